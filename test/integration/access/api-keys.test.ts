@@ -7,7 +7,7 @@ import { listen } from "../../../apps/api/src/db/listen.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/callers/stored-keys.postgres.ts";
 import { tickBatcher } from "../../../apps/api/src/db/tick-batcher.postgres.ts";
-import type { ApiKeyRegister, ApiKeyWish } from "../../../apps/api/src/callers/api-key-register.port.ts";
+import type { ApiKeyRegister, ApiKeySettings } from "../../../apps/api/src/callers/api-key-register.port.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "../../../apps/api/src/callers/keep-keys.ts";
 import { askFundingAddress, linkFundingAddress } from "../../../apps/api/src/callers/link-funding-address.ts";
 import { apiKeysContract } from "../../contracts/api-keys.ts";
@@ -79,7 +79,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const aWish = (change: Partial<ApiKeyWish> = {}): ApiKeyWish => ({
+const someSettings = (change: Partial<ApiKeySettings> = {}): ApiKeySettings => ({
   label: "backend",
   scopes: ["quote", "execute"],
   referrers: [],
@@ -96,7 +96,7 @@ apiKeysContract("keys of a test", async () => {
 });
 apiKeysContract("keys of the register", async () => {
   const { keys } = await aProcess();
-  const wish = aWish();
+  const wish = someSettings();
   const { key, record } = await createKey(keeping(), wish);
   return { keys, text: key, identity: { ...wish, id: record.id, fundingAddress: undefined } };
 });
@@ -104,7 +104,7 @@ apiKeysContract("keys of the register", async () => {
 test("a key is found with all that was said of it, to the last rule, and its secret is stored nowhere", async () => {
   const { keys } = await aProcess();
   const target: Address = `0x${"ab".repeat(20)}`;
-  const wish = aWish({
+  const wish = someSettings({
     scopes: ["execute", "fast-fill"],
     referrers: ["app.example"],
     rules: {
@@ -132,8 +132,8 @@ test("a key is found with all that was said of it, to the last rule, and its sec
 
 test("a wrong secret, an unknown id and what is no key at all are nobody", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), aWish());
-  const other = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), someSettings());
+  const other = await createKey(keeping(), someSettings());
   const wrong = [
     `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`,
     `cwk_${record.id}_${other.key.slice(-43)}`,
@@ -152,7 +152,7 @@ test("a wrong secret, an unknown id and what is no key at all are nobody", async
 
 test("a revoked key is nobody in every process within a second, and stays so", async () => {
   const [one, two] = [await aProcess(), await aProcess()];
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), someSettings());
   for (const { keys } of [one, two]) expect(await keys.find(key)).toBeDefined();
   await revokeKey(keeping(), record.id);
   for (const { keys } of [one, two])
@@ -165,7 +165,7 @@ test("a revoked key is nobody in every process within a second, and stays so", a
 
 test("a process that hears nothing knows of a revocation within a second, also while the key is in use", async () => {
   const { keys } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), someSettings());
   expect(await keys.find(key)).toBeDefined();
   await revokeKey(keeping(), record.id);
   const revokedAtMs = Date.now();
@@ -177,7 +177,7 @@ test("a process that hears nothing knows of a revocation within a second, also w
 
 test("a change in the table by whatever means is heard", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), someSettings());
   expect(await keys.find(key)).toMatchObject({ label: "backend" });
   await pool.query("update api_keys set label = 'by hand' where id = $1", [record.id]);
   await expect.poll(async () => (await keys.find(key))?.label, { timeout: 500, interval: 5 }).toBe("by hand");
@@ -185,7 +185,7 @@ test("a change in the table by whatever means is heard", async () => {
 
 test("accepts the old secret for the grace period after a rotation, and no earlier secret", async () => {
   const { keys } = await aProcess();
-  const first = await createKey(keeping(), aWish());
+  const first = await createKey(keeping(), someSettings());
   const id = first.record.id;
   const second = await rotateKey(keeping(), id, 60);
   for (const { key } of [first, second]) await expect.poll(() => keys.find(key)).toMatchObject({ id });
@@ -201,7 +201,7 @@ test("accepts the old secret for the grace period after a rotation, and no earli
 
 test("a key in use asks Postgres twice a second at most, however many requests it makes at once", async () => {
   const { keys, asked } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), someSettings());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
   expect(asked).toEqual([[record.id]]);
   const endsAtMs = Date.now() + 1_000;
@@ -214,7 +214,7 @@ test("a key in use asks Postgres twice a second at most, however many requests i
 
 test("ten thousand made-up keys cost twenty queries, one after the other, and push no key out", async () => {
   const { keys, asked } = await aProcess();
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), someSettings());
   await keys.find(key);
   const before = asked.length;
   const made = (index: number): string => `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
@@ -235,7 +235,7 @@ test("while Postgres is away nobody is let in, and nobody is told that the key i
   const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
   const read = storedKeys(sqlOn(own));
   const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
-  const { key } = await createKey(keeping(), aWish());
+  const { key } = await createKey(keeping(), someSettings());
   expect(await keys.find(key)).toBeDefined();
   await own.end();
   clock.forward(1_000);
@@ -245,13 +245,13 @@ test("while Postgres is away nobody is let in, and nobody is told that the key i
 test("the database itself keeps a publishable key from spending", async () => {
   const { record } = await createKey(
     keeping(),
-    aWish({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
+    someSettings({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
   );
   await expect(
     pool.query("update api_keys set scopes = '{quote,execute}' where id = $1", [record.id]),
   ).rejects.toThrow(/check constraint/);
   await expect(
-    createKey(keeping(), aWish({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
+    createKey(keeping(), someSettings({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
   ).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   await expect(changeKey(keeping(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
@@ -261,7 +261,7 @@ test("the database itself keeps a publishable key from spending", async () => {
 test("a publishable key gets no wallet, and a key with a wallet is not published, nor when both happen at once", async () => {
   const wallet: Address = `0x${"13".repeat(20)}`;
   const origins = ["https://app.example"];
-  const wish = aWish({ scopes: ["read"] });
+  const wish = someSettings({ scopes: ["read"] });
   const nonce = "n";
   const open = async (id: string): Promise<void> =>
     await register.openChallenge(id, wallet, { nonce, expiresAtMs: clock.nowMs() + 60_000 });
@@ -303,7 +303,10 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
 });
 
 test("a change touches what it names and nothing else", async () => {
-  const { record } = await createKey(keeping(), aWish({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }));
+  const { record } = await createKey(
+    keeping(),
+    someSettings({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }),
+  );
   const changed = await changeKey(keeping(), record.id, { label: "other", limits: { otherPerMinute: 7 } });
   expect(changed).toEqual({
     ...record,
@@ -315,7 +318,7 @@ test("a change touches what it names and nothing else", async () => {
 });
 
 test("of two who answer the same challenge one links the wallet, and a lapsed one links nothing", async () => {
-  const { record } = await createKey(keeping(), aWish());
+  const { record } = await createKey(keeping(), someSettings());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();
   await register.openChallenge(record.id, wallet, { nonce: "old", expiresAtMs: atMs + 1_000 });

@@ -151,11 +151,11 @@ async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
   return (wei * 2_500n + 10n ** 12n - 1n) / 10n ** 12n;
 }
 
-/** What a reverted fast fill burnt, smallest units of USDC, rounded up. */
-async function burntUsdcOf({ requestId }: Agreed): Promise<bigint> {
-  const { burnt } = (await world.services.reads.fastFill(requestId)) ?? {};
-  expect(burnt?.usd).toBeGreaterThan(0n);
-  return ((burnt?.usd ?? 0n) + 10n ** 12n - 1n) / 10n ** 12n;
+/** Gas of a reverted fast fill, base units of USDC, rounded up. */
+async function revertedGasUsdc({ requestId }: Agreed): Promise<bigint> {
+  const { revertedGas } = (await world.services.reads.fastFill(requestId)) ?? {};
+  expect(revertedGas?.usd).toBeGreaterThan(0n);
+  return ((revertedGas?.usd ?? 0n) + 10n ** 12n - 1n) / 10n ** 12n;
 }
 
 const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
@@ -627,7 +627,7 @@ test.each([
     expect(await movementsOf(agreed)).toEqual([{ context: "pay-fees", wallet: sponsor.wallet }]);
     const [line] = (await sponsor.book()).lines;
     expect(line?.owed).toBe(0n);
-    expect(line?.balance).toBe(10n * USDC - (await burntUsdcOf(agreed)));
+    expect(line?.balance).toBe(10n * USDC - (await revertedGasUsdc(agreed)));
   },
 );
 
@@ -813,11 +813,12 @@ test("charges the app once for the gas of a reverted fast fill, and refuses furt
   const before = await solver();
   await world.destination.mine();
   await world.watch(world.destination);
-  const burntUsd = async () => await world.services.uow.run((tx) => tx.fastFills.burntUsd(sponsor.wallet, 0));
-  const mined = await burntUsd();
+  const revertedGasUsd = async () =>
+    await world.services.uow.run((tx) => tx.fastFills.revertedGasUsd(sponsor.wallet, 0));
+  const mined = await revertedGasUsd();
   expect(mined, "it counts before its block is final").toBeGreaterThan(0n);
   await finalFill();
-  expect(await burntUsd()).toBe(mined);
+  expect(await revertedGasUsd()).toBe(mined);
   const lost = ((before - (await solver())) * 2_500n) / 10n ** 12n;
   expect(lost).toBeGreaterThan(0n);
   const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);

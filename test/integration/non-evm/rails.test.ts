@@ -778,7 +778,7 @@ test("specks of which nobody ever says anything keep no transfer waiting whose s
   await world.watch(world.origin);
   world.map(user, NONCE, { id: orderId, depositor: user });
   await world.services.uow.run((tx) =>
-    tx.nonceMappings.say(
+    tx.nonceMappings.store(
       {
         chainId: world.origin.chain.id,
         wallet: user,

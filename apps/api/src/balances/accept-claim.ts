@@ -18,20 +18,17 @@ export type AcceptServices = Pick<
   readonly signatures: Signatures;
 };
 
-/**
- * An answer that is to be stored in the very commit, for whoever calls again with the same Idempotency-Key.
- */
+/** An answer stored in the same commit, for retries with the same Idempotency-Key. */
 export interface AnswerToKeep {
   readonly lease: IdempotencyLease;
   readonly answer: StoredAnswer;
 }
 
 /**
- * The wallet signed: amount and fee are set aside and the payout is ordered, in one commit. The same
- * signature again changes nothing.
- * @throws ServiceError INVALID_REQUEST for a claim that is unknown or has ended, UNAUTHORIZED for a signature
- * that is not the wallet's, INSUFFICIENT_FUNDS. @throws RpcFault when the chain did not say whether a
- * contract stands behind the signature
+ * Accepts the wallet's signature: reserves amount and fee and orders the payout in one commit. Repeating the
+ * same signature changes nothing.
+ * @throws ServiceError INVALID_REQUEST for an unknown or ended claim, UNAUTHORIZED for a signature that is
+ * not the wallet's, INSUFFICIENT_FUNDS. @throws RpcFault when the chain could not verify a contract signature
  */
 export async function acceptClaim(
   services: AcceptServices,
@@ -41,7 +38,7 @@ export async function acceptClaim(
 ): Promise<void> {
   const offered = await services.balances.claim(claimId);
   if (offered === undefined) throw refused(claimId, `Claim ${claimId} not found`);
-  // Before the expiry is looked at: only who may hear of a claim learns how it stands.
+  // Before the expiry check: only the signer may learn the state of a claim.
   if (!(await services.signatures.isSignedBy(offered.wallet, { raw: claimId }, signature)))
     throw new ServiceError("INVALID_REQUEST", "signature is not the wallet's signature over the claim id", {
       field: "signature",
@@ -49,7 +46,7 @@ export async function acceptClaim(
     });
   await warmPrices(services);
   const accepted = await services.uow.run(async (tx) => {
-    const done = await setAside(services, tx, offered);
+    const done = await reserve(services, tx, offered);
     if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
     return done;
   });
@@ -58,12 +55,8 @@ export async function acceptClaim(
   services.events.happened("claim_accepted", { claimId, wallet, currency, amount });
 }
 
-/** False when it was done before. */
-async function setAside(
-  services: AcceptServices,
-  tx: Tx,
-  { claimId, wallet }: ClaimRecord,
-): Promise<boolean> {
+/** Returns false if it was done before. */
+async function reserve(services: AcceptServices, tx: Tx, { claimId, wallet }: ClaimRecord): Promise<boolean> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   const claim = await tx.claims.lock(claimId);
@@ -102,7 +95,7 @@ async function setAside(
   return true;
 }
 
-/** The try is part of the id: the queue ignores an id that it still remembers. */
+/** The id contains the attempt number because the queue ignores ids that it still remembers. */
 export function claimJob(claimId: Hex32, tries: number): OutboxEntry {
   return { job: "claim", jobId: `claim-${claimId}-${tries}`, payload: { claimId } };
 }

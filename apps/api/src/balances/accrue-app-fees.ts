@@ -10,10 +10,9 @@ type AccrualServices = Pick<Services, "clock" | "prices" | "chains" | "quotePoli
 type FeeTerms = Pick<RequestTerms, "requestId" | "appFees" | "origin">;
 
 /**
- * Credits what apps took of a deposit to their balances: what they owe in that currency first. By movements
- * that have names, so that it happens once however often it is tried. Of several wallets the caller has
- * locked all. `unpriced`: there is no fresh price now, and nothing was credited.
- * @param deposited smallest units of what came
+ * Credits app fees of a deposit to the apps' balances, after what they owe in that currency. Movement keys
+ * make a retry safe. The caller has locked the wallets. `unpriced`: no fresh price; nothing was credited.
+ * @param deposited base units that arrived
  */
 export async function accrueAppFees(
   services: AccrualServices,
@@ -27,7 +26,7 @@ export async function accrueAppFees(
   const atMs = services.clock.nowMs();
   const asset = { chainId: appFees.chainId, currency: appFees.currency };
   for (const { recipient: wallet, amount } of dueAppFees(appFees, deposited, origin.amount, now)) {
-    // A fee below the smallest unit of the balance's currency credits nothing.
+    // A fee below one base unit of the balance's currency credits nothing.
     if (amount === 0n) continue;
     const book = await tx.ledger.lockWallet(wallet, atMs);
     await tx.ledger.post(
@@ -49,9 +48,8 @@ export async function accrueAppFees(
 }
 
 /**
- * Undefined where prices do not matter: both currencies are one asset, or one of them is not known any more.
- * The deposit counts less the spread for the age of both prices: a fee to a wallet of one's own is a trade
- * between the two.
+ * Undefined where prices do not matter: both currencies are one asset, or one is no longer configured. The
+ * deposit is reduced by the spread for price age: a fee to one's own wallet is a trade between the two.
  */
 function pricesOf(
   services: AccrualServices,

@@ -64,7 +64,7 @@ export function holdJson(hold: HoldRecord, nowMs: number): HoldsAnswer["holds"][
   };
 }
 
-/** The one step of a claim. It has no `check`: it is done when the signature was taken. */
+/** The only step of a claim. It has no `check`: it is complete once the signature is accepted. */
 export function offerJson({ claimId, amount, feeAmount, expiresAt }: NewClaim): ClaimAnswer {
   const sign = { signatureKind: "eip191", message: claimId } as const;
   const body = { kind: "claim", requestId: claimId } as const;
@@ -130,7 +130,7 @@ function amountOf(currency: Currency, amount: bigint, usd: bigint): AmountObject
   };
 }
 
-/** Six decimals are far within what a number holds exactly, up to nine billion dollars. */
+/** A number holds six decimals exactly up to nine billion dollars. */
 function usdNumber(usd: bigint): number {
   return Number(formatFixed(usd, USD_DECIMALS, 6));
 }

@@ -102,7 +102,7 @@ const get = async (url: string, key?: string) =>
 const post = async (url: string, payload: object, headers: Record<string, string> = {}) =>
   await app.inject({ method: "POST", url, payload, headers });
 
-test("balances answer one entry and a list at once, as numbers what clients add up, and need no key", async () => {
+test("balances return one entry and the list, use numbers where clients add up, and need no API key", async () => {
   const answer = await get(`/app-fees/${wallet.toUpperCase().replace("0X", "0x")}/balances`);
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toMatchObject({
@@ -118,7 +118,7 @@ test("balances answer one entry and a list at once, as numbers what clients add 
   });
 });
 
-test("a wallet that nobody knows has zero and an empty list; what is no address is told so", async () => {
+test("an unknown wallet has zero balance and an empty list; a malformed address is refused", async () => {
   expect((await get(`/app-fees/${other}/balances`)).json()).toMatchObject({
     amount: "0",
     balances: [],
@@ -129,7 +129,7 @@ test("a wallet that nobody knows has zero and an empty list; what is no address 
   expect([wrong.statusCode, wrong.json().errorCode]).toEqual([400, "INVALID_ADDRESS"]);
 });
 
-test("movements, holds and claims are for a key that the wallet funds, and for nobody else", async () => {
+test("events, holds and claims are only visible to a key that the wallet funds", async () => {
   for (const path of [
     `/balance-events/${wallet}`,
     `/app-fees/${wallet}/holds`,
@@ -143,7 +143,7 @@ test("movements, holds and claims are for a key that the wallet funds, and for n
   }
 });
 
-test("movements come in pages, each row once, and the last page says that it is the last", async () => {
+test("events are paged without gaps or duplicates, and the last page has no cursor", async () => {
   const seen: number[] = [];
   let continuation: string | undefined;
   for (let page = 0; page < 3; page++) {
@@ -182,7 +182,7 @@ test("movements come in pages, each row once, and the last page says that it is 
   ]);
 });
 
-test("holds tell their age and what is vouched for in all", async () => {
+test("holds report their age and the total that they guarantee", async () => {
   const first = (await get(`/app-fees/${wallet}/holds`, "own")).json();
   expect(first.exposureUsd).toBe("3.000000");
   expect(first.holds[0]).toMatchObject({
@@ -197,7 +197,7 @@ test("holds tell their age and what is vouched for in all", async () => {
   expect(second.continuation).toBeUndefined();
 });
 
-test("a page that never was, or of no or too many rows, is refused", async () => {
+test("refuses an invalid cursor and a limit out of range", async () => {
   for (const query of ["limit=0", "limit=51", "limit=x", "continuation=zzz", "continuation=MTs"])
     for (const path of [
       `/balance-events/${wallet}`,
@@ -207,7 +207,7 @@ test("a page that never was, or of no or too many rows, is refused", async () =>
       expect([path, query, (await get(`${path}?${query}`, "own")).statusCode]).toEqual([path, query, 400]);
 });
 
-test("a claim that came back says so", async () => {
+test("a returned claim has the status failure and a reason", async () => {
   expect((await get(`/app-fees/${wallet}/claims`, "own")).json().claims).toMatchObject([
     {
       status: "failure",
@@ -218,7 +218,7 @@ test("a claim that came back says so", async () => {
   ]);
 });
 
-test("a claim is one signature step over the raw id, without a check, posted to the permits", async () => {
+test("a claim is one signature step over the raw id, without a check, posted to the permits endpoint", async () => {
   const answer = await post(`/app-fees/${wallet}/claim`, { ...body, chainId: "11", referrer: "app.example" });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({
@@ -249,7 +249,7 @@ test("a claim is one signature step over the raw id, without a check, posted to 
   });
 });
 
-test("a claim without a wallet, currency, recipient or with an odd amount is refused with the field", async () => {
+test("refuses a claim with a missing wallet, currency or recipient or an invalid amount, naming the field", async () => {
   for (const [change, field] of [
     [{ recipient: "0x12" }, "recipient"],
     [{ currency: "usdc" }, "currency"],
@@ -262,7 +262,7 @@ test("a claim without a wallet, currency, recipient or with an odd amount is ref
   expect((await post("/app-fees/nobody/claim", body)).statusCode).toBe(400);
 });
 
-test("the signature of a claim is taken under both its kinds and with further fields; other permits are not", async () => {
+test("a claim signature is accepted under both kinds and with extra fields; other permits are refused", async () => {
   const url = "/execute/permits?signature=0xAB";
   for (const kind of ["claim", "request"]) {
     const answer = await post(url, {

@@ -3,22 +3,22 @@ import type { Effect, RequestId, RequestState, RequestTerms } from "@causeway/do
 import type { FastFillRecord } from "./fast-fill.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { debitKey, makeHoldPermanent, reinstateHold, releaseHold } from "./move-hold.ts";
-import { chargeBurntFill } from "./charge-burnt-fill.ts";
+import { chargeRevertedFill } from "./charge-burnt-fill.ts";
 import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";
 import type { CoverServices } from "./cover-fast-fill.ts";
 
-/** What moving a hold asks for. */
+/** What moving a hold needs. */
 export type HoldServices = CoverServices;
 
-/** The effects that concern what an app vouches with. */
+/** Effects on the hold that backs a fast fill. */
 export type HoldEffect = Extract<
   Effect,
   { readonly kind: "releaseHold" | "reinstateHold" | "debitHold" | "returnHold" }
 >;
 
 /**
- * Moves the hold of a request as its transition says, in the same commit.
- * @param next the state that the request is in now
+ * Moves the hold of a request as its transition requires, in the same commit.
+ * @param next the state that the request has now
  * @throws ServiceError PRICE_FETCH_FAILED when a debit cannot be priced now
  */
 export async function applyHold(
@@ -51,15 +51,15 @@ export async function applyHold(
 }
 
 /**
- * Nothing was paid to the recipient: gas that was burnt is charged first, and the hold stands until it can
- * be. Again, it changes nothing.
+ * The recipient was not paid: the gas of reverted fills is charged first, and the hold stays until that
+ * succeeds. Idempotent.
  */
 export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: RequestId): Promise<void> {
-  if ((await chargeBurntFill(services, tx, requestId)) === "due") return;
+  if ((await chargeRevertedFill(services, tx, requestId)) === "due") return;
   await releaseHold(services, tx, requestId);
 }
 
-/** The app pays for the fill, and for the gas that it took. */
+/** Charges the app for the fill and its gas. */
 async function debitFront(services: HoldServices, tx: Tx, terms: RequestTerms): Promise<void> {
   const { requestId } = terms;
   const fastFill = await tx.fastFills.find(requestId);
@@ -73,7 +73,7 @@ async function debitFront(services: HoldServices, tx: Tx, terms: RequestTerms): 
   await tx.fastFills.setDebited(requestId, worthOf(services, taken));
 }
 
-/** USD with 18 decimals; undefined of a fast fill whose prices are not known: what was held. */
+/** USD with 18 decimals. Undefined means the amount held, when the accepted prices are unknown. */
 function dueUsd(
   services: HoldServices,
   { destination }: RequestTerms,

@@ -25,19 +25,19 @@ export interface AppraisalServices extends PriceServices, Pick<Services, "appBal
   readonly chains: Pick<ChainDirectory, "currency">;
 }
 
-/** A balance with a price, and how far its worth may back fast fills. */
+/** A priced balance, and the part of its value that may back fast fills. */
 export interface AppraisedBalance extends ChargeableBalance {
   readonly priceId: string;
   readonly class: CurrencyClass;
 }
 
 /**
- * What holds have promised of one asset, at the greater of its worth then and now, which is what is charged;
- * with a margin while it has no price.
+ * What holds guarantee in one asset, at the greater of its value then and now (which is what a debit
+ * charges); with a margin while the asset has no price.
  */
 export type HeldWorth = Pick<Position, "priceId" | "class" | "heldUsd">;
 
-/** What balances are worth together, USD with 18 decimals. */
+/** Total value of balances, USD with 18 decimals. */
 export function worthOf(
   balances: readonly AppraisedBalance[],
   held: readonly HeldWorth[],
@@ -54,27 +54,24 @@ export function worthOf(
   };
 }
 
-/** What a wallet's book is worth now. */
+/** The current value of a wallet's book. */
 export interface Appraisal {
   /** Balances with a price, in the order in which charges take them. */
   readonly balances: readonly AppraisedBalance[];
   readonly held: readonly HeldWorth[];
   readonly standing: Standing;
-  /**
-   * Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be
-   * said for certain.
-   */
+  /** Set when a balance has no reliable price: it counts as zero, so "insufficient" is not certain. */
   readonly unpriced: ServiceError | undefined;
   /**
-   * Set when a held volatile asset has no such price: it counts with a margin, so an insufficient balance may
-   * be sufficient.
+   * Set when a held volatile asset has no reliable price: it counts with a margin, so "insufficient" is not
+   * certain.
    */
   readonly unpricedHold: ServiceError | undefined;
 }
 
 /**
- * Values the book at the prices in memory: inside a transaction nobody waits for a price source.
- * @throws ServiceError PRICE_FETCH_FAILED when something owed has no price that can be believed.
+ * Values the book at cached prices: a transaction must not wait for a price source.
+ * @throws ServiceError PRICE_FETCH_FAILED when a debt has no reliable price
  */
 export function appraise(services: AppraisalServices, book: WalletBook): Appraisal {
   const { chainId, currencies } = services.appBalance;
@@ -113,7 +110,7 @@ const kindOf = ({ priceId, class: currencyClass }: Currency): Pick<Position, "pr
 });
 
 /**
- * The class and asset of what a hold pays out; a currency that is not configured any more counts as the most
+ * The class and asset of a hold's payout. A currency that is no longer configured counts as the most
  * volatile.
  */
 export function heldKind(
@@ -153,8 +150,8 @@ function unlistedHold({ chainId, currency }: LedgerAsset): ServiceError {
 }
 
 /**
- * A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may
- * be promised out of the balance.
+ * A debt reduces what is available for every purpose, even in a currency that is no longer listed: while it
+ * cannot be valued, nothing may be promised from the balance.
  */
 function refuseUnlistedDebts(
   { appBalance: { chainId, currencies } }: AppraisalServices,
@@ -171,16 +168,17 @@ function refuseUnlistedDebts(
 }
 
 /**
- * The price in memory, or the error to throw; a missing price is being fetched for the next try. A price that
- * quotes would not trade at counts as none, because any guess would favor one side: such balances back
- * nothing, and charges and credits wait.
+ * The cached price, or the error to throw; a missing price is fetched for the next try. A price that quotes
+ * would not trade at counts as missing: any guess would favor one side.
  */
 export function unitInMemory(services: PriceServices, currency: Currency): PricedUnit | ServiceError {
   const unit = gasUnitInMemory(services, currency);
   return unit instanceof ServiceError ? unit : (doubtOf(services, currency) ?? unit);
 }
 
-/** The same at a price that quotes would not trade at, too: gas is small, and what used it is under way. */
+/**
+ * Like {@link unitInMemory}, but accepts a stale price: gas is small, and the transaction was already sent.
+ */
 export function gasUnitInMemory(
   { prices }: Pick<PriceServices, "prices">,
   currency: Currency,
@@ -190,7 +188,7 @@ export function gasUnitInMemory(
   try {
     const priceUsd = prices.usd(currency);
     if (typeof priceUsd === "bigint") return { decimals: currency.decimals, priceUsd };
-    // Its outcome concerns whoever asks next.
+    // The next caller gets the outcome.
     priceUsd.catch(() => {});
     return unpriced();
   } catch (error) {
@@ -198,10 +196,7 @@ export function gasUnitInMemory(
   }
 }
 
-/**
- * Sees to it that the prices which {@link appraise} needs are in memory, as far as they can be had: for
- * callers that may wait, before their transaction.
- */
+/** Loads the prices that {@link appraise} needs, as far as available. Call it before the transaction. */
 export async function warmPrices({
   prices,
   appBalance,

@@ -4,15 +4,15 @@ import type { ClaimRecord } from "./claims.port.ts";
 import type { HoldRecord, WalletBook } from "./ledger.port.ts";
 import type { Overdue } from "../db/job-runs.port.ts";
 
-/** One line of a wallet's ledger. */
+/** One entry of a wallet's ledger. */
 export interface BalanceEvent {
   readonly id: string;
   readonly account: WalletAccount;
   readonly chainId: number;
   readonly currency: Address;
-  /** Smallest units, negative when taken. */
+  /** Base units; negative for a charge. */
   readonly delta: bigint;
-  /** What the account had then; of a debt as much below zero as is owed. */
+  /** The account's balance after this entry; negative by the amount owed for a debt. */
   readonly balanceAfter: bigint;
   readonly context: MovementContext;
   readonly reason: string;
@@ -20,12 +20,12 @@ export interface BalanceEvent {
   readonly atMs: number;
 }
 
-/** All wallets together. */
+/** Totals over all wallets. */
 export interface BalanceTotals {
   readonly activeHolds: number;
   /** USD with 18 decimals. */
   readonly heldUsd: bigint;
-  /** Smallest units; currencies in which nobody owes anything are absent. */
+  /** Base units; currencies without debts are absent. */
   readonly owed: ReadonlyArray<{ readonly currency: Address; readonly amount: bigint }>;
   readonly topUpsSeen: number;
   readonly topUpsUnattributed: number;
@@ -34,16 +34,16 @@ export interface BalanceTotals {
   readonly oldestClaimMs: number | undefined;
 }
 
-/** Reads of app balances outside any transaction. */
+/** Reads of app balances outside a transaction. */
 export interface BalanceReads {
   book(wallet: Address): Promise<WalletBook>;
   /** @param page after = the id of an event */
   events(wallet: Address, page: Page<string>): Promise<BalanceEvent[]>;
   holds(wallet: Address, page: Page<PlaceInTime>): Promise<HoldRecord[]>;
-  /** Those that were signed. */
+  /** Signed claims only. */
   claims(wallet: Address, page: Page<PlaceInTime>): Promise<ClaimRecord[]>;
   claim(claimId: Hex32): Promise<ClaimRecord | undefined>;
-  /** Claims being paid that stand without a nonce and without a job. */
+  /** Claims in state `paying` without a nonce or a job. */
   overdueClaims(overdue: Overdue, limit: number): Promise<Hex32[]>;
   totals(): Promise<BalanceTotals>;
 }

@@ -106,7 +106,6 @@ const owed = defineSql(
     where ${ledgerAccounts.account} = 'owed' group by 1 having sum(e.balance_after) <> 0`,
 );
 
-/** App balances outside any transaction. */
 export function balanceReads(sql: Sql): BalanceReads {
   return {
     async book(wallet) {

@@ -4,15 +4,15 @@ import type { WalletBook } from "./ledger.port.ts";
 import { appraise, unitInMemory } from "./appraise.ts";
 import type { AppraisalServices } from "./appraise.ts";
 
-/** What takes `usd` from a wallet although it may not have it. `owedUsd`: what no balance covers. */
+/** Charges `usd` even if the wallet cannot cover it. `owedUsd`: what no balance covers. */
 export interface ForcedCharge {
   readonly entries: readonly LedgerEntry[];
   readonly owedUsd: bigint;
 }
 
 /**
- * The entries of a charge that must happen: out of the balances in their order, and what these do not cover
- * is owed in the first currency.
+ * The entries of a mandatory charge: from the balances in their order; the rest is owed in the first
+ * currency.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price
  */
 export function forcedCharge(

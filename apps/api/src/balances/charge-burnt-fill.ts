@@ -7,28 +7,31 @@ import { forcedCharge } from "./book-charge.ts";
 type ChargeServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 
 /**
- * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it
- * stays `due`.
- * @throws whatever the database throws
+ * Charges the app once for the gas of its reverted fast fill. Without a fresh price the charge stays `due`.
+ * @throws any error of the database
  */
-export async function chargeBurntFill(
+export async function chargeRevertedFill(
   services: ChargeServices,
   tx: Pick<Tx, "events" | "fastFills" | "ledger">,
   requestId: RequestId,
 ): Promise<"settled" | "due"> {
   const fastFill = await tx.fastFills.find(requestId);
-  if (fastFill?.burnt === undefined || fastFill.burnt.isCharged || fastFill.burnt.usd === 0n)
+  if (
+    fastFill?.revertedGas === undefined ||
+    fastFill.revertedGas.isCharged ||
+    fastFill.revertedGas.usd === 0n
+  )
     return "settled";
-  const { wallet, burnt } = fastFill;
+  const { wallet, revertedGas } = fastFill;
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   try {
-    const { entries, owedUsd } = forcedCharge(services, book, burnt.usd, "fees");
+    const { entries, owedUsd } = forcedCharge(services, book, revertedGas.usd, "fees");
     if (owedUsd > 0n) tx.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
     if (entries.length > 0)
       await tx.ledger.post(
         {
-          key: `fast-fill:${requestId}:burnt:${burnt.slotId}`,
+          key: `fast-fill:${requestId}:burnt:${revertedGas.slotId}`,
           context: "pay-fees",
           reason: "gas of a fast fill that reverted",
           wallet,
@@ -41,6 +44,6 @@ export async function chargeBurntFill(
     if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return "due";
     throw error;
   }
-  await tx.fastFills.setBurntCharged(requestId);
+  await tx.fastFills.setRevertedGasCharged(requestId);
   return "settled";
 }

@@ -21,7 +21,6 @@ const unpaid = defineSql(
     order by ${claims.state} desc limit 1`,
 );
 
-/** Claims, on a Postgres pool. */
 export function claimReads(sql: Sql): Pick<Reads, "unpaidClaimOf"> {
   return {
     unpaidClaimOf: async (chainId, { currency, recipient, amount }) =>

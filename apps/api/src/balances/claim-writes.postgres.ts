@@ -5,7 +5,6 @@ import { defineQuery, defineSql, type Params } from "../db/define-query.postgres
 import type { Sql } from "../db/pool.postgres.ts";
 import { claims } from "./claims.tables.ts";
 
-/** The columns of a {@link ClaimRecord}. */
 export const CLAIM = {
   claimId: claims.claimId,
   wallet: claims.wallet,
@@ -80,7 +79,6 @@ const prune = defineSql(
     returning ${claims.claimId}`,
 );
 
-/** Claims inside one transaction. */
 export function claimWrites(sql: Sql): ClaimWrites {
   return {
     async offer({

@@ -1,8 +1,8 @@
 import type { Address, Hex32, TxHash } from "@causeway/domain";
 
 /**
- * `offered`: waits for the wallet's signature. `paying`: the money is set aside until the payout is beyond
- * reorgs. `returned`: it could not be paid and is balance again.
+ * `offered`: waits for the wallet's signature. `paying`: the money is reserved until the payout is final.
+ * `returned`: the payout failed and the money is back in the balance.
  */
 export const claimStates = ["offered", "paying", "paid", "returned"] as const;
 export type ClaimState = (typeof claimStates)[number];
@@ -14,16 +14,16 @@ export interface ClaimRecord {
   readonly chainId: number;
   readonly currency: Address;
   readonly recipient: Address;
-  /** What the recipient gets, smallest units. */
+  /** What the recipient gets, base units. */
   readonly amount: bigint;
-  /** What the payout costs, taken beside the amount and in the same currency. */
+  /** Cost of the payout, charged on top of the amount and in the same currency. */
   readonly feeAmount: bigint;
-  /** Unix seconds: not signed by then, the offer has ended. */
+  /** Unix seconds; an unsigned offer expires then. */
   readonly expiresAt: number;
   readonly state: ClaimState;
-  /** Payouts tried; each has a job of its own. */
+  /** Payout attempts; each has its own job. */
   readonly tries: number;
-  /** Of the payout, while it is in a block. */
+  /** Of the payout, while it is mined. */
   readonly txHash: TxHash | undefined;
   readonly failReason: string | undefined;
   readonly createdAtMs: number;
@@ -33,9 +33,9 @@ export type NewClaim = Omit<ClaimRecord, "state" | "tries" | "txHash" | "failRea
 
 export interface ClaimWrites {
   offer(claim: NewClaim): Promise<void>;
-  /** Whose it is, for good: known before the wallet is locked. */
+  /** Its wallet never changes, so it can be read before the wallet is locked. */
   walletOf(claimId: Hex32): Promise<Address | undefined>;
-  /** Locks the row; the wallet is locked before. */
+  /** Locks the row; lock the wallet first. */
   lock(claimId: Hex32): Promise<ClaimRecord | undefined>;
   setState(
     claimId: Hex32,
@@ -43,6 +43,6 @@ export interface ClaimWrites {
     atMs: number,
   ): Promise<void>;
   setTxHash(claimId: Hex32, txHash: TxHash | undefined, atMs: number): Promise<void>;
-  /** Forgets offers that ended before `beforeSeconds` (unix); returns how many. */
+  /** Deletes offers that expired before `beforeSeconds` (unix); returns how many. */
   prune(beforeSeconds: number, limit: number): Promise<number>;
 }

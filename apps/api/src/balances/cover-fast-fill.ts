@@ -28,23 +28,20 @@ export type CoverServices = Pick<
   "clock" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
 >;
 
-/** What a deposit changes in the balance of the app that vouched for it, beside its hold. */
+/** What a deposit changes in the balance of the app that backed the fast fill, apart from its hold. */
 interface Cover {
-  /** What the deposit brings beyond what the fill was priced on. */
+  /** Credit for a deposit above the amount that the fill was priced on. */
   readonly surplus: readonly LedgerEntry[];
-  /**
-   * Smallest units of the origin's currency that the deposit brings beyond any amount that is credited
-   * automatically.
-   */
+  /** Base units of the origin currency above the limit of automatic credits. */
   readonly beyond: bigint;
-  /** What the deposit is worth less than when the app vouched. */
+  /** Charge for a deposit that is worth less than when the app guaranteed it. */
   readonly shortfall: (book: WalletBook) => readonly LedgerEntry[];
 }
 
 /**
- * Deposit and fill of a fast fill are final: the hold goes, or what was debited comes back; the app is
- * credited what the deposit brings more, and pays what it is worth less by now. Without a fresh price nothing
- * is booked and the hold stays: `bookDueCovers` tries again. Again, it changes nothing.
+ * Deposit and fast fill are final: releases the hold or returns what was debited, credits a surplus and
+ * charges a shortfall. Without a fresh price nothing is booked and the hold stays until `bookDueCovers`
+ * retries. Idempotent.
  */
 export async function coverFastFill(
   services: CoverServices,
@@ -65,7 +62,7 @@ export async function coverFastFill(
   if (hold === undefined) throw new Error(`invariant violated: cover of ${requestId} without a hold`);
   const cover = await priced(async () => {
     const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
-    // Also whether the balance itself can be priced, before anything is counted or moved.
+    // Also checks that the balance itself can be priced, before anything is counted or moved.
     found.shortfall(book);
     await countExposure(services, tx, terms, found.surplus);
     return found;
@@ -117,8 +114,8 @@ export async function coverFastFill(
 }
 
 /**
- * The deposit does not cover the final fast fill any more, because a reorg took it. What it changed is
- * undone; what was spent meanwhile is owed. `waited`: nothing had been booked, and the hold still stands.
+ * A reorg removed the deposit that covered a final fast fill: undoes its changes; what was spent since is
+ * owed. `waited`: nothing had been booked, and the hold still stands.
  */
 export async function uncoverFastFill(
   services: CoverServices,
@@ -167,7 +164,7 @@ interface Covering {
   readonly hold: HoldRecord;
 }
 
-/** @throws ServiceError PRICE_FETCH_FAILED when something that matters has no fresh price */
+/** @throws ServiceError PRICE_FETCH_FAILED when a required price is missing or stale */
 async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Promise<Cover> {
   const { credited, beyond } = unitsOf(covering);
   const surplus = surplusOf(services, covering, credited);
@@ -189,8 +186,8 @@ async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Pro
 }
 
 /**
- * What a deposit is worth less of the fill, USD with 18 decimals: of one that came while the quote was firm
- * the solver bears what quotes bear.
+ * Value that a deposit lacks for its fill, USD with 18 decimals. While the quote is firm the solver accepts
+ * the same price move as for other quotes.
  */
 function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Covering): bigint {
   const { amount, prices, toleranceBps } = fastFill;
@@ -204,8 +201,8 @@ function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Cover
 }
 
 /**
- * What stays of a debit: the deposit came after the app had paid, and gives back no more than it is worth by
- * now, in no more units than were taken.
+ * The part of a debit that is kept: the deposit arrived after the app had paid, and returns at most its
+ * current value and at most the units that were taken.
  */
 async function keptOfDebit(
   services: CoverServices,
@@ -217,8 +214,8 @@ async function keptOfDebit(
   );
   if (fastFill.debitedUsd === 0n) return [];
   const depositUsd = amountToUsdDown(fastFill.inputAmount, priceOf(services, terms.origin));
-  // The debit may have taken other currencies than the deposit's: returning them for the deposit is a trade
-  // at today's prices.
+  // The debit may have taken other currencies than the deposit's: returning them is a trade at current
+  // prices.
   const spreadBps = Math.max(
     0,
     ...taken.map(({ asset }) => spreadOf(services, ...pairOf(services, terms.origin, asset))),
@@ -232,7 +229,7 @@ async function keptOfDebit(
     .filter(({ amount }) => amount > 0n);
 }
 
-/** Worth of entries at the prices in memory, USD with 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
+/** Value of entries at cached prices, USD with 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
 export function worthOf(
   services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
   entries: readonly LedgerEntry[],
@@ -243,10 +240,7 @@ export function worthOf(
   );
 }
 
-/**
- * The other side of the credit, at the lesser price of then and now; empty when the deposit brings nothing
- * more.
- */
+/** The counter entry of the credit, at the lower of the two prices; empty without a surplus. */
 function surplusOf(services: CoverServices, covering: Covering, units: bigint): LedgerEntry[] {
   const { terms, fastFill } = covering;
   const { asset } = fastFill.surplus;
@@ -270,8 +264,8 @@ const isInKind = ({ origin }: RequestTerms, { chainId, currency }: Asset): boole
   chainId === origin.chainId && currency === origin.currency;
 
 /**
- * Less what a quote from one to the other would charge now: otherwise a low input would be a way around fee
- * and spread.
+ * The surplus in the credited asset, less what a quote between the two would charge now: otherwise a low
+ * input would avoid fee and spread.
  */
 function convertedSurplus(
   services: CoverServices,
@@ -288,9 +282,9 @@ function convertedSurplus(
 const lessBps = (usd: bigint, bps: number): bigint => mulDivDown(usd, BPS - BigInt(bps), BPS);
 
 /**
- * Counts a credit in another asset against the bound of the asset that it was deposited in, as the fill of a
- * quote between the two would be.
- * @throws ServiceError PRICE_FETCH_FAILED when the bound of this minute is used up
+ * Counts a credit in another asset against the exposure limit of the deposited asset, like the fill of a
+ * quote.
+ * @throws ServiceError PRICE_FETCH_FAILED when this minute's limit is used up
  */
 async function countExposure(
   services: CoverServices,
@@ -310,7 +304,7 @@ async function countExposure(
   );
 }
 
-/** @throws ServiceError PRICE_FETCH_FAILED when one is not configured any more */
+/** @throws ServiceError PRICE_FETCH_FAILED when one is no longer configured */
 function pairOf(
   { chains }: Pick<CoverServices, "chains">,
   from: Asset,
@@ -329,7 +323,7 @@ function pricesNow(services: CoverServices, { origin, destination }: RequestTerm
   return { origin: priceOf(services, origin), destination: priceOf(services, destination) };
 }
 
-/** Whether both ends are one asset, whose price does not matter. */
+/** Whether both ends are one asset, so that its price does not matter. */
 function isOneAsset(
   { chains }: Pick<CoverServices, "chains">,
   { origin, destination }: RequestTerms,
@@ -348,7 +342,7 @@ export function priceOf(
   return unit;
 }
 
-/** A missing price is an outcome here: the watcher of a chain waits for none. */
+/** A missing price is a regular outcome here: the chain watcher must not wait for one. */
 async function priced<T>(work: () => Promise<T>): Promise<T | ServiceError> {
   try {
     return await work();

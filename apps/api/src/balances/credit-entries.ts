@@ -2,7 +2,7 @@ import type { LedgerAsset, LedgerEntry } from "@causeway/domain";
 import { assetKey, splitCredit, splitDebit } from "@causeway/domain";
 import type { BookLine, WalletBook } from "./ledger.port.ts";
 
-/** The entries that give a wallet `amount` of an asset: what it owes first, then its balance. */
+/** The entries that credit `amount` of an asset to a wallet: what it owes first, then its balance. */
 export function creditEntries(book: WalletBook, asset: LedgerAsset, amount: bigint): LedgerEntry[] {
   const { repaid, credited } = splitCredit(amount, lineOf(book, asset).owed);
   return [
@@ -11,10 +11,7 @@ export function creditEntries(book: WalletBook, asset: LedgerAsset, amount: bigi
   ];
 }
 
-/**
- * The entries that take `amount` of an asset from a wallet although it may not have it: what the balance does
- * not cover is owed.
- */
+/** The entries that debit `amount` of an asset from a wallet; what the balance does not cover is owed. */
 export function debitEntries(book: WalletBook, asset: LedgerAsset, amount: bigint): LedgerEntry[] {
   const { taken, owed } = splitDebit(amount, lineOf(book, asset).balance);
   return [

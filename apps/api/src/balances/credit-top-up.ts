@@ -8,12 +8,12 @@ import { creditEntries, debitEntries } from "./credit-entries.ts";
 export interface TopUpMovement {
   readonly wallet: Address;
   readonly asset: LedgerAsset;
-  /** What arrived, smallest units, positive. */
+  /** Base units that arrived, positive. */
   readonly amount: bigint;
   readonly movementKey: string;
 }
 
-/** Credits what arrived: debts in that currency first, then the balance. */
+/** Credits a top-up: debts in that currency first, then the balance. */
 export async function creditTopUp(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "ledger">,
@@ -39,8 +39,7 @@ export async function creditTopUp(
 }
 
 /**
- * Takes a credited top-up back whose block vanished; what the balance does not cover any more is owed, and
- * told.
+ * Reverses a credited top-up that was reorged out; what the balance no longer covers is owed and reported.
  */
 export async function reverseTopUp(
   services: Pick<Services, "clock">,

@@ -9,7 +9,7 @@ type EndServices = Pick<Services, "clock">;
 type EndTx = Pick<Tx, "events" | "ledger" | "claims">;
 type NamedClaim = Pick<ClaimRecord, "claimId" | "wallet">;
 
-/** The payout is beyond reorgs: what was set aside is gone, its fee earned. */
+/** The payout is final: debits what was reserved and earns the fee. */
 export async function closePaidClaim(
   services: EndServices,
   tx: EndTx,
@@ -40,12 +40,11 @@ export async function closePaidClaim(
 }
 
 /**
- * What a claim that ends without its payout costs the wallet: nothing, or the fee where the chain took gas
- * for it all the same.
+ * What a claim that ends without a payout costs the wallet: nothing, or the fee if the chain used gas anyway.
  */
 type Cost = "nothing" | "fee";
 
-/** The payout cannot be made: what it did not cost is balance again, debts first. */
+/** The payout failed: credits what it did not cost back to the wallet, debts first. */
 export async function returnClaim(
   services: EndServices,
   tx: EndTx,

@@ -2,46 +2,44 @@ import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { IdempotencyLease, StoredAnswer } from "../http/idempotency.port.ts";
 import type { Address, LedgerAsset, RequestId, TxHash } from "@causeway/domain";
 
-/** USD per whole unit, 18 decimals, when a fast fill was accepted; 0: not known. */
+/** USD per whole unit, 18 decimals, when a fast fill was accepted; 0: unknown. */
 export interface AcceptedPrices {
   readonly originUsd: bigint;
   readonly destinationUsd: bigint;
-  /** The destination's native token. */
   readonly nativeUsd: bigint;
 }
 
-/** What the deposit changes in the app's balance. `due`: it is there, and waits for a price. */
+/** The deposit's effect on the app's balance. `due`: the deposit arrived, but a price is missing. */
 export type CoverState = "none" | "due" | "booked";
 
-/** What was promised when an app vouched for a deposit, and what became of it. */
+/** The terms of an accepted fast fill, and its outcome. */
 export interface FastFillRecord {
   readonly requestId: RequestId;
   readonly keyId: string;
   readonly wallet: Address;
-  /** What the recipient gets: smallest units of the destination's currency. */
+  /** What the recipient gets: base units of the destination currency. */
   readonly amount: bigint;
-  /** What that was priced on: smallest units of the origin's currency, at most what was quoted. */
+  /** The input that the fill was priced on: base units of the origin currency, at most what was quoted. */
   readonly inputAmount: bigint;
-  /**
-   * What the deposit is expected to bring beyond `inputAmount`, and the asset in which the balance is
-   * credited.
-   */
+  /** The expected part of the deposit above `inputAmount`, and the asset in which the balance is credited. */
   readonly surplus: { readonly asset: LedgerAsset; readonly amount: bigint };
   readonly prices: AcceptedPrices;
-  /** How far prices may move against a deposit that comes while the quote is firm, bps. */
+  /** How far prices may move against a deposit that arrives while the quote is firm, bps. */
   readonly toleranceBps: number;
   /**
-   * A deposit seen later goes back, because the network would not settle the fill against it; undefined:
-   * nothing binds.
+   * Deposits first seen later are refunded, because the network would not settle the fill against them.
+   * Undefined: no limit.
    */
   readonly depositUntilMs: number | undefined;
   readonly acceptedAtMs: number;
   /** Gas of the final fill, USD with 18 decimals. */
   readonly spentUsd: bigint;
-  /** Worth of what was taken from the balance because the deposit had not come. */
+  /** Value taken from the balance because the deposit had not arrived. */
   readonly debitedUsd: bigint;
-  /** Gas of a fill that reverted in its block. */
-  readonly burnt: { readonly slotId: string; readonly usd: bigint; readonly isCharged: boolean } | undefined;
+  /** Gas of a fill that reverted in a block. */
+  readonly revertedGas:
+    | { readonly slotId: string; readonly usd: bigint; readonly isCharged: boolean }
+    | undefined;
   readonly coverState: CoverState;
   /** How often a deposit was booked. */
   readonly coverMoves: number;
@@ -49,7 +47,7 @@ export interface FastFillRecord {
 
 export type NewFastFill = Omit<
   FastFillRecord,
-  "spentUsd" | "debitedUsd" | "burnt" | "coverState" | "coverMoves"
+  "spentUsd" | "debitedUsd" | "revertedGas" | "coverState" | "coverMoves"
 >;
 
 /** Fast fills inside one transaction, with the request locked. */
@@ -59,29 +57,29 @@ export interface FastFillWrites {
   setCover(requestId: RequestId, state: CoverState, moves: number): Promise<void>;
   setSpent(requestId: RequestId, usd: bigint): Promise<void>;
   setDebited(requestId: RequestId, usd: bigint): Promise<void>;
-  setBurnt(requestId: RequestId, slotId: string, usd: bigint, atMs: number): Promise<void>;
-  setBurntCharged(requestId: RequestId): Promise<void>;
-  /** These had their turn to be booked or debited: others come first next time. */
+  setRevertedGas(requestId: RequestId, slotId: string, usd: bigint, atMs: number): Promise<void>;
+  setRevertedGasCharged(requestId: RequestId): Promise<void>;
+  /** Moves these to the end of the line for booking or debiting. */
   noteTried(requestIds: readonly RequestId[], atMs: number): Promise<void>;
-  /** USD with 18 decimals that reverted fast fills of a wallet have burnt since, final or not. */
-  burntUsd(wallet: Address, sinceMs: number): Promise<bigint>;
-  /** Remembers a transaction that was reported for a request before it was mined. */
+  /** USD with 18 decimals that reverted fast fills of a wallet have used since, final or not. */
+  revertedGasUsd(wallet: Address, sinceMs: number): Promise<bigint>;
+  /** Stores a transaction that was reported for a request before it was mined. */
   rememberOrigin(requestId: RequestId, txHash: TxHash, atMs: number): Promise<void>;
 }
 
-/** An app asks that a request be filled before its deposit is there, and vouches for the deposit. */
+/** An app asks to fill a request before its deposit arrives, and guarantees the deposit. */
 export interface FastFillWish {
   readonly key: ApiKeyIdentity;
   readonly requestId: RequestId;
-  /** Smallest units of the input that the fill is priced on; undefined: what was quoted. */
+  /** Base units of the input that the fill is priced on; undefined: as quoted. */
   readonly inputAmount?: bigint | undefined;
-  /** USD with 18 decimals that the fill may be worth at most. */
+  /** Maximum value of the fill, USD with 18 decimals. */
   readonly maxUsd?: bigint | undefined;
-  /** The origin transaction, when the app knows it. */
+  /** The origin transaction, if the app knows it. */
   readonly txHash?: TxHash | undefined;
-  /** Stored in the very commit that accepts, when the call carries an `Idempotency-Key`. */
+  /** Stored in the commit that accepts the fast fill, if the call has an `Idempotency-Key`. */
   readonly finish?: { readonly lease: IdempotencyLease; readonly answer: StoredAnswer } | undefined;
 }
 
-/** `filled`: the recipient has the money already, nothing was done. */
+/** `filled`: the recipient was already paid; nothing was done. */
 export type FastFillOutcome = "queued" | "filled";

@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 
-/** An amount of one currency of a chain, smallest units. */
+/** An amount of one currency of a chain, in base units. */
 export interface HeldAmount {
   readonly chain: string;
   readonly currency: Currency;

@@ -37,7 +37,9 @@ export const readHeld = defineSql(
     where ${holds.wallet} = ${wallet} and ${holds.state} = 'active' group by 1, 2`,
 );
 
-/** One line per asset. The ledger keeps what a wallet owes below zero; a line shows it above zero. */
+/**
+ * One line per asset. The ledger stores debts as negative balances; a line shows them as positive amounts.
+ */
 export function bookOf(
   wallet: Address,
   rows: readonly Row<typeof BOOK>[],
@@ -59,7 +61,6 @@ export function bookOf(
   return { wallet, lines: [...lines.values()], heldUsd, held };
 }
 
-/** The columns of a {@link HoldRecord}. */
 export const HOLD = {
   requestId: holds.requestId,
   wallet: holds.wallet,

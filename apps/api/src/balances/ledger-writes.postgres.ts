@@ -202,7 +202,6 @@ const exposure = defineSql(
     where ${holds.keyId} = ${keyId} and ${holds.state} = 'active'`,
 );
 
-/** The ledger inside one transaction. */
 export function ledgerWrites(sql: Sql): LedgerWrites {
   return {
     async lockWallet(wallet, atMs) {

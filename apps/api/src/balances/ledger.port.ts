@@ -8,25 +8,25 @@ import type {
   RequestId,
 } from "@causeway/domain";
 
-/** What a wallet has in one asset, smallest units, none negative. */
+/** A wallet's accounts in one asset, base units, never negative. */
 export interface BookLine {
   readonly asset: LedgerAsset;
   readonly balance: bigint;
-  /** Set aside for executions and claims under way. */
+  /** Reserved for open executions and claims. */
   readonly pending: bigint;
   readonly owed: bigint;
 }
 
-/** What the active holds of a wallet have promised in one asset. */
+/** What the active holds of a wallet guarantee in one asset. */
 export interface HeldAsset {
   readonly asset: LedgerAsset;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
-  /** USD with 18 decimals, when the holds were placed; with the gas of their fills. */
+  /** USD with 18 decimals when the holds were placed, including the gas of their fills. */
   readonly usd: bigint;
 }
 
-/** Everything a wallet has, every asset that ever moved. */
+/** All accounts of a wallet. */
 export interface WalletBook {
   readonly wallet: Address;
   readonly lines: readonly BookLine[];
@@ -35,9 +35,9 @@ export interface WalletBook {
   readonly held: readonly HeldAsset[];
 }
 
-/** Entries that sum to zero per asset; those of wallet accounts are this wallet's. */
+/** Entries that sum to zero per asset; entries of wallet accounts belong to this wallet. */
 export interface NewMovement {
-  /** The same movement tried again has the same key, and is posted once. */
+  /** Identifies the movement, so that a retry posts it only once. */
   readonly key: string;
   readonly context: MovementContext;
   readonly reason: string;
@@ -46,25 +46,27 @@ export interface NewMovement {
   readonly entries: readonly LedgerEntry[];
 }
 
-/** `execution`: of what the service sends for a user. `fees`: of what an app pays of a quote's fees. */
+/**
+ * `execution`: for what the service sends for a user. `fees`: the part of a quote's fees that an app pays.
+ */
 export type FeePurpose = "execution" | "fees";
 
-/** Where fees count in budgets. */
+/** The budget that fees count against. */
 export interface FeeBudget {
   readonly keyId: string;
-  /** UTC day, counted from 1970. */
+  /** UTC days since 1970. */
   readonly day: number;
   readonly user: Address;
 }
 
 export type ReservationState = "open" | "paid" | "released";
 
-/** Money set aside for the fees of a request. */
+/** Money reserved for the fees of a request. */
 export interface Reservation {
   readonly id: string;
   readonly requestId: RequestId;
   readonly wallet: Address;
-  /** In the order in which they pay. */
+  /** In the order in which they are charged. */
   readonly parts: readonly ChargePart[];
   /** USD with 18 decimals. */
   readonly usd: bigint;
@@ -76,18 +78,18 @@ export interface FeesToReserve extends Omit<Reservation, "id" | "wallet"> {
 
 export interface ReservationRecord extends Reservation {
   readonly state: ReservationState;
-  /** The how manieth of its request and purpose, from 1. */
+  /** Counts the reservations of its request and purpose, from 1. */
   readonly round: number;
 }
 
-/** A reservation to be written; without words of its own it is the first for an execution. */
+/** A reservation to write; by default the first for an execution. */
 export interface NewReservation extends Omit<Reservation, "id"> {
   readonly purpose?: FeePurpose;
   readonly round?: number;
   readonly budget?: FeeBudget;
 }
 
-/** What an app vouches for. */
+/** What an app guarantees with its balance. */
 export interface HoldRecord {
   readonly requestId: RequestId;
   readonly wallet: Address;
@@ -95,7 +97,7 @@ export interface HoldRecord {
   readonly state: HoldState;
   /** USD with 18 decimals. */
   readonly usd: bigint;
-  /** What is paid out ahead of the deposit: currency and smallest units on the chain of the fill. */
+  /** What is paid out before the deposit: currency and base units on the chain of the fill. */
   readonly chainId: number;
   readonly currency: Address;
   readonly amount: bigint;
@@ -107,34 +109,30 @@ export interface HoldRecord {
 
 export type NewHold = Omit<HoldRecord, "state" | "debits" | "resolvedAtMs"> & {
   /**
-   * What the deposit is to be worth more: counts in the key's exposure, and is not held. USD with 18
-   * decimals; absent: nothing.
+   * Expected value of the deposit above the fill, USD with 18 decimals. Counts as exposure of the key but is
+   * not held. Absent: none.
    */
   readonly surplusUsd?: bigint;
 };
 
-/** The ledger inside one transaction. Lock the wallet first: what is read before that may be old. */
+/** The ledger inside one transaction. Lock the wallet first: earlier reads may be outdated. */
 export interface LedgerWrites {
-  /**
-   * Locks the wallet, making it known when it is new. Of several wallets the lesser address is locked first.
-   */
+  /** Locks the wallet and creates it if needed. Lock several wallets in ascending order of address. */
   lockWallet(wallet: Address, atMs: number): Promise<WalletBook>;
   /**
-   * Writes a movement, or finds that it was written before.
-   * @throws when an account of the wallet would be overdrawn, and at commit when the movement does not
-   * balance.
+   * Writes a movement, unless it was written before.
+   * @throws when an account of the wallet would be overdrawn; at commit, when the movement does not balance
    */
   post(movement: NewMovement, atMs: number): Promise<"posted" | "already">;
-  /** The entries of a movement written before; empty when there is none. */
+  /** The entries of an earlier movement; empty if there is none. */
   entriesOf(movementKey: string): Promise<readonly LedgerEntry[]>;
 
   /** The newest of its purpose, by default `execution`. */
   reservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
   addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
   /**
-   * The same for several fresh requests of a locked wallet: balance → pending by a movement each, and its
-   * reservation.
-   *
+   * Reserves fees for several new requests of a locked wallet: for each, a movement from balance to pending
+   * and a reservation.
    * @throws when one of them was written before
    */
   reserveTogether(wallet: Address, fees: readonly FeesToReserve[], atMs: number): Promise<void>;
@@ -144,19 +142,16 @@ export interface LedgerWrites {
    */
   closeReservation(id: string, state: "paid" | "released", atMs: number, paidUsd?: bigint): Promise<void>;
 
-  /** Remembers that apps are not credited yet for a fill that is final. */
+  /** Records that apps are not yet credited for a final fill. */
   noteFeesDue(requestId: RequestId, atMs: number): Promise<void>;
-  /** Forgets it: they are. */
+  /** Deletes that record. */
   feesCredited(requestId: RequestId): Promise<void>;
 
-  /** Whose hold it is, for good: known before the wallet is locked. */
+  /** Its wallet never changes, so it can be read before the wallet is locked. */
   holdWallet(requestId: RequestId): Promise<Address | undefined>;
   hold(requestId: RequestId): Promise<HoldRecord | undefined>;
   addHold(hold: NewHold): Promise<void>;
   setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;
-  /**
-   * USD with 18 decimals: sum of the active holds that this key placed, and of the surplus that their
-   * deposits are to bring.
-   */
+  /** USD with 18 decimals: the key's active holds plus the expected surplus of their deposits. */
   exposureUsd(keyId: string): Promise<bigint>;
 }

@@ -10,12 +10,12 @@ type HoldServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains"
 type HoldTx = Pick<Tx, "events" | "ledger">;
 
 /**
- * `none`: this request never had a hold. `rejected`: not from the state that the hold is in; an alarm was
+ * `none`: this request never had a hold. `rejected`: not allowed from the hold's current state; an alarm was
  * raised and nothing changed.
  */
 export type MovedHold = "applied" | "already" | "rejected" | "none";
 
-/** The deposit came, or nothing was paid: the hold is over. */
+/** Releases the hold: the deposit arrived, or nothing was paid. */
 export async function releaseHold(
   services: HoldServices,
   tx: HoldTx,
@@ -25,8 +25,8 @@ export async function releaseHold(
 }
 
 /**
- * A deposit that had released the hold vanished: the app vouches again, whether its balance still covers it
- * or not.
+ * Reactivates a hold after the deposit that released it was reorged out, even if the balance no longer covers
+ * it.
  */
 export async function reinstateHold(
   services: HoldServices,
@@ -37,9 +37,9 @@ export async function reinstateHold(
 }
 
 /**
- * The deposit never came: the balance pays, and what it does not cover is owed.
+ * Debits a hold whose deposit never arrived; what the balance does not cover is owed.
  * @param usd what is due, USD with 18 decimals; by default what was held
- * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price: to be tried again
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price; retry later
  */
 export async function makeHoldPermanent(
   services: HoldServices,
@@ -50,7 +50,7 @@ export async function makeHoldPermanent(
   return await moveHold(services, tx, requestId, "makePermanent", usd);
 }
 
-/** A deposit came after the app had paid: exactly what was taken goes back. */
+/** Returns exactly what was debited: the deposit arrived after the app had paid. */
 export async function returnPermanent(
   services: HoldServices,
   tx: HoldTx,
@@ -135,7 +135,7 @@ async function giveBack(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: nu
   );
 }
 
-/** Names the nth debit of a hold. */
+/** The movement key of the nth debit of a hold. */
 export function debitKey(requestId: RequestId, n: number): string {
   return `hold:${requestId}:debit:${n}`;
 }

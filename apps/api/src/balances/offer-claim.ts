@@ -24,21 +24,18 @@ export type OfferServices = Pick<
   "clock" | "chains" | "prices" | "signer" | "uow" | "quotePolicy" | "appBalance"
 > & { readonly balances: Pick<BalanceReads, "book">; readonly random: Random };
 
-/**
- * What somebody wants to take out of a wallet's balance. Nothing is believed of him: only the wallet's
- * signature makes it so.
- */
+/** An unverified request to claim from a wallet's balance; only the wallet's signature authorizes it. */
 export interface ClaimQuestion {
   readonly wallet: Address;
   readonly chainId: number;
   readonly currency: Address;
   readonly recipient: Address;
-  /** Smallest units; undefined: all that is there. */
+  /** Base units; undefined: everything available. */
   readonly amount: bigint | undefined;
 }
 
 /**
- * Offers a claim for the wallet to sign, with what its payout will cost. No money moves.
+ * Offers a claim for the wallet to sign, with the cost of its payout. No money moves.
  * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_RECIPIENT, AMOUNT_TOO_LOW,
  * INSUFFICIENT_FUNDS; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */
@@ -61,8 +58,8 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
     );
   await warmPrices(services);
   const feeAmount = await payoutFee(services, connected, currency);
-  const most = await claimable(services, question, currency, feeAmount);
-  const amount = question.amount ?? most;
+  const maxAmount = await claimable(services, question, currency, feeAmount);
+  const amount = question.amount ?? maxAmount;
   if (amount === 0n)
     throw new ServiceError(
       "AMOUNT_TOO_LOW",
@@ -71,7 +68,7 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
         field: "amount",
       },
     );
-  if (amount > most) throw insufficient(amount, feeAmount);
+  if (amount > maxAmount) throw insufficient(amount, feeAmount);
 
   const createdAtMs = services.clock.nowMs();
   const expiresAt = Math.floor(createdAtMs / 1000) + services.appBalance.claimLifetimeSeconds;
@@ -134,8 +131,7 @@ async function payoutFee(
 }
 
 /**
- * The most that can be claimed now, its fee already taken off; zero when there is nothing.
- *
+ * The maximum that can be claimed now, after its fee.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 async function claimable(
@@ -149,20 +145,21 @@ async function claimable(
   const { balance } = lineOf(book, asset);
   const wanted = (amount ?? 1n) + feeAmount;
   const free = isBound(book) && balance >= wanted ? freeAmount(services, book, currency, wanted) : balance;
-  const most = (free < balance ? free : balance) - feeAmount;
-  return most > 0n ? most : 0n;
+  const maxAmount = (free < balance ? free : balance) - feeAmount;
+  return maxAmount > 0n ? maxAmount : 0n;
 }
 
 type Book = Awaited<ReturnType<BalanceReads["book"]>>;
 
-/** Holds and debts are in dollars, or in other currencies: only with them do prices matter. */
+/** Holds and debts are in dollars or other currencies: prices only matter if there are any. */
 export function isBound(book: Book): boolean {
   return book.heldUsd > 0n || book.lines.some(({ owed }) => owed > 0n);
 }
 
 /**
- * Smallest units of `currency` that holds and debts leave free, whatever the balance.
- * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free, and a missing price may be why
+ * Base units of `currency` that holds and debts leave free, whatever the balance.
+ * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free and a missing price may be the
+ * cause
  */
 export function freeAmount(
   services: AppraisalServices,

@@ -46,25 +46,25 @@ const unattributed = statement(
 );
 
 /**
- * What every wallet, or one, has, has set aside and owes in smallest units; for all of them the accounts of
- * the house too.
+ * Balances, reservations and debts of one or all wallets, in base units; for all wallets also the house
+ * accounts.
  */
 export async function balanceReport(sql: Sql, wallet?: string): Promise<object[]> {
   const rows = await sql.query<object>(balances, [wallet ?? null]);
   return wallet === undefined ? [...rows, ...(await sql.query<object>(house, []))] : rows;
 }
 
-/** What apps vouch for, and what they had to pay; oldest first. */
+/** Active holds and those that apps had to pay; oldest first. */
 export function holdReport(sql: Sql): Promise<object[]> {
   return sql.query(holds, []);
 }
 
-/** Claims under way, then the newest others. */
+/** Open claims, then the newest others. */
 export function claimReport(sql: Sql): Promise<object[]> {
   return sql.query(claims, []);
 }
 
-/** Money that was meant for an app balance and credits nobody. */
+/** Transfers meant for an app balance that are not credited to any wallet. */
 export function unattributedTopUps(sql: Sql): Promise<object[]> {
   return sql.query(unattributed, []);
 }

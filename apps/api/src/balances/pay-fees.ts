@@ -6,7 +6,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 /**
- * What is to be paid: USD with 18 decimals, taken at the rates of the reservation, or exact amounts per
+ * The amount due: USD with 18 decimals, converted at the rates of the reservation, or exact amounts per
  * asset.
  */
 export type FeesDue =
@@ -14,16 +14,16 @@ export type FeesDue =
   | { readonly amounts: ReadonlyArray<{ readonly asset: LedgerAsset; readonly amount: bigint }> };
 
 /**
- * `already`: the reservation was paid or released before, and nothing changes. `uncoveredUsd`: what was due
- * beyond the reservation, and is not taken.
+ * `already`: the reservation was paid or released before; nothing changes. `uncoveredUsd`: what was due
+ * beyond the reservation and is not charged.
  */
 export type PaidFees =
   | { readonly kind: "paid"; readonly uncoveredUsd: bigint }
   | { readonly kind: "already" };
 
 /**
- * Pays the fees of a request out of what was reserved, pending → fees, at most what is there; the rest goes
- * back, pending → balance.
+ * Pays the fees of a request from its reservation (pending → fees), at most what was reserved; returns the
+ * rest (pending → balance).
  */
 export async function payFees(
   services: Pick<Services, "clock">,

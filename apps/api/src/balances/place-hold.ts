@@ -4,17 +4,14 @@ import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { appraise, heldKind, worthOf } from "./appraise.ts";
 
-export type HoldWish = Omit<NewHold, "placedAtMs"> & {
-  /**
-   * The most that this key may have in active holds, USD with 18 decimals; undefined: as much as is
-   * available.
-   */
+export type HoldInput = Omit<NewHold, "placedAtMs"> & {
+  /** Limit of this key's active holds, USD with 18 decimals; undefined: whatever is available. */
   readonly maxExposureUsd?: bigint | undefined;
 };
 
 /**
- * `insufficient`: `requiredUsd` is what is held, and the margin for price moves. `taken`: this request had a
- * hold that was resolved, or that is another's or of another amount; a request is vouched for once.
+ * `insufficient`: `requiredUsd` is the amount held plus the margin for price moves. `taken`: the request
+ * already had a hold that is resolved, belongs to another wallet or has another amount.
  */
 export type PlacedHold =
   | { readonly kind: "placed" }
@@ -23,35 +20,35 @@ export type PlacedHold =
   | { readonly kind: "taken"; readonly hold: HoldRecord };
 
 /**
- * Holds back a part of the balance that the app vouches with; no money moves. Asked again for the same active
- * hold, it is `placed`.
+ * Holds a part of the app's balance; no money moves. Repeating the call for the same active hold returns
+ * `placed`.
  * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export async function placeHold(
   services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
   tx: Pick<Tx, "ledger">,
-  { maxExposureUsd, ...wish }: HoldWish,
+  { maxExposureUsd, ...input }: HoldInput,
 ): Promise<PlacedHold> {
   const atMs = services.clock.nowMs();
-  const book = await tx.ledger.lockWallet(wish.wallet, atMs);
-  const known = await tx.ledger.hold(wish.requestId);
+  const book = await tx.ledger.lockWallet(input.wallet, atMs);
+  const known = await tx.ledger.hold(input.requestId);
   if (known !== undefined) {
-    const isSame = known.state === "active" && known.wallet === wish.wallet && known.usd === wish.usd;
+    const isSame = known.state === "active" && known.wallet === input.wallet && known.usd === input.usd;
     return isSame ? { kind: "placed" } : { kind: "taken", hold: known };
   }
-  const exposureUsd = await tx.ledger.exposureUsd(wish.keyId);
-  const addedUsd = wish.usd + (wish.surplusUsd ?? 0n);
+  const exposureUsd = await tx.ledger.exposureUsd(input.keyId);
+  const addedUsd = input.usd + (input.surplusUsd ?? 0n);
   if (maxExposureUsd !== undefined && exposureUsd + addedUsd > maxExposureUsd)
     return { kind: "overExposure", exposureUsd };
   const { balances, held, standing, unpriced, unpricedHold } = appraise(services, book);
   const availableUsd = availableFor("fastFill", standing);
-  const added = { ...heldKind(services, wish), heldUsd: wish.usd };
-  const requiredUsd = wish.usd + worthOf(balances, [...held, added]).haircutUsd - standing.haircutUsd;
+  const added = { ...heldKind(services, input), heldUsd: input.usd };
+  const requiredUsd = input.usd + worthOf(balances, [...held, added]).haircutUsd - standing.haircutUsd;
   if (availableUsd < requiredUsd) {
     const missingPrice = unpriced ?? unpricedHold;
     if (missingPrice) throw missingPrice;
     return { kind: "insufficient", availableUsd, requiredUsd };
   }
-  await tx.ledger.addHold({ ...wish, placedAtMs: atMs });
+  await tx.ledger.addHold({ ...input, placedAtMs: atMs });
   return { kind: "placed" };
 }

@@ -8,8 +8,8 @@ import { lineOf } from "./credit-entries.ts";
 type ReadServices = Pick<Services, "balances" | "prices" | "appBalance">;
 
 /**
- * What a wallet has, at live prices. A wallet that nobody has heard of has nothing.
- * @throws ServiceError PRICE_FETCH_FAILED when something that it has or owes has no fresh price
+ * The balances of a wallet, at live prices. An unknown wallet has none.
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance or debt has no fresh price
  */
 export async function readBalances(services: ReadServices, wallet: Address): Promise<BalancesView> {
   const { balances, appBalance } = services;
@@ -48,9 +48,8 @@ function nothingOf({ currencies: [currency] }: { readonly currencies: readonly C
 const notBelowZero = (usd: bigint): bigint => (usd > 0n ? usd : 0n);
 
 /**
- * Signed claims of a wallet, newest first, at live prices; those in currencies that are not configured any
- * more cannot be told.
- *
+ * Signed claims of a wallet, newest first, at live prices. Omits claims in currencies that are no longer
+ * configured.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 export async function readClaims(

@@ -12,8 +12,8 @@ type StoreServices = TopUpServices & Pick<Services, "prices" | "quotePolicy">;
 type TopUpTx = Pick<Tx, "events" | "ledger" | "topUps">;
 
 /**
- * Writes down top-ups read from canonical blocks of the home chain; what stands in the same block already
- * stays as it is. Nobody is credited yet.
+ * Stores top-ups from canonical blocks of the home chain without crediting them; known ones in the same block
+ * stay unchanged.
  */
 export async function storeTopUps(
   services: StoreServices,
@@ -32,7 +32,7 @@ export async function storeTopUps(
       seenAtMs,
     });
     if (stored === undefined) continue;
-    // Dust is no reason to wake anybody: whoever sends it would do so at will.
+    // No alarm for dust: anyone could send it at will.
     if (isTooSmall) tx.events.happened("top_up_too_small", factsOf(stored));
     else if (stored.state === "unattributed") tx.events.alarm("top_up_unattributed", factsOf(stored));
     else tx.events.happened("top_up_seen", factsOf(stored));
@@ -40,8 +40,8 @@ export async function storeTopUps(
 }
 
 /**
- * Whether it is worth less than what is credited. Without a price in memory it is taken for more: nothing is
- * kept from anybody for our lack of one.
+ * Whether its value is below the minimum credit. Without a cached price it counts as sufficient: a missing
+ * price must not withhold a credit.
  */
 function isDust(services: StoreServices, { currency: address, amount }: TopUpFact): boolean {
   const { currencies, minTopUpUsd } = services.appBalance;
@@ -52,11 +52,11 @@ function isDust(services: StoreServices, { currency: address, amount }: TopUpFac
 }
 
 /**
- * Takes back what vanished blocks said (those mined again were moved to their new block before): silently
- * what nobody was credited for yet, by a movement of its own what somebody was.
- * @param canonicalHashes of the blocks that stand now between the two heights
+ * Reverses top-ups that were reorged out (those mined again were moved to their new block before): an
+ * uncredited one silently, a credited one by its own movement.
+ * @param canonicalHashes of the canonical blocks between the two heights
  */
-export async function takeBackTopUps(
+export async function reverseOrphanedTopUps(
   services: TopUpServices,
   tx: TopUpTx,
   aboveBlock: bigint,
@@ -75,7 +75,7 @@ export async function takeBackTopUps(
   }
 }
 
-/** Credits every top-up that has its confirmations at this height, each once for each time it came. */
+/** Credits every top-up that is confirmed at this height, once per inclusion in a block. */
 export async function creditDueTopUps(
   services: TopUpServices,
   tx: TopUpTx,

@@ -5,8 +5,8 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 /**
- * Gives back what was reserved for a request that costs nothing after all: pending → balance. `already` when
- * the reservation was closed before.
+ * Releases what was reserved for a request that costs nothing after all: pending → balance. `already`: the
+ * reservation was closed before.
  */
 export async function releaseFees(
   services: Pick<Services, "clock">,

@@ -10,21 +10,18 @@ export interface FeeCharge {
   readonly wallet: Address;
   /** USD with 18 decimals. */
   readonly usd: bigint;
-  /**
-   * The part of it that ends with somebody else than the service: holds stand in its way as in that of a
-   * claim.
-   */
+  /** The part that leaves the service. As for a claim, it must not come out of funds under holds. */
   readonly transferredUsd: bigint;
   /**
-   * Only stablecoins pay the transferred part: it is charged at the bare price, and others would be sold at
-   * it. Default: every balance pays it.
+   * Only stablecoins may pay the transferred part, because it is charged without a spread and other assets
+   * would be sold at that price. Default: every balance pays it.
    */
   readonly isTransferStable?: boolean;
   readonly requestId: RequestId;
   readonly movementKey: string;
   /** Default: `execution`. */
   readonly purpose?: FeePurpose;
-  /** A later one stands beside what was reserved, and released, before; default: the first. */
+  /** A later round is added to earlier, released reservations; default: the first. */
   readonly round?: number;
   readonly budget?: FeeBudget;
 }
@@ -35,15 +32,15 @@ export interface Shortfall {
   readonly availableUsd: bigint;
   readonly requiredUsd: bigint;
   /**
-   * `unheld`: the balance suffices, but is held for fast fills, and would go to others than the service.
-   * `stablecoins`: it suffices, but only stablecoins pay what goes to others.
+   * `unheld`: the balance suffices but is held for fast fills, and the charge would leave the service.
+   * `stablecoins`: it suffices, but only stablecoins may pay the transferred part.
    */
   readonly missing: "balance" | "unheld" | "stablecoins";
 }
 
 /**
- * `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request
- * reserves once in a round.
+ * `closed`: fees of this request were already paid, released, or reserved by another wallet; a request
+ * reserves once per round.
  */
 export type ReservedFees =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
@@ -51,8 +48,8 @@ export type ReservedFees =
   | { readonly kind: "closed" };
 
 /**
- * Sets the fees of a request aside, all or nothing: balance → pending. Holds stand in the way of what is
- * transferred to others, not of fees. Asked again while the reservation is open, it answers the same.
+ * Reserves the fees of a request, all or nothing: balance → pending. Holds limit what is transferred to
+ * others, not fees. Repeating the call while the reservation is open returns the same result.
  * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export async function reserveFees(
@@ -115,13 +112,13 @@ export type PlannedCharge =
   | {
       readonly kind: "planned";
       readonly parts: readonly ChargePart[];
-      /** What there is when they are taken. */
+      /** What remains at the time of the charge. */
       readonly left: Appraisal;
     }
   | Shortfall;
 
 /**
- * What a charge takes from a wallet that was appraised, all or nothing. Pure.
+ * What a charge takes from an appraised wallet, all or nothing. Pure.
  * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export function planCharge(

@@ -34,7 +34,7 @@ interface Reserved extends Record<string, unknown> {
   readonly wallet: Address;
   readonly atMs: number;
 }
-// The trigger of the entries sees the movements that this statement has written.
+// The trigger on entries sees the movements that this statement writes.
 const reserve = defineSql("ledger_reserve_many", {}, (p: Params<Reserved>) => {
   const { movementKey, context, reason, wallet, requestId, createdAtMs, id } = ledgerMovements;
   const [part, entry] = [namesOf(...Object.values(PART)), namesOf(...Object.values(ENTRY))];
@@ -62,7 +62,7 @@ const reserve = defineSql("ledger_reserve_many", {}, (p: Params<Reserved>) => {
 
 /**
  * Reserves the fees of several requests, each with its own movement.
- * @throws if one of them has a reservation already, or the wallet would be overdrawn
+ * @throws if one of them already has a reservation, or the wallet would be overdrawn
  */
 export async function reserveTogether(
   sql: Sql,

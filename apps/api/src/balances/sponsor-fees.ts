@@ -8,7 +8,7 @@ import { shortfallText } from "./sponsorship-shortfall.ts";
 import { releaseFees } from "./release-fees.ts";
 import { reserveFees } from "./reserve-fees.ts";
 
-/** `refused`: the promise that the sponsor made cannot be kept, and why. */
+/** `refused`: why the sponsor's promise cannot be kept. */
 export type SponsoredFees =
   | { readonly kind: "reserved" }
   | { readonly kind: "refused"; readonly why: string };
@@ -16,9 +16,8 @@ export type SponsoredFees =
 type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "sponsorship">;
 
 /**
- * Sets aside what a sponsor pays of a fill, in the commit that plans it: all of it, by the rules of the key
- * as they are now, or nothing. Planned again, what stands is what counts; for another sum it is set aside
- * anew.
+ * Reserves the sponsor's share of a fill in the commit that plans it: all of it, under the key's current
+ * rules, or nothing. Planning again replaces an open reservation of another amount.
  * @param usd USD with 18 decimals
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
@@ -42,10 +41,9 @@ export async function reserveSponsorship(
   const fees = { wallet, requestId, purpose: "fees", round, budget } as const;
   const movementKey = `fees:${requestId}:reserve:${round}`;
   const refuse = async (why: string): Promise<SponsoredFees> => {
-    // What earlier fills burnt stays reserved out of what was released: it is charged when the request is
-    // refunded.
-    const burntUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
-    const keptUsd = known !== undefined && burntUsd > known.usd ? known.usd : burntUsd;
+    // Gas of earlier reverted fills stays reserved: it is charged when the request is refunded.
+    const usedUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
+    const keptUsd = known !== undefined && usedUsd > known.usd ? known.usd : usedUsd;
     if (keptUsd > 0n)
       await reserveFees(services, tx, { ...fees, usd: keptUsd, transferredUsd: 0n, movementKey });
     return { kind: "refused", why };
@@ -69,7 +67,7 @@ export async function reserveSponsorship(
   return { kind: "reserved" };
 }
 
-/** Charges the sponsor what was set aside: the fill is final. Again, it changes nothing. */
+/** Charges the sponsor what was reserved once the fill is final. Idempotent. */
 export async function chargeSponsorship(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "ledger">,
@@ -84,9 +82,9 @@ export async function chargeSponsorship(
 }
 
 /**
- * Gives the sponsor back what was set aside once a request is not being filled any more, less the gas of its
- * fills that reverted in a block: that was a part of the fees that the sponsor was to pay, and calls can burn
- * far more than a deposit is worth.
+ * Releases the sponsor's reservation once the request is no longer being filled, less the gas of fills that
+ * reverted in a block: the sponsor promised to pay it, and calls can use far more gas than a deposit is
+ * worth.
  */
 export async function followSponsorship(
   services: Pick<Services, "clock">,
@@ -98,12 +96,12 @@ export async function followSponsorship(
   if (name === "fillable" || name === "filling" || name === "submitted" || name === "filled") return;
   const known = await tx.ledger.reservation(requestId, "fees");
   if (known?.state !== "open") return;
-  const burntUsd = await tx.fillBurns.unchargedUsd(requestId);
-  if (burntUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, known.round);
-  const paidUsd = burntUsd < known.usd ? burntUsd : known.usd;
+  const usedUsd = await tx.fillBurns.unchargedUsd(requestId);
+  if (usedUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, known.round);
+  const paidUsd = usedUsd < known.usd ? usedUsd : known.usd;
   const payer = { requestId, wallet: sponsorship.wallet };
   await payFees(services, tx, payer, { usd: paidUsd }, `fees:${requestId}:burnt:${known.round}`, "fees");
-  await tx.fillBurns.charged(requestId, { paidUsd, burntUsd });
+  await tx.fillBurns.charged(requestId, { paidUsd, usedUsd });
 }
 
 async function release(

@@ -3,7 +3,7 @@ import type { Address } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import type { Shortfall } from "./reserve-fees.ts";
 
-/** Why an app balance cannot sponsor the fees of a quote. */
+/** Explains why an app balance cannot sponsor the fees of a quote. */
 export function shortfallText(
   { appBalance }: { readonly appBalance: Pick<Services["appBalance"], "currencies"> },
   wallet: Address,

@@ -27,7 +27,7 @@ const SIGHTED = {
   state: topUps.state,
   seenAtMs: topUps.seenAtMs,
 };
-// A top-up that is stored as canonical in the same block returns no row.
+// A top-up that is already stored as canonical in the same block returns no row.
 const upsert = defineSql(
   "top_up_upsert",
   getTableColumns(topUps),
@@ -79,7 +79,6 @@ const setState = defineQuery(
     db.update(topUps).set({ state: p.state, credits: p.credits }).where(eq(topUps.id, p.id)),
 );
 
-/** Top-ups inside one transaction. */
 export function topUpWrites(sql: Sql): TopUpWrites {
   return {
     async upsert({ blockNumber, confirmAtBlock, wallet = null, ...topUp }) {

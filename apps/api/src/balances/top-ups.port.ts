@@ -1,8 +1,8 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 
 /**
- * `seen`: credited when it is confirmed. `unattributed`: its marker names nobody for certain, and somebody
- * should look; or it is too little to be credited.
+ * `seen`: credited once confirmed. `unattributed`: its marker names no valid wallet and an operator should
+ * look, or it is too small to be credited.
  */
 export type TopUpState = "seen" | "credited" | "unattributed";
 
@@ -17,12 +17,12 @@ export interface TopUpRecord {
   readonly canonical: boolean;
   readonly confirmAtBlock: bigint;
   readonly sender: Address;
-  /** Whom its marker names; undefined when nobody for certain. */
+  /** The wallet that its marker names; undefined if the marker is malformed. */
   readonly wallet: Address | undefined;
   readonly currency: Address;
   readonly amount: bigint;
   readonly state: TopUpState;
-  /** How often it was credited: a reorg takes it back, and it may come again. */
+  /** How often it was credited: a reorg can remove it and include it again. */
   readonly credits: number;
   readonly seenAtMs: number;
 }
@@ -33,13 +33,12 @@ export type NewTopUp = Omit<TopUpRecord, "id" | "canonical" | "state" | "credits
 
 export interface TopUpWrites {
   /**
-   * Inserts, or moves a known one to the block it is in now, with the state that it has; undefined when it
-   * stands there already, canonical.
+   * Inserts a top-up, or moves a known one to its new block with its state; undefined if it is already
+   * canonical there.
    */
   upsert(topUp: NewTopUp): Promise<TopUpRecord | undefined>;
   /**
-   * Marks those of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns
-   * them.
+   * Marks top-ups above `aboveBlock` as orphaned if their block is not among `canonicalHashes`; returns them.
    */
   removeOrphaned(
     chainId: number,
@@ -47,7 +46,7 @@ export interface TopUpWrites {
     upToBlock: bigint,
     canonicalHashes: readonly Hex[],
   ): Promise<TopUpRecord[]>;
-  /** Canonical ones with their confirmations that are not credited, locked, by wallet. */
+  /** Locks the confirmed, canonical top-ups that are not credited yet, by wallet. */
   lockDue(chainId: number, headNumber: bigint): Promise<TopUpRecord[]>;
   setState(id: string, state: TopUpState, credits: number): Promise<void>;
 }

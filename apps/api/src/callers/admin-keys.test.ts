@@ -20,7 +20,7 @@ const issued = { key: "cwk_00112233445566aa_x", record };
 const { app, lines } = await aServer({
   operatorToken: new Secret(TOKEN),
   keyAdmin: fakeKeyAdmin({
-    create: async (wish) => ({ ...issued, record: { ...record, ...wish } }),
+    create: async (settings) => ({ ...issued, record: { ...record, ...settings } }),
     change: async (_id, change) => ({ ...record, ...change }),
     rotate: async () => issued,
     askFundingAddress: async () => ({ message: "sign this", expiresAtMs: 1 }),
@@ -30,7 +30,7 @@ const { app, lines } = await aServer({
 afterAll(() => app.close());
 
 const address = `0x${"Ab".repeat(20)}`;
-const wish = {
+const settings = {
   label: "backend",
   scopes: ["quote", "read"],
   referrers: ["app.example"],
@@ -45,8 +45,8 @@ const wish = {
 const key = `/admin/keys/${record.id}`;
 
 test.for([
-  ["POST", "/admin/keys", wish],
-  ["PATCH", key, wish],
+  ["POST", "/admin/keys", settings],
+  ["PATCH", key, settings],
   ["POST", `${key}/rotate`, { graceSeconds: 60 }],
   ["POST", `${key}/funding-address/challenge`, { address }],
   ["POST", `${key}/funding-address`, { address, signature: `0x${"ab".repeat(65)}` }],

@@ -1,10 +1,10 @@
 import type { SponsorshipRulesJson } from "@causeway/wire";
 import { type ApiKeyAnswer, rulesFromJson, rulesToJson } from "@causeway/wire";
-import type { ApiKeyRecord, ApiKeyWish } from "./api-key-register.port.ts";
+import type { ApiKeyRecord, ApiKeySettings } from "./api-key-register.port.ts";
 import type { ApiScope, KeyLimits } from "../http/api-keys.port.ts";
 
-/** What may be said of a key, as the schemas read it. */
-interface WishJson {
+/** The settings of a key, as parsed by the schemas. */
+interface SettingsJson {
   readonly label?: string | undefined;
   readonly scopes?: readonly ApiScope[] | undefined;
   readonly referrers?: readonly string[] | undefined;
@@ -15,8 +15,15 @@ interface WishJson {
     | undefined;
 }
 
-/** Only what was named. */
-export function keyWish({ label, scopes, referrers, origins, rules, limits }: WishJson): Partial<ApiKeyWish> {
+/** Includes only the given fields. */
+export function keyWish({
+  label,
+  scopes,
+  referrers,
+  origins,
+  rules,
+  limits,
+}: SettingsJson): Partial<ApiKeySettings> {
   return {
     ...(label === undefined ? {} : { label }),
     ...(scopes === undefined ? {} : { scopes }),
@@ -27,15 +34,15 @@ export function keyWish({ label, scopes, referrers, origins, rules, limits }: Wi
   };
 }
 
-/** All that is chosen about a new key. */
-export function newKeyWish(wish: {
-  readonly [Name in keyof WishJson]-?: Exclude<WishJson[Name], undefined>;
-}): ApiKeyWish {
-  const { label, scopes, referrers, origins, rules, limits } = wish;
+/** All settings of a new key. */
+export function newKeyWish(settings: {
+  readonly [Name in keyof SettingsJson]-?: Exclude<SettingsJson[Name], undefined>;
+}): ApiKeySettings {
+  const { label, scopes, referrers, origins, rules, limits } = settings;
   return { label, scopes, referrers, origins, rules: rulesFromJson(rules), limits: keyLimits(limits) };
 }
 
-function keyLimits({ quotePerMinute, otherPerMinute }: NonNullable<WishJson["limits"]>): KeyLimits {
+function keyLimits({ quotePerMinute, otherPerMinute }: NonNullable<SettingsJson["limits"]>): KeyLimits {
   return {
     ...(quotePerMinute === undefined ? {} : { quotePerMinute }),
     ...(otherPerMinute === undefined ? {} : { otherPerMinute }),

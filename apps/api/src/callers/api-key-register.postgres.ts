@@ -2,7 +2,7 @@ import { and, asc, eq, gt, isNull, or, sql as text } from "drizzle-orm";
 import type { Address } from "@causeway/domain";
 import { rulesToJson } from "@causeway/wire";
 import type { ApiScope } from "../http/api-keys.port.ts";
-import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish } from "./api-key-register.port.ts";
+import type { ApiKeyRecord, ApiKeyRegister, ApiKeySettings } from "./api-key-register.port.ts";
 import { newSecret } from "./new-secret.adapter.ts";
 import { IDENTITY, identityOf } from "./api-key-rows.postgres.ts";
 import { apiKeys, fundingChallenges } from "./callers.tables.ts";
@@ -151,24 +151,24 @@ const link = defineQuery(
   },
 );
 
-/** Keys on Postgres. A trigger of the table tells every process of each change. */
+/** API keys on Postgres. A trigger of the table notifies every process of each change. */
 export function apiKeyRegister(sql: Sql): ApiKeyRegister {
   const first = ([row]: readonly Row[]): ApiKeyRecord | undefined =>
     row === undefined ? undefined : recordOf(row);
   return {
-    async issue(wish, atMs) {
+    async issue(settings, atMs) {
       const { id, key, secretHash } = newSecret();
       const record = first(
         await insert(sql, {
           id,
           secretHash,
-          label: wish.label,
-          scopes: [...wish.scopes],
-          referrers: [...wish.referrers],
-          origins: [...wish.origins],
-          rules: rulesText(wish),
-          quotePerMinute: wish.limits.quotePerMinute ?? null,
-          otherPerMinute: wish.limits.otherPerMinute ?? null,
+          label: settings.label,
+          scopes: [...settings.scopes],
+          referrers: [...settings.referrers],
+          origins: [...settings.origins],
+          rules: rulesText(settings),
+          quotePerMinute: settings.limits.quotePerMinute ?? null,
+          otherPerMinute: settings.limits.otherPerMinute ?? null,
           createdAtMs: atMs,
         }),
       );
@@ -206,7 +206,7 @@ export function apiKeyRegister(sql: Sql): ApiKeyRegister {
   };
 }
 
-const rulesText = ({ rules }: Pick<ApiKeyWish, "rules">): string => JSON.stringify(rulesToJson(rules));
+const rulesText = ({ rules }: Pick<ApiKeySettings, "rules">): string => JSON.stringify(rulesToJson(rules));
 
 function recordOf(row: Row): ApiKeyRecord {
   return {

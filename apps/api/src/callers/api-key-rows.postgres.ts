@@ -2,7 +2,7 @@ import { rulesFromJson, sponsorshipRules } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import { apiKeys } from "./callers.tables.ts";
 
-/** The columns that identify a key and say what it may do. */
+/** The columns that identify a key and define its permissions. */
 export const IDENTITY = {
   id: apiKeys.id,
   label: apiKeys.label,
@@ -17,7 +17,7 @@ export const IDENTITY = {
 
 type ApiKeyRow = Pick<typeof apiKeys.$inferSelect, keyof typeof IDENTITY>;
 
-/** @throws ZodError when the row has rules of a newer version: an unknown limit must not be ignored. */
+/** @throws ZodError when the row has rules of a newer version: an unknown limit must not be ignored */
 export function identityOf(row: ApiKeyRow): ApiKeyIdentity {
   return {
     id: row.id,

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, IssuedApiKey } from "./api-key-register.port.ts";
+import type { ApiKeyRecord, ApiKeyRegister, ApiKeySettings, IssuedApiKey } from "./api-key-register.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import { isPublishable, publishableScopes } from "../http/publishable-key.ts";
 
@@ -9,25 +9,28 @@ export interface KeyServices {
 }
 
 /**
- * Makes a key. Its text is in the answer and nowhere else.
- * @throws ServiceError INVALID_REQUEST when a key with browser origins could do more than quote and read.
+ * Creates a key. Its text is only in the response.
+ * @throws ServiceError INVALID_REQUEST when a key with browser origins could do more than quote and read
  */
-export async function createKey({ register, clock }: KeyServices, wish: ApiKeyWish): Promise<IssuedApiKey> {
-  return await register.issue(sound(wish), clock.nowMs());
+export async function createKey(
+  { register, clock }: KeyServices,
+  settings: ApiKeySettings,
+): Promise<IssuedApiKey> {
+  return await register.issue(validate(settings), clock.nowMs());
 }
 
 /**
- * Changes what is named.
+ * Changes the given settings.
  * @throws ServiceError NOT_FOUND, INVALID_REQUEST
  */
 export async function changeKey(
   { register, clock }: KeyServices,
   id: string,
-  change: Partial<ApiKeyWish>,
+  change: Partial<ApiKeySettings>,
 ): Promise<ApiKeyRecord> {
   const record = await register.get(id);
   if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
-  const { scopes, origins } = sound({ ...record, ...change });
+  const { scopes, origins } = validate({ ...record, ...change });
   mayHaveWallet({ origins, fundingAddress: record.fundingAddress }, "origins");
   const named = {
     ...change,
@@ -38,7 +41,7 @@ export async function changeKey(
 }
 
 /**
- * Gives the key another secret; the old one counts for `graceSeconds` more.
+ * Gives the key a new secret; the old one is valid for `graceSeconds` more.
  * @throws ServiceError NOT_FOUND
  */
 export async function rotateKey(
@@ -51,17 +54,17 @@ export async function rotateKey(
 }
 
 /**
- * Takes the key out of use, for good.
- * @throws ServiceError NOT_FOUND when there never was one.
+ * Revokes the key permanently.
+ * @throws ServiceError NOT_FOUND when it never existed
  */
 export async function revokeKey({ register, clock }: KeyServices, id: string): Promise<ApiKeyRecord> {
   return (await register.revoke(id, clock.nowMs())) ?? refuse(id);
 }
 
-function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish): Wish {
-  const scopes = [...new Set(wish.scopes)];
-  const origins = [...new Set(wish.origins)];
-  // Whoever reads the page has the key: it must not be able to spend.
+function validate<Settings extends Pick<ApiKeySettings, "scopes" | "origins">>(settings: Settings): Settings {
+  const scopes = [...new Set(settings.scopes)];
+  const origins = [...new Set(settings.origins)];
+  // Every visitor of the page has the key: it must not be able to spend.
   if (isPublishable({ origins }) && scopes.some((scope) => !publishableScopes.has(scope)))
     throw new ServiceError(
       "INVALID_REQUEST",
@@ -70,12 +73,12 @@ function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish):
         field: "scopes",
       },
     );
-  return { ...wish, scopes, origins };
+  return { ...settings, scopes, origins };
 }
 
 /**
- * A key that pages publish tells everybody who opens them what its wallet has and does: it has none.
- * @throws ServiceError INVALID_REQUEST, about `field`
+ * A publishable key must not have a wallet: every visitor could see the wallet's balance and activity.
+ * @throws ServiceError INVALID_REQUEST, naming `field`
  */
 export function mayHaveWallet(
   { origins, fundingAddress }: Pick<ApiKeyRecord, "origins" | "fundingAddress">,

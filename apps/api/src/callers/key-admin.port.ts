@@ -1,14 +1,11 @@
 import type { Address, Hex } from "@causeway/domain";
-import type { ApiKeyRecord, ApiKeyWish, IssuedApiKey } from "./api-key-register.port.ts";
+import type { ApiKeyRecord, ApiKeySettings, IssuedApiKey } from "./api-key-register.port.ts";
 
-/**
- * What the keeper of keys can do; the use cases of `usecases/api-keys` with their services given. All throw
- * ServiceError: NOT_FOUND, INVALID_REQUEST.
- */
+/** Administration of API keys. Throws ServiceError NOT_FOUND and INVALID_REQUEST. */
 export interface KeyAdmin {
-  create(wish: ApiKeyWish): Promise<IssuedApiKey>;
+  create(settings: ApiKeySettings): Promise<IssuedApiKey>;
   list(): Promise<readonly ApiKeyRecord[]>;
-  change(id: string, change: Partial<ApiKeyWish>): Promise<ApiKeyRecord>;
+  change(id: string, change: Partial<ApiKeySettings>): Promise<ApiKeyRecord>;
   rotate(id: string, graceSeconds: number): Promise<IssuedApiKey>;
   revoke(id: string): Promise<ApiKeyRecord>;
   askFundingAddress(

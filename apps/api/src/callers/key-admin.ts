@@ -5,12 +5,11 @@ import { changeKey, createKey, revokeKey, rotateKey } from "./keep-keys.ts";
 import type { KeyServices } from "./keep-keys.ts";
 import { askFundingAddress, linkFundingAddress } from "./link-funding-address.ts";
 
-/** Everything about keys that their keeper may do. */
 export function keyAdmin(
   services: KeyServices & { readonly random: Random; readonly signatures: Signatures },
 ): KeyAdmin {
   return {
-    create: (wish) => createKey(services, wish),
+    create: (settings) => createKey(services, settings),
     list: () => services.register.list(),
     change: (id, change) => changeKey(services, id, change),
     rotate: (id, graceSeconds) => rotateKey(services, id, graceSeconds),

@@ -4,7 +4,7 @@ import type { ApiKeyIdentity, ApiKeys } from "../http/api-keys.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import { secretHashOf } from "./new-secret.adapter.ts";
 
-/** A key as it is stored: SHA-256 of its secret, and of the one before for as long as that counts. */
+/** A stored key: SHA-256 of its secret, and of the previous one while that is valid. */
 export interface StoredKey {
   readonly identity: ApiKeyIdentity;
   readonly secretHash: Buffer;
@@ -12,24 +12,21 @@ export interface StoredKey {
 }
 
 export interface KnownKeys extends ApiKeys {
-  /** A key has changed: what is kept of it counts no more. */
+  /** Drops a key from the cache because it changed. */
   forget(id: string): void;
   /** Any key may have changed. */
   forgetAll(): void;
 }
 
 /**
- * What was read is used for so long; the last part of that time it is read anew beside the request that uses
- * it. A revocation that nobody announced counts after that at the latest.
+ * How long a cached key is valid; near the end it is refreshed in the background. A revocation whose
+ * notification was lost takes effect after this time.
  */
 const KEPT_MS = 900;
 const REFRESHED_AFTER_MS = 450;
-/**
- * Keys that exist, and ids that nobody has, are kept apart: whoever makes up ids must not push out the keys
- * that are used.
- */
+/** Existing keys and unknown ids have separate caches: made-up ids must not evict keys in use. */
 const MAX_KEPT = 10_000;
-/** Questions that wait for the store at once; more is an attack or a store that is away. */
+/** Maximum number of waiting reads; more means an attack or an unavailable store. */
 const MAX_WAITING = 2_000;
 const NO_HASH = Buffer.alloc(32);
 
@@ -44,8 +41,8 @@ interface Question {
 }
 
 /**
- * Keys in memory in front of `read`, which is asked once for any number of requests with the same id. The
- * secret is compared in constant time, for an id that does not exist as well.
+ * Caches keys in front of `read`; concurrent requests with one id share a read. The secret is compared in
+ * constant time, even for an unknown id.
  */
 export function knownKeys(
   read: (id: string) => Promise<StoredKey | undefined>,
@@ -60,7 +57,7 @@ export function knownKeys(
     if (open !== undefined && !open.outdated) return open.answer;
     if (questions.size >= MAX_WAITING)
       return Promise.reject(new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again"));
-    // The age counts from the question: what changes while it is answered may or may not be in the answer.
+    // The age counts from the start of the read: a change during the read may be missing from the result.
     const askedAtMs = clock.nowMs();
     const question: Question = { outdated: false, answer: read(id) };
     questions.set(id, question);
@@ -83,7 +80,7 @@ export function knownKeys(
     missing.delete(id);
     const kind = kept.key === undefined ? missing : existing;
     kind.set(id, kept);
-    // A map keeps the order in which entries came: the oldest goes first.
+    // A map keeps insertion order: the oldest entry is evicted.
     const oldest = kind.size > MAX_KEPT ? kind.keys().next().value : undefined;
     if (oldest !== undefined) kind.delete(oldest);
   };
@@ -92,7 +89,7 @@ export function knownKeys(
     const kept = existing.get(id) ?? missing.get(id);
     const ageMs = kept === undefined ? Infinity : clock.nowMs() - kept.askedAtMs;
     if (kept !== undefined && ageMs >= 0 && ageMs < KEPT_MS) {
-      // What this finds out is the next request's; a fault is met by the first that must wait.
+      // The result serves later requests; a failure is reported to the first request that must wait.
       if (ageMs >= REFRESHED_AFTER_MS) ask(id).catch(() => {});
       return kept.key;
     }

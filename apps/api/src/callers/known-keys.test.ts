@@ -3,7 +3,7 @@ import { anApiKey } from "../../../../test/fakes/api-keys.ts";
 import { knownKeys, type StoredKey } from "./known-keys.adapter.ts";
 import { newSecret } from "./new-secret.adapter.ts";
 
-/** A store whose answers come when the test says so, and a clock that stands. */
+/** A store that answers on command, and a stopped clock. */
 function aStore() {
   let nowMs = 1_000_000;
   const { id, key, secretHash } = newSecret();
@@ -20,7 +20,7 @@ function aStore() {
   return { id, key, stored, keys, questions, forward: (ms: number) => (nowMs += ms) };
 }
 
-test("what was read while a change was announced is used once and not kept", async () => {
+test("an answer that was read during a change is used once and not cached", async () => {
   const { id, key, stored, keys, questions } = aStore();
   const first = keys.find(key);
   keys.forget(id);
@@ -32,7 +32,7 @@ test("what was read while a change was announced is used once and not kept", asy
   expect(await second).toBeUndefined();
 });
 
-test("who asks after a change was announced does not get the answer to an earlier question", async () => {
+test("a request after a change does not get the answer of an earlier read", async () => {
   const { id, key, stored, keys, questions } = aStore();
   const early = keys.find(key);
   keys.forget(id);
@@ -42,7 +42,7 @@ test("who asks after a change was announced does not get the answer to an earlie
   expect([await early, await late]).toEqual([stored.identity, undefined]);
 });
 
-test("a key is familiar from when it was read until it changes, by its id", async () => {
+test("a key is known from its first read until it changes", async () => {
   const { id, key, stored, keys, questions } = aStore();
   const nobodys = newSecret().key;
   expect(keys.isFamiliar(key)).toBe(false);
@@ -58,7 +58,7 @@ test("a key is familiar from when it was read until it changes, by its id", asyn
   expect(keys.isFamiliar(key)).toBe(false);
 });
 
-test("the age of an answer counts from its question", async () => {
+test("the age of an answer counts from the start of its read", async () => {
   const { key, stored, keys, questions, forward } = aStore();
   const first = keys.find(key);
   forward(899);
@@ -71,7 +71,7 @@ test("the age of an answer counts from its question", async () => {
   expect(await second).toBeUndefined();
 });
 
-test("a key in use is read anew beside its requests, and a fault of that is not theirs", async () => {
+test("a key in use is refreshed in the background, and a failure there does not affect requests", async () => {
   const { key, stored, keys, questions, forward } = aStore();
   const first = keys.find(key);
   questions[0]?.resolve(stored);
@@ -87,7 +87,7 @@ test("a key in use is read anew beside its requests, and a fault of that is not 
   await expect(late).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 
-test("a clock that was put back does not keep a key for longer", async () => {
+test("a clock that was set back does not cache a key longer", async () => {
   const { key, stored, keys, questions, forward } = aStore();
   const first = keys.find(key);
   questions[0]?.resolve(stored);
@@ -97,7 +97,7 @@ test("a clock that was put back does not keep a key for longer", async () => {
   expect(questions).toHaveLength(2);
 });
 
-test("more questions than can wait are refused, not queued", async () => {
+test("refuses requests beyond the limit of waiting reads", async () => {
   const { keys, questions } = aStore();
   const finds = Array.from({ length: 2_001 }, (_, index) =>
     keys.find(`cwk_${index.toString(16).padStart(16, "0")}_${"A".repeat(43)}`),

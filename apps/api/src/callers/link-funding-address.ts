@@ -9,9 +9,9 @@ import type { KeyServices } from "./keep-keys.ts";
 const CHALLENGE_MS = 15 * 60 * 1000;
 
 /**
- * Asks the owner of a wallet to let a key spend its app balance. A later question about the same wallet
- * replaces this one.
- * @throws ServiceError NOT_FOUND, INVALID_REQUEST for a key that pages publish
+ * Asks a wallet's owner to let a key spend its app balance. A later challenge for the same wallet replaces
+ * this one.
+ * @throws ServiceError NOT_FOUND, INVALID_REQUEST for a publishable key
  */
 export async function askFundingAddress(
   { register, clock, random }: KeyServices & { readonly random: Random },
@@ -27,9 +27,9 @@ export async function askFundingAddress(
 }
 
 /**
- * Links the wallet whose owner signed the open question; each question is answered once.
- * @throws ServiceError NOT_FOUND without such a key, INVALID_REQUEST for one that pages publish, without an
- * open question or with a signature of somebody else; RpcFault when the chain did not say.
+ * Links the wallet whose owner signed the open challenge, which is consumed.
+ * @throws ServiceError NOT_FOUND without such a key; INVALID_REQUEST for a publishable key, without an open
+ * challenge or for a wrong signature; RpcFault when the chain did not answer
  */
 export async function linkFundingAddress(
   { register, clock, signatures }: KeyServices & { readonly signatures: Signatures },
@@ -51,7 +51,7 @@ export async function linkFundingAddress(
   return linked;
 }
 
-/** What the owner reads and signs. */
+/** The message that the owner reads and signs. */
 export function fundingMessage(
   id: string,
   address: Address,

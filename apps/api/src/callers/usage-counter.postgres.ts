@@ -16,9 +16,9 @@ const HOURS_KEPT_MS = 60 * DAY_MS;
 const KEPT_MS = 400 * DAY_MS;
 const MAX_BATCH = 10_000;
 const BATCH = text.raw(String(MAX_BATCH));
-/** Of one kind in one go: the rest comes an hour later. */
+/** Limit per kind and run; the rest follows an hour later. */
 const MAX_BATCHES = 100;
-/** Different counts that wait while the database is away. */
+/** Maximum number of different counts that wait while the database is unavailable. */
 const MAX_WAITING = 20_000;
 
 const { keyId: key, minuteMs: minute, endpoint: path, status, errorCode, count } = apiUsage;
@@ -66,8 +66,8 @@ interface Aged extends Record<string, unknown> {
 type Removal = (sql: Sql, bounds: Aged) => Promise<{ readonly done: number }[]>;
 
 /**
- * Adds counts from between `sinceMs` and `beforeMs` to those of the hours or days that they belong to. Older
- * ones are left for deletion, which another process may be doing.
+ * Adds counts between `sinceMs` and `beforeMs` to those of their hour or day. Leaves older ones to deletion,
+ * which may run in another process.
  */
 const sumUp = (name: string, widthMs: number): Removal => {
   const width = text.raw(String(widthMs));
@@ -107,13 +107,13 @@ interface Waiting extends UsageNote {
 }
 
 export interface UsageCounter extends Usage {
-  /** Writes what was counted since the last time. What cannot be written is tried again. */
+  /** Writes the counts since the last flush; failed writes are retried. */
   flush(): Promise<void>;
-  /** Stops the clock and writes the rest. */
+  /** Stops the timer and writes the rest. */
   close(): Promise<void>;
 }
 
-/** Counts in memory, and adds them to the table every few seconds. */
+/** Counts in memory and writes to the table every few seconds. */
 export function usageCounter(
   sql: Sql,
   {
@@ -122,10 +122,10 @@ export function usageCounter(
     mayDeleteByAge,
     onFault,
   }: {
-    /** Where counts are read. */
+    /** For reading counts. */
     readonly searches: { readonly sql: Sql; readonly turns: SearchTurns };
     readonly clock: Clock;
-    /** Whether the clock can be trusted with the age of what is deleted or summed up. */
+    /** Whether the clock is reliable enough to delete or sum up by age. */
     readonly mayDeleteByAge: () => Promise<boolean>;
     readonly onFault: (error: unknown) => void;
   },

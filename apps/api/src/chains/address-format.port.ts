@@ -1,8 +1,8 @@
 import type { Hex, TxHash } from "@causeway/domain";
 
-/** How clients write what is on chains; inside the service it is bytes in hex. */
+/** Formats ids as clients of their chain write them; inside the service they are bytes in hex. */
 export interface AddressFormat {
-  /** An account or currency. */
+  /** Formats an account or a currency. */
   address(chainId: number, bytes: Hex): string;
   transaction(chainId: number, id: TxHash): string;
 }

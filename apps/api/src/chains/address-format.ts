@@ -3,7 +3,7 @@ import { spellAddress, spellTransaction } from "@causeway/domain";
 import type { ChainDirectory } from "./chains.port.ts";
 import type { AddressFormat } from "./address-format.port.ts";
 
-/** What is on a chain that is not configured any more is shown as it is kept. */
+/** Ids of a chain that is no longer configured stay in hex. */
 export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressFormat {
   return {
     address: (chainId, bytes) => {
@@ -17,11 +17,11 @@ export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressForm
   };
 }
 
-/** Several ids of one chain. */
+/** Formats several ids of one chain. */
 export function formatAddresses(
-  spelling: AddressFormat,
+  format: AddressFormat,
   chainId: number,
   ids: readonly TxHash[],
 ): readonly string[] {
-  return ids.length === 0 ? ids : ids.map((id) => spelling.transaction(chainId, id));
+  return ids.length === 0 ? ids : ids.map((id) => format.transaction(chainId, id));
 }

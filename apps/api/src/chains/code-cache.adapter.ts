@@ -3,7 +3,8 @@ import type { ChainDirectory } from "./chains.port.ts";
 import type { RecipientCodes } from "./recipient-codes.port.ts";
 
 /**
- * An account rarely becomes a contract; a quote that was priced by an old answer is priced again at its fill.
+ * An account rarely becomes a contract; a quote that was priced by an outdated answer is priced again at its
+ * fill.
  */
 const KEPT_MS = 5 * 60_000;
 const MAX_ENTRIES = 50_000;
@@ -14,9 +15,8 @@ interface Entry {
 }
 
 /**
- * Remembers for some minutes which recipients are contracts; questions of one moment travel as one batch,
- * equal ones as one. Ages are monotonic: a wall clock that is put back would keep an answer until it has
- * caught up.
+ * Caches for a few minutes which recipients are contracts; concurrent questions share one batch, equal ones
+ * one call. Uses a monotonic clock: a wall clock that was set back would keep answers too long.
  */
 export function createCodeCache(chains: Pick<ChainDirectory, "get">): RecipientCodes {
   const entries = new Map<string, Entry>();
@@ -35,7 +35,7 @@ export function createCodeCache(chains: Pick<ChainDirectory, "get">): RecipientC
         throw error;
       },
     );
-    // The oldest goes first: a map keeps the order in which keys came.
+    // A map keeps insertion order: the first key is the oldest.
     const oldest = entries.size >= MAX_ENTRIES ? entries.keys().next().value : undefined;
     if (oldest !== undefined) entries.delete(oldest);
     entries.set(key, { readAtMs, answer: asked });

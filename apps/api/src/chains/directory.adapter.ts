@@ -3,9 +3,8 @@ import type { Chain, RailChain } from "@causeway/domain";
 import type { ChainDirectory, ConnectedChain, ConnectedRail } from "./chains.port.ts";
 
 /**
- * Finds chains and currencies by id; every look-up is one or two map reads.
- *
- * @throws RangeError for an id that comes twice
+ * Finds chains and currencies by id with one or two map reads.
+ * @throws RangeError for a duplicate id
  */
 export function createChainDirectory<R extends ChainRail = PayingRail>(
   all: readonly ConnectedChain[],
@@ -22,7 +21,7 @@ export function createChainDirectory<R extends ChainRail = PayingRail>(
   };
 }
 
-/** What is known of chains without reaching them. @throws RangeError for an id that comes twice */
+/** The configured facts of chains, without connections. @throws RangeError for a duplicate id */
 export function chainProfiles(
   profiles: readonly (Chain | RailChain)[],
 ): Pick<ChainDirectory, "profile" | "currency"> {

@@ -14,7 +14,7 @@ const aConnected = (id: number, tokens: readonly Address[]) =>
     },
   }) as unknown as ConnectedChain;
 
-test("chains and currencies are found by id and address, each currency on its own chain", () => {
+test("finds chains and currencies by id and address, each currency on its own chain", () => {
   const [one, two] = [aConnected(1, [token]), aConnected(2, [])];
   const directory = createChainDirectory([one, two]);
   expect(directory.all).toEqual([one, two]);
@@ -26,7 +26,7 @@ test("chains and currencies are found by id and address, each currency on its ow
   expect(directory.currency(3, NATIVE_CURRENCY)).toBeUndefined();
 });
 
-test("chains that are reached by a rail are found beside EVM chains, and one id is one chain", () => {
+test("finds non-EVM chains next to EVM chains, and refuses a duplicate id", () => {
   const one = aConnected(1, []);
   const rail = aConnected(7, [token]) as unknown as ConnectedRail;
   const directory = createChainDirectory([one], [rail]);

@@ -2,14 +2,11 @@ import { encodeFillContract } from "@causeway/domain";
 import type { Chain, Hex } from "@causeway/domain";
 import type { RequestEnd } from "./chains.port.ts";
 
-/**
- * Every order names the same few contracts: reusing one string per chain lets order hashing reuse its result.
- */
+/** All orders name the same few contracts: one string per chain lets order hashing reuse its result. */
 const known = new WeakMap<Chain, Hex>();
 
 /**
- * The `extraData` of orders made now: the router whose payments oracles count. Chains without contracts have
- * none.
+ * The `extraData` of new orders: the router whose payments oracles count. Empty on chains without contracts.
  */
 export function fillContractOf(end: Pick<RequestEnd, "chain">): Hex {
   const { chain } = end;

@@ -2,7 +2,7 @@ import type { Signer } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
 import type { Account, WorkerServices } from "../db/services.port.ts";
 
-/** The keys that send transactions, each with a lane of its own on every chain. */
+/** The keys that send transactions, each with its own lane on every chain. */
 export type LaneKeys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator">;
 
 export function laneSigners({ signer, executor, depositAddressOperator }: LaneKeys): readonly Signer[] {
@@ -16,15 +16,14 @@ export interface OwnKeys {
   readonly depositAddressOperator?: Account | undefined;
 }
 
-/** Accounts of ours: no call that is made for others may take anything from them. */
+/** The service's own accounts: calls made for users must not take anything from them. */
 export function ownAccounts({ signer, executor, depositAddressOperator }: OwnKeys): readonly Address[] {
   return [signer, executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
 }
 
 /**
- * Who signs for this lane.
- *
- * @throws Error when the key is not configured any more: its bytes can not be replaced.
+ * The signer of this lane.
+ * @throws Error when the key is no longer configured: its transactions cannot be replaced
  */
 export function signerOf(services: LaneKeys, sender: Address): Signer {
   const found = laneSigners(services).find(({ address }) => address === sender);

@@ -1,20 +1,20 @@
 import type { ObserveCall } from "@causeway/chains";
 
-/** Calls that count: the newest ones. */
+/** Number of recent calls that count. */
 const KEPT_CALLS = 31;
-/** Fewer say nothing. */
+/** Fewer calls are not representative. */
 const MIN_CALLS = 10;
-/** A bridge takes some twenty calls in a row, so that an endpoint this slow makes it take half a minute. */
+/** A bridge takes about twenty sequential calls, so with such an endpoint it takes half a minute. */
 const SLOW_MS = 1_000;
 
 /** How long the node of one chain takes to answer. */
 export interface NodeLatency {
   readonly observe: ObserveCall;
-  /** Median of the newest calls, ms; undefined before there were enough. */
+  /** Median of the newest calls, ms; undefined while there are too few. */
   medianMs(): number | undefined;
 }
 
-/** @param onChange called when the node becomes slow, and when it no longer is */
+/** @param onChange called when the node becomes slow, and when it recovers */
 export function createNodeLatency(
   onChange: (isSlow: boolean, medianMs: number) => void = () => undefined,
 ): NodeLatency {
@@ -28,10 +28,10 @@ export function createNodeLatency(
       kept.push(tookMs);
       if (kept.length > KEPT_CALLS) kept.shift();
       calls += 1;
-      // Sorting for every call would cost more than the call's own bookkeeping.
+      // Sorting on every call would cost more than the rest of the bookkeeping.
       if (calls % MIN_CALLS !== 0) return;
       const median = medianMs();
-      // It must be clearly faster again, or it would be reported again and again.
+      // Hysteresis: it must become clearly faster, or it would be reported repeatedly.
       if (median === undefined || (isSlow ? median > SLOW_MS / 2 : median <= SLOW_MS)) return;
       isSlow = !isSlow;
       onChange(isSlow, Math.round(median));

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../quotes/create-quote.ts";
 
-/** An answer as a client reads it: JSON, in which amounts are texts. */
+/** The response as a client reads it: JSON, with amounts as strings. */
 async function answered(includeProtocolData: boolean) {
   const signer = rawKeySigner(generatePrivateKey());
   const services = {
@@ -21,34 +21,34 @@ async function answered(includeProtocolData: boolean) {
   return quoteAnswer.parse(JSON.parse(JSON.stringify(answer))).protocol.v2;
 }
 
-/** Nothing but the answer goes in. */
+/** Built from the response only. */
 function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof answered>>) {
-  if (orderTypedSignature === undefined) throw new Error("the order is signed");
+  if (orderTypedSignature === undefined) throw new Error("the order is not signed");
   const { signature, ...words } = orderTypedSignature;
   return { ...words, message: orderData, signature: signature as Hex32 } as unknown as TypedDataDefinition & {
     signature: Hex32;
   };
 }
 
-test("anybody verifies the solver's EIP-712 signature over an order with the answer alone", async () => {
-  const told = await answered(true);
-  const { signature, ...data } = typedData(told);
-  const solver = told.orderData.solver as Address;
+test("a client can verify the solver's EIP-712 signature over an order with the response alone", async () => {
+  const response = await answered(true);
+  const { signature, ...data } = typedData(response);
+  const solver = response.orderData.solver as Address;
   expect(await verifyTypedData({ ...data, signature, address: solver })).toBe(true);
-  const message = { ...told.orderData, salt: `0x${"11".repeat(32)}` };
+  const message = { ...response.orderData, salt: `0x${"11".repeat(32)}` };
   expect(await verifyTypedData({ ...data, message, signature, address: solver } as never)).toBe(false);
   expect((await recoverTypedDataAddress({ ...data, signature } as never)).toLowerCase()).toBe(solver);
-  expect(hashTypedData(data)).not.toBe(told.orderId);
+  expect(hashTypedData(data)).not.toBe(response.orderId);
 });
 
-test("the form for oracles stands beside it, over the raw bytes of the order's id", async () => {
+test("the response also contains the oracle form, a signature over the raw bytes of the order id", async () => {
   const { orderSignature, orderData, orderId } = await answered(true);
   const message = { raw: orderId as Hex32 };
   const address = orderData.solver as Address;
   expect(await verifyMessage({ address, message, signature: orderSignature as Hex32 })).toBe(true);
 });
 
-test("an order is signed for those who ask for it", async () => {
+test("an order is signed only on request", async () => {
   const { orderSignature, orderTypedSignature } = await answered(false);
   expect([orderSignature, orderTypedSignature]).toEqual([undefined, undefined]);
 });

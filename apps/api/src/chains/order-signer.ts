@@ -2,9 +2,9 @@ import type { Address } from "@causeway/domain";
 import type { Account } from "../db/services.port.ts";
 
 /**
- * Oracles attest a payment only with the signature of the solver that its order names; undefined: this
- * instance no longer has that key. What is returned can sign where the keys given can: the API knows former
- * keys by their addresses alone.
+ * The solver that an order names: oracles attest a payment only with its signature. Undefined: this instance
+ * no longer has that key. The result can sign if the given keys can: the API knows former keys only by
+ * address.
  */
 export function orderSignerOf<Key extends Account>(
   { signer, formerSigners = [] }: { readonly signer: Key; readonly formerSigners?: readonly Key[] },

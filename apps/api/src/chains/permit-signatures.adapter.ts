@@ -14,14 +14,12 @@ import type { PermitSignatures, TypedData } from "./permits.port.ts";
 const ERC1271 = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4 magicValue)",
 ]);
-/** The selector, as a word. */
+/** The selector, padded to a word. */
 const IS_VALID: Hex = `0x1626ba7e${"00".repeat(28)}`;
 /** `0x` and 64 bytes in hex: r, and s with the parity in its highest bit (EIP-2098). */
 const COMPACT_LENGTH = 130;
 
-/**
- * Judges signatures of keys here, those of contracts by asking them on the chain that the signature is for.
- */
+/** Verifies signatures of keys locally, and those of contracts by a call to the chain of the signature. */
 export function createPermitSignatures(chains: Pick<ChainDirectory, "get">): PermitSignatures {
   return {
     async isPermitSignedBy(user, { method, typedData }, signature) {
@@ -45,7 +43,7 @@ function hashOf({ domain, types, primaryType, value }: TypedData): Hex {
   return hashTypedData({ domain, types, primaryType, message: value });
 }
 
-/** Undefined for bytes that no key ever signed with. */
+/** Undefined for bytes that are not a valid signature. */
 async function signerOf(hash: Hex, signature: Hex): Promise<string | undefined> {
   try {
     const whole =

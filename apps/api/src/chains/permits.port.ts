@@ -1,27 +1,26 @@
 import type { Address, Currency, Hex, PermitTerms } from "@causeway/domain";
 import type { MaybePromise } from "@causeway/domain";
 
-/** What a token takes in place of an approval, as its chain says. */
+/** The permits that a token accepts, as read from its chain. */
 export interface TokenPermits {
-  /** Undefined: what its signatures must name cannot be established, so it takes none. */
+  /** Undefined: its EIP-712 domain cannot be determined, so it accepts no permits. */
   readonly domain: { readonly name: string; readonly version: string } | undefined;
   readonly eip3009: boolean;
   readonly eip2612: boolean;
 }
 
-/** What tokens say about signatures. */
+/** Reads the permit support of tokens. */
 export interface PermitTokens {
-  /** Asked of the chain once, and remembered for a while. @throws RpcFault */
+  /** Read from the chain once and cached for a while. @throws RpcFault */
   permitsOf(currency: Currency): MaybePromise<TokenPermits>;
   /**
-   * The nonce with which `owner` must sign the next EIP-2612 permit, as of the newest block.
-   *
+   * The nonce for the owner's next EIP-2612 permit, as of the newest block.
    * @throws RpcFault
    */
   nonceOf(currency: Currency, owner: Address): Promise<bigint>;
 }
 
-/** EIP-712 data as a wallet is given it: numbers are decimal texts, and the domain's own type is left out. */
+/** EIP-712 data for wallets: numbers are decimal strings, and the EIP712Domain type is omitted. */
 export interface TypedData {
   readonly domain: {
     readonly name: string;
@@ -34,11 +33,11 @@ export interface TypedData {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** Tells whether an account stands behind what was signed. */
+/** Verifies that an account signed a permit. */
 export interface PermitSignatures {
   /**
    * By its key or, where the method allows it (Permit2), by the contract at its address (EIP-1271).
-   * @throws RpcFault when the chain did not say
+   * @throws RpcFault when the chain did not answer
    */
   isPermitSignedBy(
     user: Address,
@@ -47,17 +46,16 @@ export interface PermitSignatures {
   ): Promise<boolean>;
 }
 
-/** How much the service ventures on signatures, whose gas is paid by outputs that may never be. */
+/**
+ * Limits of the gas that the service risks on permits, whose fees come from outputs that may never arrive.
+ */
 export interface PermitPolicy {
-  /** Gas of a day that no output has paid for (yet), USD with 18 decimals. */
+  /** Daily gas that no output has paid for (yet), USD with 18 decimals. */
   readonly dailyUsd: bigint;
-  /** Such submissions of one user within the window. */
+  /** Unpaid submissions of one user within the window. */
   readonly perUser: number;
   readonly windowMs: number;
 }
 
-/**
- * Under this, instead of an API key, stands what users themselves have submitted. No key has this id: those
- * are hex.
- */
+/** Replaces the API key id for users' own submissions. No key has this id: key ids are hex. */
 export const PERMIT_KEY_ID = "permits";

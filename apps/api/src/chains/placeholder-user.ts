@@ -7,8 +7,7 @@ const PLACEHOLDERS: ReadonlySet<Address> = new Set<Address>([
 ]);
 
 /**
- * Whether clients name this address as the user before a wallet is connected: nobody would get back what is
- * sent there.
+ * Whether clients use this address as the user before a wallet is connected: funds sent there would be lost.
  */
 export function isPlaceholder(address: Address): boolean {
   return PLACEHOLDERS.has(address);

@@ -11,30 +11,25 @@ export interface ChainPulseOptions {
   readonly clock: Clock;
   readonly monotonic: Clock;
   readonly solver: Address;
-  /** Accounts of ours that send transactions and hold nothing but the native token for their gas. */
+  /** The service's accounts that send transactions and hold only native tokens for gas. */
   readonly gasPayers?: readonly Address[];
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
-  /**
-   * While no head comes the facts are read again this often, ms: the solver may have been funded, gas
-   * repriced.
-   */
+  /** Interval of reads without new heads, ms: the solver may have been funded or gas repriced. */
   readonly quietRefreshMs: number;
   /** Median time of the newest calls to the node, ms. */
   readonly latencyMs?: () => number | undefined;
-  /** Finds out whether the node can say what a call would do. */
+  /** Probes whether the node can report the effects of a call. */
   readonly readEffectsView?: () => Promise<EffectsView>;
-  /** Told of every answer to that which differs from the one before. */
+  /** Receives each changed result of the probe. */
   readonly onEffectsView?: (view: EffectsView) => void;
-  /**
-   * Told of every failed reading that nobody waits for; the facts read before serve until they are too old.
-   */
+  /** Receives each failed background read; earlier facts serve until they are too old. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A pulse that reads by itself until it is closed. */
+/** A pulse that refreshes itself until it is closed. */
 export interface OwnedChainPulse extends ChainPulse {
-  /** Reads now, or joins the reading under way. @throws RpcFault */
+  /** Reads now, or joins the running read. @throws RpcFault */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -47,9 +42,9 @@ interface Facts {
   readonly gasBalances: ReadonlyMap<Address, ReturnType<ChainPulse["gasBalance"]>>;
 }
 
-/** Silence for so many block times is late, but never less than half a minute of it. */
+/** A chain is late after so many block times without a block, and at least half a minute. */
 const LATE_BLOCK_TIMES = 10;
-const LATE_LEAST_MS = 30_000;
+const MIN_LATE_MS = 30_000;
 /**
  * How often tracing support is probed. Until then, fills that need traces are still quoted, and refunded if
  * tracing does not return.
@@ -57,9 +52,9 @@ const LATE_LEAST_MS = 30_000;
 const EFFECTS_EVERY_MS = 60_000;
 
 /**
- * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and what
- * the solver holds of every configured currency are read together, as one batch. At most one reading runs;
- * heads that come meanwhile cause exactly one more.
+ * Keeps the newest facts of a chain: each head (or a timer without heads) causes one batch with gas prices
+ * and the solver's balance of every configured currency. At most one read runs; heads meanwhile cause exactly
+ * one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   const {
@@ -75,7 +70,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   } = options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
-  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
   const startedAtMs = clock.nowMs();
   let facts: Facts | undefined;
   let running: Promise<void> | undefined;
@@ -85,7 +80,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   let probedAtMs = -Infinity;
   let probing: Promise<void> | undefined;
 
-  /** Probes tracing support when it is due; a node that does not answer the probe holds nothing else up. */
+  /** Probes tracing support when it is due; a slow probe delays nothing else. */
   function probeEffects(): void {
     const { readEffectsView } = options;
     if (readEffectsView === undefined || probing !== undefined) return;
@@ -125,7 +120,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     };
     const isFirstProbe = probedAtMs === -Infinity;
     probeEffects();
-    // At start it is waited for, so that the first quotes are right about fills that need traces.
+    // At startup the probe is awaited, so that the first quotes are right about fills that need traces.
     if (isFirstProbe) await probing;
   }
 
@@ -134,13 +129,13 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       running = undefined;
       if (!again) return;
       again = false;
-      refreshAside();
+      refreshInBackground();
     });
     return running;
   }
 
-  /** Nobody waits for it: the facts read before serve until they are too old. */
-  function refreshAside(): void {
+  /** In the background: earlier facts serve until they are too old. */
+  function refreshInBackground(): void {
     if (closed) return;
     refresh().catch((error: unknown) => {
       if (!closed) onFault(error);
@@ -148,15 +143,15 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   }
 
   const unsubscribe = heads.onHead(() => {
-    // The reading under way may have begun before this block.
-    if (running === undefined) refreshAside();
+    // The running read may have started before this block.
+    if (running === undefined) refreshInBackground();
     else again = true;
   });
   const timer = setInterval(() => {
     if (running === undefined && monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) >= quietRefreshMs)
-      refreshAside();
+      refreshInBackground();
   }, quietRefreshMs);
-  // Reading facts must not keep a process alive that has nothing else to do.
+  // The refresh timer alone must not keep the process alive.
   timer.unref();
 
   function fresh(): Facts {

@@ -18,7 +18,7 @@ interface Reading {
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A pulse whose node the test answers by hand. */
+/** A pulse whose node the test answers manually. */
 function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<EffectsView>) {
   let nowMs = 1_000_000;
   let putBackMs = 0;
@@ -102,14 +102,14 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
   };
 }
 
-test("before anything was read nothing is claimed", () => {
+test("knows nothing before the first read", () => {
   const { pulse } = aPulse();
   expect(pulse.head()).toBeUndefined();
   expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
   expect(() => pulse.solverBalance(token)).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
 });
 
-test("each head brings gas prices and every balance of the solver in one reading", async () => {
+test("each head causes one read of gas prices and all solver balances", async () => {
   const { pulse, readings, askedFor, head } = aPulse();
   head(5n);
   await readings[0]!.answer(100n, 42n);
@@ -131,7 +131,7 @@ test("expires facts although the system clock was set back", async () => {
   expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
 });
 
-test("heads that come during a reading cause one more, not one each", async () => {
+test("heads during a read cause one more read, not one each", async () => {
   const { readings, head } = aPulse();
   for (const number of [1n, 2n, 3n, 4n]) head(number);
   expect(readings).toHaveLength(1);
@@ -141,7 +141,7 @@ test("heads that come during a reading cause one more, not one each", async () =
   expect(readings).toHaveLength(2);
 });
 
-test("a failed reading is told, and the facts before it serve until they are too old", async () => {
+test("a failed read is reported, and earlier facts serve until they are too old", async () => {
   const { pulse, readings, faults, head, wait } = aPulse();
   head(1n);
   await readings[0]!.answer(100n, 1n);
@@ -154,7 +154,7 @@ test("a failed reading is told, and the facts before it serve until they are too
   expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
 });
 
-test("probes tracing support once a minute, and notices when it is lost", async () => {
+test("probes tracing support once a minute and notices when it is lost", async () => {
   let view: EffectsView = "traced";
   let asked = 0;
   const { pulse, readings, head, wait } = aPulse(
@@ -202,13 +202,13 @@ test("reads gas prices and balances while a probe of tracing support hangs", asy
   expect(probes, "a minute passes before the next probe").toHaveLength(2);
 });
 
-test("a chain without new blocks is read all the same", async () => {
+test("reads a chain without new blocks on a timer", async () => {
   const { readings, wait } = aPulse(10);
   wait(10);
   await expect.poll(() => readings.length).toBe(1);
 });
 
-test("a chain lags when no block came for ten block times and half a minute", () => {
+test("a chain lags after ten block times and half a minute without a block", () => {
   const { pulse, head, wait } = aPulse();
   head(1n);
   wait(30_000);
@@ -219,7 +219,7 @@ test("a chain lags when no block came for ten block times and half a minute", ()
   expect(pulse.lagging()).toBe(false);
 });
 
-test("a closed pulse hears no head and reads no more", async () => {
+test("a closed pulse ignores heads and stops reading", async () => {
   const { pulse, readings, listeners, head } = aPulse();
   head(1n);
   head(2n);

@@ -10,17 +10,17 @@ export interface RailPulseOptions {
   readonly monotonic: Clock;
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
-  /** So often they are read while nothing is heard of the chain, ms. */
+  /** Interval of reads while the chain is silent, ms. */
   readonly refreshMs: number;
-  /** News that come faster than this cause one reading, ms. */
+  /** News within this time share one read, ms. */
   readonly minPauseMs: number;
-  /** Told of every failed reading; what was read before serves until it is too old. */
+  /** Receives each failed read; earlier facts serve until they are too old. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A pulse that reads by itself until it is closed. */
+/** A pulse that refreshes itself until it is closed. */
 export interface OwnedRailPulse extends RailPulse {
-  /** Reads now, or joins the reading under way. @throws RpcFault */
+  /** Reads now, or joins the running read. @throws RpcFault */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -31,26 +31,25 @@ interface Facts {
   readonly costs: ReadonlyMap<Address, bigint>;
 }
 
-/** Silence for so many block times is late, but never less than a minute of it. */
+/** A chain is late after so many silent block times, and at least a minute. */
 const LATE_BLOCK_TIMES = 10;
-const LATE_LEAST_MS = 60_000;
+const MIN_LATE_MS = 60_000;
 
 /**
- * Keeps the newest facts of a chain that is reached by a rail: at news of it, and on a clock while there are
- * none, what the solver holds and what a payment costs are read for every configured currency. All of one
- * reading or nothing of it counts; at most one runs.
+ * Keeps the newest facts of a non-EVM chain: on news, and on a timer without them, reads the solver's balance
+ * and the payment cost of every configured currency. A read counts only if complete; at most one runs.
  */
 export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   const { chain, rail, monotonic, maxAgeMs, refreshMs, minPauseMs, onFault } = options;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
-  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
   const startedAtMs = monotonic.nowMs();
   let facts: Facts | undefined;
   let running: Promise<void> | undefined;
   let closed = false;
 
   async function read(): Promise<void> {
-    // Told as of the moment of asking: what is paid meanwhile may be missing in it.
+    // Dated to the start of the read: later payments may be missing from the result.
     const readAtMs = monotonic.nowMs();
     const [balances, ...costs] = await Promise.all([
       rail.balances(currencies),
@@ -70,8 +69,8 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
     return running;
   }
 
-  /** Nobody waits for it. */
-  function refreshAside(youngMs: number): void {
+  /** In the background. */
+  function refreshInBackground(youngMs: number): void {
     if (closed || running !== undefined || monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) < youngMs)
       return;
     refresh().catch((error: unknown) => {
@@ -79,9 +78,12 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
     });
   }
 
-  const unsubscribe = rail.onNews(() => refreshAside(minPauseMs));
-  const timer = setInterval(() => refreshAside(refreshMs), Math.max(1, Math.min(refreshMs, minPauseMs)));
-  // Reading facts must not keep a process alive that has nothing else to do.
+  const unsubscribe = rail.onNews(() => refreshInBackground(minPauseMs));
+  const timer = setInterval(
+    () => refreshInBackground(refreshMs),
+    Math.max(1, Math.min(refreshMs, minPauseMs)),
+  );
+  // The refresh timer alone must not keep the process alive.
   timer.unref();
 
   function fresh(of: "balances" | "costs", currency: Address): bigint {

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A rail that tells what it is told to, and counts how often it was asked. */
+/** A chain with scripted answers that counts reads. */
 function aWorld() {
   vi.useFakeTimers({ now: 1_000_000 });
   const facts = { balance: 7n, cost: 3n, away: false, asked: 0 };
@@ -56,7 +56,7 @@ const codeOf = (act: () => unknown): string | undefined => {
   return undefined;
 };
 
-test("what was read last is told, of every configured currency", async () => {
+test("returns the last read values of every configured currency", async () => {
   const { pulse } = aWorld();
   await pulse.refresh();
   expect(pulse.solverBalance(chain.native.address)).toBe(7n);
@@ -65,7 +65,7 @@ test("what was read last is told, of every configured currency", async () => {
   expect(() => pulse.solverBalance(`0x${"99".repeat(32)}`)).toThrow(RangeError);
 });
 
-test("before the first reading, and when the last is too old, nothing is known", async () => {
+test("knows nothing before the first read or after the last one is too old", async () => {
   const { pulse, facts } = aWorld();
   expect(codeOf(() => pulse.solverBalance(chain.native.address))).toBe("RPC_HTTP_ERROR");
   await pulse.refresh();
@@ -76,7 +76,7 @@ test("before the first reading, and when the last is too old, nothing is known",
   expect(codeOf(() => pulse.paymentCost(chain.native.address))).toBe("RPC_HTTP_ERROR");
 });
 
-test("it reads by itself on a clock, and again when it failed; a failure keeps what was known", async () => {
+test("reads on a timer and retries after a failure, which keeps the known values", async () => {
   const { pulse, facts, faults } = aWorld();
   await pulse.refresh();
   facts.balance = 8n;
@@ -92,7 +92,7 @@ test("it reads by itself on a clock, and again when it failed; a failure keeps w
   expect(pulse.solverBalance(chain.native.address)).toBe(9n);
 });
 
-test("news are looked at soon, however many come, at the pace that is set", async () => {
+test("news cause prompt reads, limited to the configured rate", async () => {
   const { pulse, facts, hear } = aWorld();
   await pulse.refresh();
   await vi.advanceTimersByTimeAsync(2_000);
@@ -105,7 +105,7 @@ test("news are looked at soon, however many come, at the pace that is set", asyn
   expect(facts.asked).toBe(before + 1);
 });
 
-test("a chain of which nothing is heard lags", async () => {
+test("a silent chain lags", async () => {
   const { pulse, facts } = aWorld();
   await pulse.refresh();
   facts.away = true;
@@ -117,7 +117,7 @@ test("a chain of which nothing is heard lags", async () => {
   expect(pulse.lagging()).toBe(false);
 });
 
-test("closed, it reads no more", async () => {
+test("stops reading once closed", async () => {
   const { pulse, facts, hear } = aWorld();
   await pulse.refresh();
   pulse.close();

@@ -9,8 +9,8 @@ export interface OwnedRailUsers extends RailUsers {
 type Needs = Pick<RailOptions, "chain" | "attestation" | "now">;
 
 /**
- * The user's side of a chain that is reached by a rail; the libraries of its family are loaded here, and not
- * before. Undefined where what it takes is not configured: from there nothing is quoted then.
+ * Connects to the user's side of a non-EVM chain and loads the libraries of its family only then. Undefined
+ * if its settings are missing: nothing is quoted from it.
  */
 export async function createRailUsers(needs: Needs): Promise<OwnedRailUsers | undefined> {
   switch (needs.chain.vmType) {
@@ -30,7 +30,7 @@ async function solanaUsers({ chain }: Needs): Promise<OwnedRailUsers> {
   return await createSolanaUsers({ rpcUrl: chain.rpcUrl, depository: chain.depository });
 }
 
-/** Whose coins are whose only an explorer knows. */
+/** Only an explorer knows the unspent outputs of an address. */
 async function bitcoinUsers({ chain, attestation, now }: Needs): Promise<OwnedRailUsers | undefined> {
   const esploraUrl = attestation.bitcoin?.esploraUrl;
   if (chain.bitcoin === undefined || esploraUrl === undefined) return undefined;

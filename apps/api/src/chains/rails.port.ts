@@ -2,32 +2,29 @@ import type { Address, DepositId, Hex, OrderId, RequestId } from "@causeway/doma
 import type { RailArrivals } from "@causeway/chains";
 import type { DepositRecord } from "../db/records.port.ts";
 
-/** A deposit whose sender has not said yet which order it pays. */
+/** A deposit whose sender has not stated yet which order it pays. */
 export interface UnmappedDeposit {
   readonly deposit: DepositRecord;
-  /** That its sender signed it with. */
+  /** The nonce that its sender signed. */
   readonly nonce: bigint;
-  /** Until when he may still say it; ms since epoch. */
+  /** Deadline for the mapping; ms since epoch. */
   readonly untilMs: number;
 }
 
-/** What is remembered of chains that are reached by a rail, outside any transaction. */
+/** Stored facts about non-EVM chains, outside a transaction. */
 export interface RailReads {
   /** Undefined: the chain was never read. */
   railCursor(chainId: number): Promise<string | undefined>;
-  /** Those of which their senders have told us something, then the others; of each the oldest first. */
+  /** Deposits with an authorization by their sender first, then the others; oldest first. */
   unmappedDeposits(chainId: number, limit: number): Promise<UnmappedDeposit[]>;
 }
 
-/** The same inside one transaction. */
+/** Writes inside one transaction. */
 export interface RailWrites {
-  /**
-   * Until the end of the transaction nobody else records deposits of the chain; gives the cursor as it is
-   * then.
-   */
+  /** Until the transaction ends, no one else records deposits of the chain. Returns the current cursor. */
   lockCursor(chainId: number): Promise<string | undefined>;
   setCursor(chainId: number, cursor: string, upTo: RailArrivals["upTo"]): Promise<void>;
-  /** Whether a deposit that its sender signed with a nonce is stored, whatever it is for. */
+  /** Whether a deposit with this sender and nonce is stored, whatever it pays. */
   isKnown(deposit: {
     readonly chainId: number;
     readonly txHash: Hex;
@@ -36,16 +33,13 @@ export interface RailWrites {
     readonly ordinal: number;
   }): Promise<boolean>;
   /**
-   * Notes what a fresh deposit was signed with.
-   *
-   * @param untilMs its sender may still say what it is for; undefined: he has
+   * Stores the nonce that signed a new deposit.
+   * @param untilMs deadline for the mapping; undefined: already mapped
    */
   noteNonce(id: DepositId, nonce: bigint, untilMs: number | undefined): Promise<void>;
-  /** Locks a deposit if nothing is known of what it is for, and that is still waited for. */
+  /** Locks a deposit that is not mapped yet and still waits for its mapping. */
   lockUnmapped(id: DepositId): Promise<DepositRecord | undefined>;
-  /**
-   * Its sender has said what it is for, or may not say it any more (no order then): nothing is waited for.
-   */
+  /** Ends the wait for a mapping: it arrived, or its deadline passed (then there is no order). */
   endWaiting(
     id: DepositId,
     named?: {
@@ -55,8 +49,8 @@ export interface RailWrites {
       readonly valueUsd: bigint;
     },
   ): Promise<void>;
-  /** Hashes of what was signed for payments of the lane that are not settled, but for one of them. */
+  /** Hashes of unsettled attempts of the lane, except those of one slot. */
   unsettledAttempts(chainId: number, sender: Address, exceptSlotId: string): Promise<readonly Hex[]>;
-  /** The chain knows an attempt by another id than could be told when it was made. */
+  /** The chain knows an attempt by a different id than was computed when it was made. */
   renameAttempt(slotId: string, n: number, txHash: Hex): Promise<void>;
 }

@@ -6,13 +6,10 @@ import type { SignedMessage, Signatures } from "./signatures.port.ts";
 const ERC1271 = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4 magicValue)",
 ]);
-/** The selector, as a word. */
+/** The selector, padded to a word. */
 const IS_VALID: Hex = `0x1626ba7e${"00".repeat(28)}`;
 
-/**
- * Signatures of accounts: those of keys are judged here, those of contracts by the contracts on the chain
- * that `reader` reads.
- */
+/** Verifies signatures of keys locally, and those of contracts by a call to the chain that `reader` reads. */
 export function accountSignatures(reader: Pick<ChainReader, "ask">): Signatures {
   return {
     async isSignedBy(address, message, signature) {
@@ -28,7 +25,7 @@ export function accountSignatures(reader: Pick<ChainReader, "ask">): Signatures 
   };
 }
 
-/** Undefined for bytes that no key ever signed with. */
+/** Undefined for bytes that are not a valid signature. */
 async function signerOf(message: SignedMessage, signature: Hex): Promise<string | undefined> {
   try {
     return (await recoverMessageAddress({ message, signature })).toLowerCase();

@@ -6,13 +6,14 @@ export interface OrderSigners {
   /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
   signOrder(orderId: OrderId): Promise<Hex>;
   /**
-   * The solver's signature over a digest, 65 bytes; undefined: orders are signed in the form for oracles
-   * only.
+   * The solver's 65-byte signature over a digest; undefined: orders are only signed in the form for oracles.
    */
   signDigest?(digest: Hex32): Promise<Hex>;
 }
 
-/** The solver's word for an order, in the form that oracles verify and in the one that anybody can. */
+/**
+ * The solver's signatures of an order: the form that oracles verify, and the EIP-712 form for anyone else.
+ */
 export async function signedOrder(
   { signOrder, signDigest }: OrderSigners,
   orderId: OrderId,

@@ -12,7 +12,7 @@ import type { ChainDirectory } from "./chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { PermitTokens, TokenPermits } from "./permits.port.ts";
 
-/** Proxies of tokens learn new things now and then. */
+/** A token behind a proxy may change. */
 const KEPT_MS = 60 * 60_000;
 const MAX_ENTRIES = 10_000;
 
@@ -33,12 +33,12 @@ const RECEIVE_TYPEHASH = hashOfText(
 const PERMIT_TYPEHASH = hashOfText(
   "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
 );
-/** Whose nonces are asked for to learn whether there are any. */
-const SOMEBODY: Address = "0x0000000000000000000000000000000000000001";
+/** An arbitrary owner, to learn whether the token has nonces. */
+const ANY_OWNER: Address = "0x0000000000000000000000000000000000000001";
 const SOME_NONCE: Hex = `0x${"01".repeat(32)}`;
 /** Name, version, chain and contract, and neither salt nor extensions (EIP-5267). */
 const USUAL_FIELDS = "0x0f";
-/** What tokens that do not tell their version were written with. */
+/** The usual versions of tokens that do not report theirs. */
 const USUAL_VERSIONS = ["1", "2"] as const;
 
 interface Entry {
@@ -47,8 +47,8 @@ interface Entry {
 }
 
 /**
- * Finds out by asking what a token takes: nothing that it does not prove is believed, because what a user
- * signs in a wrong domain is refused when he has signed it. Equal questions of one moment are one.
+ * Probes which permits a token accepts. Only verified facts count: a permit in a wrong domain is refused
+ * after the user has signed it. Concurrent equal questions share one probe.
  */
 export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotonic: Clock): PermitTokens {
   const entries = new Map<string, Entry>();
@@ -80,7 +80,7 @@ export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotoni
     },
     async nonceOf(currency, owner) {
       const nonce = await asking(readerOf(currency.chainId), currency.address).nonces(owner);
-      // It was there when the token was looked at.
+      // It existed when the token was probed.
       if (nonce === undefined)
         throw new RangeError(`token ${currency.address} no longer returns permit nonces`);
       return nonce;
@@ -99,7 +99,7 @@ async function probe(
       ask.name(),
       ask.version(),
       ask.separator(),
-      ask.nonces(SOMEBODY),
+      ask.nonces(ANY_OWNER),
       ask.authorizationState(),
       ask.receiveTypehash(),
       ask.permitTypehash(),
@@ -114,14 +114,15 @@ async function probe(
       : described.isUsual && described.chainId === BigInt(chainId) && described.contract === address
         ? [{ name: described.name, version: described.version }]
         : [];
-  // Whoever describes his domain need not show its hash; whoever shows it must be right.
+  // A token that describes its domain need not expose its hash; an exposed hash must match.
   const domain = candidates.find((one) =>
     separator === undefined ? described !== undefined : separatorOf(one) === separator,
   );
   return {
     domain,
     eip3009: domain !== undefined && isUsed !== undefined && receiveTypehash === RECEIVE_TYPEHASH,
-    // Many do not show the hash of the type; another one (a permit for any amount, say) is another permit.
+    // Many tokens do not expose the type hash; a different one (a permit for any amount, for example) is
+    // another kind of permit.
     eip2612:
       domain !== undefined &&
       separator !== undefined &&
@@ -132,7 +133,7 @@ async function probe(
   };
 }
 
-/** Questions to one token; undefined: it does not answer, or something else than was asked. */
+/** Calls to one token; undefined: no answer, or not of the expected type. */
 function asking(reader: Pick<ChainReader, "ask">, token: Address) {
   const read = async <T>(data: Hex, decode: (answer: Hex) => T): Promise<T | undefined> => {
     const answer = await reader.ask(token, data);
@@ -175,7 +176,7 @@ function asking(reader: Pick<ChainReader, "ask">, token: Address) {
       ),
     authorizationState: () =>
       read(
-        encodeFunctionData({ abi, functionName: "authorizationState", args: [SOMEBODY, SOME_NONCE] }),
+        encodeFunctionData({ abi, functionName: "authorizationState", args: [ANY_OWNER, SOME_NONCE] }),
         (data) => decodeFunctionResult({ abi, functionName: "authorizationState", data }),
       ),
   };

@@ -31,7 +31,7 @@ const described = (fields: Hex, name: string, version: string, chainId = ORIGIN)
     [],
   ]);
 
-/** What each function answers; what is not named reverts. */
+/** The result of each function; all others revert. */
 type Answers = Readonly<Record<string, Hex>>;
 
 const receive = {
@@ -55,79 +55,92 @@ function world(answers: Answers, supportsPermit = false) {
   const state = { nowMs: 0, isAway: false };
   const ask = async (_to: Address, data: Hex): Promise<Hex | undefined> => {
     asked.push(data);
-    if (state.isAway) throw new Error("the node is away");
+    if (state.isAway) throw new Error("the node is unavailable");
     return bySelector.get(data.slice(0, 10) as Hex);
   };
   const connected = { connection: { reader: { ask } } } as unknown as ConnectedChain;
   const chains: Pick<ChainDirectory, "get"> = { get: (id) => (id === ORIGIN ? connected : undefined) };
   const currency: Currency = { ...aChain(ORIGIN).tokens[0]!, address: token, supportsPermit };
   const permits = createTokenPermits(chains, { nowMs: () => state.nowMs });
-  return { state, asked, currency, permits, told: async () => await permits.permitsOf(currency) };
+  return { state, asked, currency, permits, readPermits: async () => await permits.permitsOf(currency) };
 }
 
-const told = async (answers: Answers, supportsPermit?: boolean) =>
-  await world(answers, supportsPermit).told();
+const readPermits = async (answers: Answers, supportsPermit?: boolean) =>
+  await world(answers, supportsPermit).readPermits();
 
-test("a token that describes its domain and shows its hash is believed", async () => {
+test("accepts a domain that the token describes and whose hash matches", async () => {
   const all = {
     ...receive,
     ...permit,
     "eip712Domain()": described("0x0f", "Coin", "3"),
     "DOMAIN_SEPARATOR()": separatorOf("Coin", "3"),
   };
-  expect(await told(all)).toEqual({ domain: { name: "Coin", version: "3" }, eip3009: true, eip2612: true });
+  expect(await readPermits(all)).toEqual({
+    domain: { name: "Coin", version: "3" },
+    eip3009: true,
+    eip2612: true,
+  });
 });
 
-test("without a description the name and a version that the hash confirms are taken", async () => {
+test("without a description, accepts the name and a version that the hash confirms", async () => {
   const named = { ...receive, ...permit, "name()": text("USD Coin") };
   const v2 = { ...named, "version()": text("2"), "DOMAIN_SEPARATOR()": separatorOf("USD Coin", "2") };
-  expect(await told(v2)).toMatchObject({ domain: { name: "USD Coin", version: "2" }, eip3009: true });
+  expect(await readPermits(v2)).toMatchObject({ domain: { name: "USD Coin", version: "2" }, eip3009: true });
   const silent = { ...named, "DOMAIN_SEPARATOR()": separatorOf("USD Coin", "1") };
-  expect(await told(silent)).toMatchObject({ domain: { name: "USD Coin", version: "1" }, eip2612: true });
+  expect(await readPermits(silent)).toMatchObject({
+    domain: { name: "USD Coin", version: "1" },
+    eip2612: true,
+  });
 });
 
-test("a domain that its hash does not confirm is none, and nothing is signed in it", async () => {
+test("refuses a domain that its hash does not confirm", async () => {
   const nothing = { domain: undefined, eip3009: false, eip2612: false };
   const all = { ...receive, ...permit, "name()": text("Coin"), "version()": text("1") };
-  expect(await told({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Old Coin", "1") })).toEqual(nothing);
-  expect(await told({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Coin", "1", 1) })).toEqual(nothing);
-  expect(await told(all)).toEqual(nothing);
+  expect(await readPermits({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Old Coin", "1") })).toEqual(nothing);
+  expect(await readPermits({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Coin", "1", 1) })).toEqual(nothing);
+  expect(await readPermits(all)).toEqual(nothing);
   const right = separatorOf("Coin", "1");
   for (const odd of [
     described("0x1f", "Coin", "1"),
     described("0x0f", "Coin", "1", 1),
     described("0x0f", "C", "1"),
   ])
-    expect(await told({ ...all, "eip712Domain()": odd, "DOMAIN_SEPARATOR()": right })).toEqual(nothing);
+    expect(await readPermits({ ...all, "eip712Domain()": odd, "DOMAIN_SEPARATOR()": right })).toEqual(
+      nothing,
+    );
 });
 
-test("authorisations and permits count only with the types that everybody signs", async () => {
+test("authorizations and permits count only with the standard type hashes", async () => {
   const known = { "name()": text("Coin"), "DOMAIN_SEPARATOR()": separatorOf("Coin", "1") };
   const state = { "authorizationState(address,bytes32)": word("0") };
-  expect((await told({ ...known, ...state })).eip3009).toBe(false);
+  expect((await readPermits({ ...known, ...state })).eip3009).toBe(false);
   const other = { ...receive, "RECEIVE_WITH_AUTHORIZATION_TYPEHASH()": word("12") };
-  expect((await told({ ...known, ...other })).eip3009).toBe(false);
-  // A permit for any amount, as the oldest of them are.
-  expect((await told({ ...known, ...permit, "PERMIT_TYPEHASH()": word("34") }, true)).eip2612).toBe(false);
-  // Most tokens do not show the type: then the operator's word, or a described domain, is needed.
+  expect((await readPermits({ ...known, ...other })).eip3009).toBe(false);
+  // A permit for any amount, as in the oldest tokens.
+  expect((await readPermits({ ...known, ...permit, "PERMIT_TYPEHASH()": word("34") }, true)).eip2612).toBe(
+    false,
+  );
+  // Most tokens do not expose the type: then the operator's setting or a described domain is needed.
   const bare = { ...known, "nonces(address)": word("0") };
-  expect((await told(bare)).eip2612).toBe(false);
-  expect((await told(bare, true)).eip2612).toBe(true);
-  expect((await told({ ...bare, "eip712Domain()": described("0x0f", "Coin", "1") })).eip2612).toBe(true);
-  expect((await told(known, true)).eip2612).toBe(false);
+  expect((await readPermits(bare)).eip2612).toBe(false);
+  expect((await readPermits(bare, true)).eip2612).toBe(true);
+  expect((await readPermits({ ...bare, "eip712Domain()": described("0x0f", "Coin", "1") })).eip2612).toBe(
+    true,
+  );
+  expect((await readPermits(known, true)).eip2612).toBe(false);
 });
 
-test("a contract that answers anything, or nothing, takes no signature", async () => {
+test("a contract with arbitrary or no answers accepts no permit", async () => {
   const names = [...Object.keys({ ...receive, ...permit }), "eip712Domain()", "name()", "DOMAIN_SEPARATOR()"];
   for (const answer of ["0x", word("1"), "0x12"] as const) {
     const answers = Object.fromEntries(names.map((name) => [name, answer]));
-    expect(await told(answers, true)).toEqual({ domain: undefined, eip3009: false, eip2612: false });
+    expect(await readPermits(answers, true)).toEqual({ domain: undefined, eip3009: false, eip2612: false });
   }
-  expect(await told({}, true)).toEqual({ domain: undefined, eip3009: false, eip2612: false });
+  expect(await readPermits({}, true)).toEqual({ domain: undefined, eip3009: false, eip2612: false });
 });
 
-test("a token is asked once, and again after a while; a fault is not remembered", async () => {
-  const { state, asked, told: ask, permits, currency } = world({ ...permit, "name()": text("Coin") });
+test("reads a token once and again after a while, and does not cache a failure", async () => {
+  const { state, asked, readPermits: ask, permits, currency } = world({ ...permit, "name()": text("Coin") });
   state.isAway = true;
   await expect(ask()).rejects.toThrow("away");
   state.isAway = false;

@@ -3,31 +3,30 @@ import type { Clock } from "../db/clock.port.ts";
 import type { TokenQuirks } from "./token-quirks.port.ts";
 
 /**
- * A token's code rarely changes, and behind a proxy it may: what was found is looked at again, and believed
- * meanwhile.
+ * A token's code rarely changes, but behind a proxy it can: cached results are refreshed in the background.
  */
 const BEHAVIOUR_MS = 6 * 3_600_000;
-/** Lists of those who may not receive are longer lived than this, but somebody may be put on one. */
+/** Blocklists change slowly, but a recipient may be added at any time. */
 const RECIPIENT_MS = 10 * 60_000;
-/** Of what could not be told the next pool, or the node's next mood, may tell. */
+/** The next pool, or a working node, may allow an answer. */
 const UNKNOWN_MS = 60_000;
 const MAX_KEPT = 20_000;
 
 export interface TokenQuirksOptions {
-  /** By chain id; a chain without pools has none, and nothing is known of its tokens. */
+  /** By chain id; a chain without pools has none, and nothing is known about its tokens. */
   readonly probes: ReadonlyMap<number, TokenProbe>;
   readonly clock: Clock;
-  /** Told of nodes that did not answer. */
+  /** Receives failures of nodes. */
   readonly onFault: (error: unknown, facts: { readonly chainId: number }) => void;
-  /** Answers of each kind kept at most; the one not asked for longest is forgotten first. Default 20 000. */
+  /** Maximum number of cached answers of each kind; evicts the least recently used. Default 20,000. */
   readonly maxKept?: number;
 }
 
 const UNKNOWN: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
 
 /**
- * Remembers how tokens behave. Whoever asks first waits; answers that have grown old are given once more, and
- * asked for anew behind the scenes.
+ * Caches how tokens behave. The first caller waits; an expired answer is returned once more while it is
+ * refreshed in the background.
  */
 export function createTokenQuirks({
   probes,
@@ -89,7 +88,7 @@ function remembered<T>({
   const keep = (key: string, entry: Known): void => {
     known.delete(key);
     known.set(key, entry);
-    // A map keeps the order in which keys came: the first is the one not asked for longest.
+    // A map keeps insertion order: the first key is the least recently used.
     const oldest = known.size > maxKept ? known.keys().next().value : undefined;
     if (oldest !== undefined) known.delete(oldest);
   };

@@ -3,11 +3,11 @@ import type { Address } from "@causeway/domain";
 import type { MaybePromise } from "@causeway/domain";
 
 /**
- * What tokens do that nobody has vouched for. Synchronous once it is known; what a chain did not tell is
- * undefined in the answer, never an error.
+ * How tokens behave that the operator has not configured. Synchronous once known; what a chain did not answer
+ * is undefined in the result, never an error.
  */
 export interface TokenQuirks {
   behaviour(chainId: number, token: Address): MaybePromise<TokenBehaviour>;
-  /** Whether this recipient takes the token as others do. */
+  /** Whether this recipient can receive the token like others. */
   recipient(chainId: number, token: Address, recipient: Address): MaybePromise<RecipientStanding>;
 }

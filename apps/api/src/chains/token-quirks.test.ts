@@ -17,7 +17,7 @@ function world({ maxKept = 100 } = {}) {
     standing: "open" as RecipientStanding,
     fault: undefined as Error | undefined,
   };
-  const told = async <T>(what: string, answer: T): Promise<T> => {
+  const respond = async <T>(what: string, answer: T): Promise<T> => {
     asked.push(what);
     await Promise.resolve();
     if (node.fault !== undefined) throw node.fault;
@@ -29,8 +29,8 @@ function world({ maxKept = 100 } = {}) {
       [
         CHAIN,
         {
-          behaviour: async (one) => await told(one, node.behaviour),
-          recipient: async (one, recipient) => await told(`${one}>${recipient}`, node.standing),
+          behaviour: async (one) => await respond(one, node.behaviour),
+          recipient: async (one, recipient) => await respond(`${one}>${recipient}`, node.standing),
         },
       ],
     ]),
@@ -41,7 +41,7 @@ function world({ maxKept = 100 } = {}) {
   return { quirks, asked, faults, node, time };
 }
 
-test("what was found is answered at once, and asked for once however many ask", async () => {
+test("a known result is returned at once and was read once, however many asked", async () => {
   const { quirks, asked } = world();
   const first = await Promise.all([1, 2, 3].map(async () => await quirks.behaviour(CHAIN, token)));
   expect(first).toEqual([PLAIN, PLAIN, PLAIN]);
@@ -49,7 +49,7 @@ test("what was found is answered at once, and asked for once however many ask", 
   expect(asked).toEqual([token]);
 });
 
-test("an old answer is given once more, while the token is looked at again", async () => {
+test("an expired answer is returned once more while the token is probed again", async () => {
   const { quirks, asked, node, time } = world();
   await quirks.behaviour(CHAIN, token);
   node.behaviour = CHARGES;
@@ -62,7 +62,7 @@ test("an old answer is given once more, while the token is looked at again", asy
   expect(asked).toHaveLength(2);
 });
 
-test("a node that does not answer leaves a token unknown, for a short time", async () => {
+test("a node that does not answer leaves a token unknown for a short time", async () => {
   const { quirks, faults, node, time } = world();
   node.fault = new Error("gone");
   expect(await quirks.behaviour(CHAIN, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
@@ -76,7 +76,7 @@ test("a node that does not answer leaves a token unknown, for a short time", asy
   await expect.poll(() => quirks.recipient(CHAIN, token, address("a1"))).toBe("open");
 });
 
-test("each recipient is looked at, and the one not asked for longest is forgotten first", async () => {
+test("probes each recipient and evicts the least recently used first", async () => {
   const { quirks, asked } = world({ maxKept: 2 });
   for (const byte of ["a1", "a2", "a3"]) await quirks.recipient(CHAIN, token, address(byte));
   expect(quirks.recipient(CHAIN, token, address("a3"))).toBe("open");
@@ -85,7 +85,7 @@ test("each recipient is looked at, and the one not asked for longest is forgotte
   expect(asked).toHaveLength(4);
 });
 
-test("on a chain without pools nothing is known", () => {
+test("knows nothing on a chain without pools", () => {
   const { quirks } = world();
   expect(quirks.behaviour(2, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
   expect(quirks.recipient(2, token, address("a1"))).toBeUndefined();

@@ -1,8 +1,8 @@
 import type { Events } from "../db/events.port.ts";
 
 /**
- * One line for the first answer with logs that were not asked for, and again whenever there are ten times as
- * many: the node gives them all the time.
+ * Logs the first response with unrequested logs, and again whenever their number grew tenfold, because such a
+ * node sends them constantly.
  */
 export function reportUnaskedLogs(events: Pick<Events, "alarm">, chain: string): (count: number) => void {
   let total = 0;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { recordedEvents } from "../../../../test/fakes/recorded-events.ts";
 import { reportUnaskedLogs } from "./unasked-logs.adapter.ts";
 
-test("a node that keeps giving logs that were not asked for is reported once, and again at ten times as many", () => {
+test("a node that keeps sending unrequested logs is reported once, and again at ten times as many", () => {
   const events = recordedEvents();
   const report = reportUnaskedLogs(events, "local-a");
   for (let answer = 0; answer < 30; answer++) report(3);

@@ -4,7 +4,7 @@ import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { creditDueTopUps, storeTopUps, takeBackTopUps } from "../balances/record-top-ups.ts";
+import { creditDueTopUps, storeTopUps, reverseOrphanedTopUps } from "../balances/record-top-ups.ts";
 import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-deposits.ts";
 import type { Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
@@ -251,7 +251,7 @@ async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Adv
   await confirm(services, tx, chain.id, last.number);
   // Wallets are locked last, here as everywhere.
   if (chain.id === services.appBalance.chainId) {
-    await takeBackTopUps(services, tx, ...replacedBlocks(advance));
+    await reverseOrphanedTopUps(services, tx, ...replacedBlocks(advance));
     await creditDueTopUps(services, tx, last.number);
   }
   await tx.trail.replace(chain.id, ancestor.number, advance.change.append, trailLength(chain));

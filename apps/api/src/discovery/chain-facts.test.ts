@@ -45,7 +45,7 @@ function health(world: World, pulse: Partial<ChainPulse> = {}, scanned: ScannedB
   );
 }
 
-test("a chain whose blocks come and are read is healthy", () => {
+test("a chain whose blocks arrive and are read is healthy", () => {
   expect(health({})).toEqual({
     healthy: true,
     chainId: ORIGIN,
@@ -74,7 +74,7 @@ test("a chain is not healthy while its newest blocks are not scanned for deposit
   });
 });
 
-test("a chain that is disabled, late, unread or unheard of is not", () => {
+test("a chain that is disabled, late, unread or silent is not healthy", () => {
   expect(health({ origin: { disabled: true } })).toMatchObject({ healthy: false, disabled: true });
   expect(health({}, { lagging: () => true })).toMatchObject({ healthy: false, blockProductionLagging: true });
   expect(health({}, { gasPrices: unknown })).toMatchObject({ healthy: false, pricesGas: false });
@@ -85,7 +85,7 @@ test("a chain that is disabled, late, unread or unheard of is not", () => {
   });
 });
 
-test("liquidity is what the solver holds of bridged currencies beyond what payments under way take, with its value", async () => {
+test("liquidity is the solver's balance of bridged currencies minus pending payments, with its value", async () => {
   const { liquidity } = await chainLiquidity(
     quoteWorld({ inventory: 5_000_000n, reserved: 2_000_000n }),
     ORIGIN,
@@ -102,7 +102,7 @@ test("liquidity is what the solver holds of bridged currencies beyond what payme
   });
 });
 
-test("more taken than there is leaves nothing", async () => {
+test("reservations above the balance leave zero", async () => {
   const { liquidity } = await chainLiquidity(quoteWorld({ inventory: 1n, reserved: 2n }), ORIGIN);
   expect(liquidity.find(({ address }) => address === rareOn(ORIGIN))).toMatchObject({
     balance: "0",
@@ -110,7 +110,7 @@ test("more taken than there is leaves nothing", async () => {
   });
 });
 
-test("liquidity that is not known now is a fault, not nothing", async () => {
+test("unknown liquidity is an error, not zero", async () => {
   const services = quoteWorld();
   const away = {
     ...services,
@@ -129,7 +129,7 @@ test("liquidity that is not known now is a fault, not nothing", async () => {
   });
 });
 
-test("chains that are not here have neither", async () => {
+test("unknown chains have neither health nor liquidity", async () => {
   const { chains, clock } = quoteWorld();
   expect(() => chainHealth({ chains, clock }, 5, undefined)).toThrow("Chain 5 is not supported");
   await expect(chainLiquidity(quoteWorld(), 5)).rejects.toMatchObject({ code: "UNSUPPORTED_CHAIN" });

@@ -7,7 +7,7 @@ import { scanLag } from "../deposits/scan-lag.ts";
 import { findChain } from "./find-chain.ts";
 
 /**
- * Whether a chain can be used now, and what is wrong with it if not.
+ * Whether a chain can be used now, and the reason if not.
  * @param scanned the newest block that was scanned for deposits, if any
  * @throws ServiceError UNSUPPORTED_CHAIN
  */
@@ -21,14 +21,14 @@ export function chainHealth(
   const { chain, pulse } = findChain(chains, chainId);
   const head = pulse.head();
   const lagging = pulse.lagging();
-  const fresh = hasFreshFacts(pulse);
+  const isFresh = hasFreshFacts(pulse);
   const lag = scanLag(chain, head, scanned);
   return {
-    healthy: !chain.disabled && !lagging && fresh && head !== undefined && lag?.isBehind !== true,
+    healthy: !chain.disabled && !lagging && isFresh && head !== undefined && lag?.isBehind !== true,
     chainId,
     disabled: chain.disabled,
     blockProductionLagging: lagging,
-    pricesGas: fresh,
+    pricesGas: isFresh,
     blockNumber: head === undefined ? null : head.number.toString(),
     blockAgeMs: head === undefined ? null : Math.max(0, clock.nowMs() - head.seenAtMs),
     scannedBlockNumber: scanned === undefined ? null : scanned.number.toString(),
@@ -39,16 +39,16 @@ export function chainHealth(
   };
 }
 
-/** Its blocks are not followed one by one: whether it answers is what is known. */
+/** Blocks of these chains are not tracked: only whether the chain answers is known. */
 function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
   const lagging = pulse.lagging();
-  const fresh = isTold(() => pulse.paymentCost(chain.native.address));
+  const isFresh = isAvailable(() => pulse.paymentCost(chain.native.address));
   return {
-    healthy: !chain.disabled && !lagging && fresh,
+    healthy: !chain.disabled && !lagging && isFresh,
     chainId: chain.id,
     disabled: chain.disabled,
     blockProductionLagging: lagging,
-    pricesGas: fresh,
+    pricesGas: isFresh,
     blockNumber: null,
     blockAgeMs: null,
     scannedBlockNumber: null,
@@ -60,10 +60,10 @@ function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
 }
 
 function hasFreshFacts(pulse: ChainPulse): boolean {
-  return isTold(() => pulse.gasPrices());
+  return isAvailable(() => pulse.gasPrices());
 }
 
-function isTold(ask: () => unknown): boolean {
+function isAvailable(ask: () => unknown): boolean {
   try {
     ask();
     return true;

@@ -14,8 +14,8 @@ export interface ChainLiquidityServices {
 }
 
 /**
- * What the solver has free for new fills on one chain.
- * @throws ServiceError UNSUPPORTED_CHAIN; RPC_HTTP_ERROR, PRICE_FETCH_FAILED when nothing fresh is known
+ * The solver's funds available for new fills on one chain.
+ * @throws ServiceError UNSUPPORTED_CHAIN; RPC_HTTP_ERROR, PRICE_FETCH_FAILED when no fresh value is known
  */
 export async function chainLiquidity(
   services: ChainLiquidityServices,
@@ -42,14 +42,13 @@ export async function chainLiquidity(
 }
 
 /**
- * What the solver holds beyond what payments under way will take, smallest units.
- *
+ * The solver's balance minus pending payments, base units.
  * @throws ServiceError RPC_HTTP_ERROR
  */
 export function freeBalance(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
   const { chain } = end;
   const held = isRail(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
   const free = held - reservations.reserved(chain.id, address);
-  // Reservations may be a moment older than the balance.
+  // Reservations may be slightly older than the balance.
   return free > 0n ? free : 0n;
 }

@@ -8,19 +8,19 @@ import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";
 import { invalidAddress } from "../http/refusals.ts";
 
-/** A search whose words have found their meaning. */
+/** A parsed search. */
 export interface CurrencyQuestion {
   readonly chains: readonly RequestEnd[];
-  /** The token that is asked for by its address on EVM chains; undefined: not by address. */
+  /** The EVM address that the search names; undefined: not by address. */
   readonly address: Address | undefined;
   /** The same on a chain of any family. */
   addressOn(chain: RequestEnd["chain"]): Address | undefined;
-  /** Tokens that are asked for one by one, as `chain id:address`; undefined: all. */
+  /** Tokens that are listed explicitly, as `chain id:address`; undefined: all. */
   readonly exact: ReadonlySet<string> | undefined;
-  /** How well a named token answers, 0 the best; undefined: not at all. */
+  /** How well a named token matches, 0 is best; undefined: not at all. */
   fits(token: IndexedToken, end: RequestEnd): number | undefined;
   readonly limit: number;
-  /** Tokens may be asked for on their chains. */
+  /** Whether to look up tokens on their chains. */
   readonly external: boolean;
 }
 
@@ -32,11 +32,11 @@ export function readCurrencyQuestion(
   const term = input.term?.trim().toLowerCase() ?? "";
   const all = [...directory.all, ...directory.rails];
   const given = input.address;
-  if (given !== undefined && isNowhere(given, directory)) throw invalidAddress("address");
+  if (given !== undefined && isUnknownCurrency(given, directory)) throw invalidAddress("address");
   const sought = given ?? input.term?.trim() ?? "";
   const exact = input.tokens && new Set(input.tokens.flatMap((token) => tokenKey(token, directory)));
   const currencyId = input.currencyId?.toLowerCase();
-  // A client's list may name chains that are not here.
+  // A client's list may contain unknown chains.
   const chains =
     input.chainIds === undefined
       ? all
@@ -47,7 +47,7 @@ export function readCurrencyQuestion(
     addressOn: (chain) => parseCurrency(chain, sought),
     exact,
     limit: wholeNumber(input.limit) ?? 0,
-    // These want what this instance or a list vouches for.
+    // These only match configured or listed tokens.
     external:
       input.useExternalSearch === true &&
       input.defaultList !== true &&
@@ -73,8 +73,8 @@ function hasDepositAddresses(chain: RequestEnd["chain"]): boolean {
   return chain.vmType === "evm" && chain.contracts.depositAddressFactory !== undefined;
 }
 
-/** Whether a text is no currency of any chain that is here. */
-function isNowhere(text: string, { all, rails }: Pick<ChainDirectory, "all" | "rails">): boolean {
+/** Whether a text is not a valid currency on any configured chain. */
+function isUnknownCurrency(text: string, { all, rails }: Pick<ChainDirectory, "all" | "rails">): boolean {
   return (
     parseAddress(text) === undefined &&
     [...all, ...rails].every(({ chain }) => parseCurrency(chain, text) === undefined)
@@ -82,8 +82,8 @@ function isNowhere(text: string, { all, rails }: Pick<ChainDirectory, "all" | "r
 }
 
 /**
- * `chain id:address` as it is compared. A wallet's list may name tokens of chains that are not here, whose
- * addresses have other forms: none.
+ * Normalizes `chain id:address`. Empty for an unknown chain of a wallet's list, whose addresses may have
+ * another format.
  * @throws ServiceError INVALID_ADDRESS
  */
 function tokenKey(

@@ -12,7 +12,7 @@ export function findChain(
   return connected;
 }
 
-/** The same, however the chain is reached. @throws ServiceError UNSUPPORTED_CHAIN naming the field */
+/** The same for chains of any family. @throws ServiceError UNSUPPORTED_CHAIN naming the field */
 export function findEnd(
   chains: Pick<ChainDirectory, "get" | "rail">,
   chainId: number,

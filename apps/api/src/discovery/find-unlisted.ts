@@ -13,9 +13,9 @@ interface Wanted {
 }
 
 /**
- * What the chains themselves tell of addresses that a question names and that nobody has vouched for.
- * @throws ServiceError RPC_HTTP_ERROR when a chain did not tell and nothing else was found: "there is none"
- * would be a lie
+ * Looks up named addresses, which are neither configured nor listed, on their chains.
+ * @throws ServiceError RPC_HTTP_ERROR when a chain did not answer and nothing else was found: an empty answer
+ * would be wrong
  */
 export async function findUnlisted(
   { chains, tokens }: { readonly chains: Pick<ChainDirectory, "get">; readonly tokens: TokenBook },
@@ -30,10 +30,10 @@ export async function findUnlisted(
   const answers = await Promise.allSettled(
     wanted.map(async ({ chainId, address }) => await tokens.token(chainId, address, true)),
   );
-  const told = answers.flatMap((answer) => (answer.status === "fulfilled" ? (answer.value ?? []) : []));
+  const reported = answers.flatMap((answer) => (answer.status === "fulfilled" ? (answer.value ?? []) : []));
   const fault = answers.find((answer) => answer.status === "rejected");
-  if (fault !== undefined && told.length === 0 && found.length === 0) throw fault.reason;
-  return told;
+  if (fault !== undefined && reported.length === 0 && found.length === 0) throw fault.reason;
+  return reported;
 }
 
 function wantedBy({ chains, address, exact }: CurrencyQuestion): Wanted[] {

@@ -98,7 +98,7 @@ function aDirectory(chain: Chain): { directory: ChainDirectory; setLagging: (lag
 
 const listed = (chain: Chain) => listChains({ chains: aDirectory(chain).directory, solverAddress });
 
-test("where tokens are exchanged, any of them is routable; where none is, only what is configured", () => {
+test("all tokens are supported where swaps are possible, otherwise only configured ones", () => {
   const supported = (chain: Chain) => listed(chain).chains[0]?.tokenSupport;
   const pairs = { kind: "uniswap-v2", name: "pairs", factory: at("f"), feeBps: 30 } as const;
   const liquidity = { wrappedNative: at("e"), connectors: [], sources: [pairs] };
@@ -106,7 +106,7 @@ test("where tokens are exchanged, any of them is routable; where none is, only w
   expect(supported({ ...base, liquidity: { ...liquidity, sources: [] } })).toBe("Limited");
 });
 
-test("every field of the schema is there, filled from the configuration", () => {
+test("fills every field of the schema from the configuration", () => {
   const answer = listed(base);
   expect(mismatch(chainsAnswer, answer)).toBeUndefined();
   expect(answer.chains[0]).toMatchObject({
@@ -134,7 +134,7 @@ test("every field of the schema is there, filled from the configuration", () => 
   });
 });
 
-test("currencies that cannot be quoted or are not vouched for are listed but not offered", () => {
+test("currencies that cannot be quoted or are not verified are listed but not offered", () => {
   const [chain] = listed(base).chains;
   expect(chain?.erc20Currencies).toMatchObject([
     { id: "usdc", supportsBridging: true, supportsPermit: true, depositFee: 3, withdrawalFee: 7 },
@@ -144,18 +144,18 @@ test("currencies that cannot be quoted or are not vouched for are listed but not
   expect(chain?.featuredTokens.map(({ id }) => id)).toEqual(["eth", "usdc"]);
 });
 
-test("the URL that the service itself reads from is never shown", () => {
+test("never shows the URL of the service's own node", () => {
   expect(JSON.stringify(listed(base))).not.toContain("SECRET");
 });
 
-test("a disabled chain says so", () => {
+test("marks a disabled chain", () => {
   expect(listed({ ...base, disabled: true }).chains[0]).toMatchObject({
     disabled: true,
     statusMessage: expect.stringMatching("No new quotes"),
   });
 });
 
-test("the list is the same object until a chain begins or ceases to make blocks late", () => {
+test("returns the same object until a chain starts or stops lagging", () => {
   const { directory, setLagging } = aDirectory(base);
   const list = createChainList({ chains: directory, solverAddress });
   const first = list();
@@ -169,7 +169,7 @@ test("the list is the same object until a chain begins or ceases to make blocks 
   expect(list()).toEqual(first);
 });
 
-test("chains that are reached by a rail are listed as their users write what is on them, with no contracts of ours", () => {
+test("lists non-EVM chains in their own address format and without contracts", () => {
   const chains = createChainDirectory(
     [],
     [

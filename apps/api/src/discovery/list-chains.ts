@@ -3,7 +3,7 @@ import { spellAddress } from "@causeway/domain";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../chains/chains.port.ts";
 
-/** Stands for a contract that this system does not have. */
+/** Placeholder for a contract that this system does not have. */
 const NO_CONTRACT: Address = "0x0000000000000000000000000000000000000000";
 
 interface Services {
@@ -11,7 +11,7 @@ interface Services {
   readonly solverAddress: Address;
 }
 
-/** Every chain of this instance, as it is configured and as it is doing now. */
+/** Every chain of this instance with its configuration and current state. */
 export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
   return {
     chains: [
@@ -22,8 +22,8 @@ export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
 }
 
 /**
- * {@link listChains}, giving the very same object again until something in it changes: whoever serialises it
- * can keep the bytes.
+ * Like {@link listChains}, but returns the same object until something changes, so that callers can cache its
+ * serialized form.
  */
 export function createChainList(services: Services): () => ChainsAnswer {
   let known: readonly ChainState[] = [];
@@ -57,9 +57,9 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
   const router = { erc20Router: contracts.router, approvalProxy: contracts.approvalProxy };
   return {
     ...profileOf(chain, lagging),
-    // null: every configured explorer uses the paths that clients assume by themselves.
+    // null: every configured explorer uses the default paths of clients.
     explorerPaths: null,
-    // Where tokens are exchanged any of them is routable, else only what is configured.
+    // With swaps any token can be routed, otherwise only configured ones.
     tokenSupport: chain.liquidity === undefined || chain.liquidity.sources.length === 0 ? "Limited" : "All",
     contracts: {
       multicall3: contracts.multicall3,
@@ -74,7 +74,7 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
   };
 }
 
-/** A chain without contracts of ours; what the solver and the depository are is written as on that chain. */
+/** A chain without contracts; solver and depository are in the chain's own format. */
 function toWireRail(chain: RailChain, lagging: boolean, solver: Hex): WireChain {
   const { explorerPaths } = chain;
   return {

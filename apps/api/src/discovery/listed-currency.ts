@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, spellAddress } from "@causeway/domain";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { ListedCurrency } from "@causeway/wire";
 
-/** A currency in the words of token lists. */
+/** A currency in the format of token lists. */
 export function toListedCurrency(
   { profile }: Pick<ChainDirectory, "profile">,
   currency: Currency,

@@ -3,13 +3,13 @@ import { pow10, ServiceError } from "@causeway/domain";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 
 export interface PoolPriceServices {
-  /** Undefined: this instance knows no pools. */
+  /** Undefined: this instance has no pools. */
   readonly poolUsd?: PoolUsd | undefined;
   readonly liquidity?: Pick<LiquiditySource, "exactIn"> | undefined;
 }
 
 /**
- * USD of a whole unit (18 decimals) as the pools of its chain have it; undefined when none tells.
+ * USD of a whole unit (18 decimals) by the pools of its chain; undefined when they have no price.
  * @throws ServiceError RPC_HTTP_ERROR when the pools could not be read
  */
 export async function poolPrice(
@@ -22,7 +22,7 @@ export async function poolPrice(
   if (poolUsd === undefined || liquidity === undefined || known !== undefined || connector === undefined)
     return known;
   try {
-    // Pools that nobody has asked for are not in memory yet. Whoever asks for an exchange waits for them.
+    // Pools that were never requested are not cached yet. Asking for a swap waits for them.
     await liquidity.exactIn(
       {
         chainId: chain.id,

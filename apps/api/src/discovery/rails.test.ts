@@ -12,8 +12,7 @@ import { createCurrencySearch } from "./search-currencies.ts";
 import { tokenPrice } from "./token-price.ts";
 import { trendingCurrencies } from "./trending-currencies.ts";
 
-// What clients find out about chains that are reached by a rail: the same questions, in the words of those
-// chains.
+// Discovery of non-EVM chains: the same questions, in the formats of those chains.
 
 const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;
@@ -38,7 +37,7 @@ function worldOf(svm: RailStory = {}) {
 const search = async (question: object) =>
   await createCurrencySearch(worldOf())(currenciesRequest.parse(question));
 
-test("currencies are found by their own addresses, and told in them", async () => {
+test("finds currencies by their own addresses and returns them in that format", async () => {
   const found = await search({ address: solana.usdc });
   expect(found).toEqual([
     {
@@ -64,7 +63,7 @@ test("currencies are found by their own addresses, and told in them", async () =
   ]);
 });
 
-test("one asset is found on all its chains, and several tokens are asked for at once", async () => {
+test("finds one asset on all its chains, and several tokens at once", async () => {
   const found = await search({ currencyId: "usdc" });
   expect(found.map(({ chainId }) => chainId)).toEqual(expect.arrayContaining([ORIGIN, SOLANA, EXCHANGE]));
   const exact = await search({ tokens: [`${SOLANA}:${solana.usdc}`, `${ORIGIN}:${usdcOn(ORIGIN)}`] });
@@ -80,7 +79,7 @@ test("lists no deposit addresses for currencies of non-EVM chains", async () => 
   expect(await search({ chainIds: [SOLANA, BITCOIN, EXCHANGE], depositAddressOnly: true })).toEqual([]);
 });
 
-test("prices are told of what is configured there, by its own address", async () => {
+test("returns prices of configured currencies by their own address", async () => {
   const services = worldOf();
   expect(await tokenPrice(services, SOLANA, solana.native)).toBe(100n * 10n ** 18n);
   expect(await tokenPrice(services, BITCOIN, bitcoin.native)).toBe(50_000n * 10n ** 18n);
@@ -92,7 +91,7 @@ test("prices are told of what is configured there, by its own address", async ()
   });
 });
 
-test("what the solver has free, and whether the chain answers, is told as of any other", async () => {
+test("reports the solver's liquidity and the chain's health", async () => {
   const services = worldOf();
   const liquidity = await chainLiquidity(services, SOLANA);
   expect(mismatch(chainLiquidityAnswer, liquidity)).toBeUndefined();
@@ -109,7 +108,7 @@ test("what the solver has free, and whether the chain answers, is told as of any
   });
 });
 
-test("featured currencies of every chain are among those that are asked for most", () => {
+test("featured currencies of every chain are included in trending", () => {
   const { chains, tokens } = worldOf();
   const listed = trendingCurrencies(
     { chains, tokens, traffic: { latest: () => [] } },
@@ -120,7 +119,7 @@ test("featured currencies of every chain are among those that are asked for most
   );
 });
 
-test("what one request can move is told between chains of two families", async () => {
+test("reports the capacity between chains of two families", async () => {
   const services = worldOf();
   const question = {
     originChainId: SOLANA,
@@ -142,6 +141,6 @@ test("what one request can move is told between chains of two families", async (
     user: undefined,
     currency: "usdc",
   });
-  // A token's payment is not paid for out of the token.
+  // The gas of a token payment does not reduce the token's capacity.
   expect(back).toMatchObject({ enabled: true, solver: { capacityPerRequest: "100000000000" } });
 });

@@ -25,7 +25,7 @@ const config = (world: World, change: Partial<RouteConfigQuestion> = {}) =>
     ...change,
   });
 
-test("a user can bridge what he has, as far as the solver has it on the other side", async () => {
+test("a user can bridge their balance, up to the solver's inventory on the destination", async () => {
   const world = { account: { balance: 70n }, inventory: 100n, reserved: 40n };
   expect(await config(world)).toEqual({
     enabled: true,
@@ -39,7 +39,7 @@ test("a user can bridge what he has, as far as the solver has it on the other si
   });
 });
 
-test("clients are told when services of others are asked for exchanges", async () => {
+test("reports whether external services are asked for swaps", async () => {
   const asking = (names: readonly string[]) =>
     routeConfig(
       { ...quoteWorld({}), liquidity: { sources: () => names } },
@@ -49,7 +49,7 @@ test("clients are told when services of others are asked for exchanges", async (
   expect((await asking(["somebody-else"])).supportsExternalLiquidity).toBe(true);
 });
 
-test("without a currency it is the native one, whose fill pays its own gas from the same balance", async () => {
+test("defaults to the native currency, whose fill pays its gas from the same balance", async () => {
   const inventory = 10n ** 18n;
   const { fees } = aChain(DESTINATION);
   const gas = gasCostWei(
@@ -58,18 +58,18 @@ test("without a currency it is the native one, whose fill pays its own gas from 
     fees.minPriorityFeeWei,
     fees.gasMarginBps,
   );
-  const { solver: told } = await config({ inventory }, { currency: undefined });
-  expect(told.balance).toBe(inventory.toString());
-  expect(told.capacityPerRequest).toBe((inventory - gas).toString());
+  const { solver: result } = await config({ inventory }, { currency: undefined });
+  expect(result.balance).toBe(inventory.toString());
+  expect(result.capacityPerRequest).toBe((inventory - gas).toString());
   expect((await config({ inventory: gas }, { currency: undefined })).solver.capacityPerRequest).toBe("0");
 });
 
-test("one fill is never more than the currency's bound", async () => {
-  const { solver: told } = await config({}, { currency: rareOn(ORIGIN) });
-  expect(told.capacityPerRequest).toBe((10n ** 21n).toString());
+test("one fill never exceeds the currency's limit", async () => {
+  const { solver: result } = await config({}, { currency: rareOn(ORIGIN) });
+  expect(result.capacityPerRequest).toBe((10n ** 21n).toString());
 });
 
-test("amounts count in the units of their chain", async () => {
+test("amounts are in the units of their chain", async () => {
   const tokens = aChain(DESTINATION).tokens.map((token) =>
     token.address === usdcOn(DESTINATION) ? { ...token, decimals: 18 } : token,
   );
@@ -80,7 +80,7 @@ test("amounts count in the units of their chain", async () => {
   });
 });
 
-test("currencies go by address, id or symbol", async () => {
+test("accepts a currency by address, id or symbol", async () => {
   for (const currency of [usdcOn(ORIGIN), usdcOn(ORIGIN).toUpperCase(), "usdc", "USDC"])
     expect(await config({}, { currency })).toMatchObject({ enabled: true });
   await expect(config({}, { currency: "doge" })).rejects.toMatchObject({
@@ -89,7 +89,7 @@ test("currencies go by address, id or symbol", async () => {
   });
 });
 
-test("a route that takes no quotes is not enabled and has no capacity", async () => {
+test("a route without quotes is not enabled and has no capacity", async () => {
   const off = [
     config({ origin: { disabled: true } }),
     config({ destination: { disabled: true } }),
@@ -106,12 +106,15 @@ test("a route that takes no quotes is not enabled and has no capacity", async ()
     });
 });
 
-test("without a user nothing is asked of a chain", async () => {
-  const { user: told } = await config({ readerFails: true }, { user: undefined, currency: NATIVE_CURRENCY });
-  expect(told).toEqual({ balance: "0", maxBridgeAmount: "0" });
+test("without a user no chain is called", async () => {
+  const { user: result } = await config(
+    { readerFails: true },
+    { user: undefined, currency: NATIVE_CURRENCY },
+  );
+  expect(result).toEqual({ balance: "0", maxBridgeAmount: "0" });
 });
 
-test("what cannot be answered is refused by the field at fault", async () => {
+test("refuses invalid input, naming the field", async () => {
   await expect(config({}, { originChainId: 5 })).rejects.toMatchObject({
     code: "UNSUPPORTED_CHAIN",
     facts: { field: "originChainId" },

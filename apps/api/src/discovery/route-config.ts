@@ -16,12 +16,12 @@ export interface RouteConfigServices {
   readonly reservations: Reservations;
   readonly quotePolicy: Pick<QuotePolicy, "gas">;
   readonly solver: Address;
-  /** Undefined: nothing is swapped here. */
+  /** Undefined: no swaps. */
   readonly liquidity?: Pick<LiquiditySource, "sources"> | undefined;
 }
 
 /**
- * What one request can bridge of a currency between two chains now; nothing of it is a promise.
+ * The maximum that one request can bridge of a currency between two chains now; not a guarantee.
  * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_ADDRESS, RPC_HTTP_ERROR
  */
 export async function routeConfig(
@@ -44,19 +44,25 @@ export async function routeConfig(
   const balance = question.user === undefined ? 0n : await balanceOf(origin, currency, question.user);
   const free = counterpart === undefined ? 0n : freeBalance(reservations, destination, counterpart);
   const capacity = enabled ? capacityOf(quotePolicy, destination, counterpart, free) : 0n;
-  const most = counterpart === undefined ? 0n : inUnitsOf(currency, capacity, counterpart);
+  const maxAmount = counterpart === undefined ? 0n : inUnitsOf(currency, capacity, counterpart);
   return {
     enabled,
-    user: { balance: balance.toString(), maxBridgeAmount: (most < balance ? most : balance).toString() },
+    user: {
+      balance: balance.toString(),
+      maxBridgeAmount: (maxAmount < balance ? maxAmount : balance).toString(),
+    },
     solver: { address: solver, balance: free.toString(), capacityPerRequest: capacity.toString() },
-    supportsExternalLiquidity: [origin, destination].some(({ chain }) => asksOthers(chain, liquidity)),
+    supportsExternalLiquidity: [origin, destination].some(({ chain }) =>
+      hasExternalSources(chain, liquidity),
+    ),
   };
 }
 
-/**
- * Whether services of others, beside the pools of the chain's configuration, are asked for exchanges there.
- */
-function asksOthers(chain: RequestEnd["chain"], liquidity: RouteConfigServices["liquidity"]): boolean {
+/** Whether external services are asked for swaps on this chain, in addition to its pools. */
+function hasExternalSources(
+  chain: RequestEnd["chain"],
+  liquidity: RouteConfigServices["liquidity"],
+): boolean {
   if (chain.vmType !== "evm") return false;
   const { id, liquidity: own } = chain;
   const pools = new Set(own?.sources.map(({ name }) => name));
@@ -96,7 +102,7 @@ async function balanceOf(end: RequestEnd, currency: Currency, text: string): Pro
   }
 }
 
-/** The most that one fill can be: a native one pays its own gas from the same balance. */
+/** The maximum of one fill: a native one pays its own gas from the same balance. */
 function capacityOf(
   { gas }: Pick<QuotePolicy, "gas">,
   end: RequestEnd,
@@ -109,7 +115,7 @@ function capacityOf(
   return maxFillAmount !== undefined && maxFillAmount < left ? maxFillAmount : left;
 }
 
-/** Of one payment of native coin, smallest units, with the margin that its price may move by. */
+/** Cost of one payment of native tokens, base units, with a margin for price moves. */
 function paymentCost({ fill }: QuotePolicy["gas"], end: RequestEnd, { address }: Currency): bigint {
   if (isRail(end))
     return divUp(end.pulse.paymentCost(address) * (BPS + BigInt(end.chain.fees.gasMarginBps)), BPS);
@@ -117,7 +123,7 @@ function paymentCost({ fill }: QuotePolicy["gas"], end: RequestEnd, { address }:
   return gasCostWei(fill.nativeToContract, end.pulse.gasPrices(), minPriorityFeeWei, gasMarginBps);
 }
 
-/** An amount of one asset in the smallest units that it has on another chain, rounded down. */
+/** Converts an amount to the asset's base units on another chain, rounded down. */
 function inUnitsOf(wanted: Currency, amount: bigint, given: Currency): bigint {
   return (amount * pow10(wanted.decimals)) / pow10(given.decimals);
 }

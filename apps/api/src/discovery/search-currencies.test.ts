@@ -40,7 +40,7 @@ const lists = new Map([
 ]);
 
 /**
- * Two chains with ETH, USDC, WETH, RARE, LOCKED; a list for the first; what is in no list is told by the
+ * Two chains with ETH, USDC, WETH, RARE, LOCKED; a list for the first; other tokens are known only to their
  * chain.
  */
 function search(change: { readonly depositAddresses?: boolean } = {}) {
@@ -82,7 +82,7 @@ function search(change: { readonly depositAddresses?: boolean } = {}) {
   };
 }
 
-test("without a question the configured currencies of all chains come first, then the lists", async () => {
+test("without a query, lists the configured currencies of all chains first, then the token lists", async () => {
   expect(await search().names({})).toEqual([
     "ETH@A",
     "ETH@B",
@@ -102,7 +102,7 @@ test("without a question the configured currencies of all chains come first, the
   ]);
 });
 
-test("a currency is told with all that lists need", async () => {
+test("returns all fields of a currency that lists need", async () => {
   const [native] = await search().find({ chainIds: [ORIGIN], limit: 1 });
   expect(native).toEqual({
     id: "eth",
@@ -116,7 +116,7 @@ test("a currency is told with all that lists need", async () => {
   });
 });
 
-test("a term finds exact symbols before beginnings, names and parts, but what is configured first of all", async () => {
+test("a term matches exact symbols, then beginnings, names and parts, but configured currencies come first", async () => {
   expect(await search().names({ term: "usdc" })).toEqual([
     "USDC@A",
     "USDC@B",
@@ -131,7 +131,7 @@ test("a term finds exact symbols before beginnings, names and parts, but what is
   expect(await search().names({ term: "eth" })).toEqual(["ETH@A", "ETH@B", "WETH@A", "WETH@B"]);
 });
 
-test("an address finds its token, in any case and as a term too", async () => {
+test("finds a token by its address, in any case and also as a term", async () => {
   const { names } = search();
   expect(await names({ address: usdcOn(ORIGIN).toUpperCase().replace("0X", "0x") })).toEqual(["USDC@A"]);
   expect(await names({ term: address("b2").toUpperCase() })).toEqual(["USDCE@A"]);
@@ -140,7 +140,7 @@ test("an address finds its token, in any case and as a term too", async () => {
   expect(await names({ address: UNLISTED })).toEqual([]);
 });
 
-test("chains, asset, list and limit narrow the answer", async () => {
+test("filters by chains, asset, list and limit", async () => {
   const { names } = search();
   expect(await names({ chainIds: [DESTINATION, 999_999] })).toHaveLength(5);
   expect(await names({ chainIds: [999_999] })).toEqual([]);
@@ -150,7 +150,7 @@ test("chains, asset, list and limit narrow the answer", async () => {
   expect(await names({ term: "usdc", limit: "1" })).toEqual(["USDC@A"]);
 });
 
-test("tokens are asked for one by one; those of chains that are not here are passed over", async () => {
+test("finds explicitly listed tokens and skips those of unknown chains", async () => {
   const { names, find } = search();
   const tokens = [`${ORIGIN}:${wethOn(ORIGIN)}`, `${ORIGIN}:${address("b3")}`, "792703809:So1anaAddress"];
   expect(await names({ tokens })).toEqual(["WETH@A", "PEPE@A"]);
@@ -160,42 +160,42 @@ test("tokens are asked for one by one; those of chains that are not here are pas
   });
 });
 
-test("the same asset on all chains is told when asked for", async () => {
+test("includes the same asset on all chains on request", async () => {
   const { names } = search();
   const question = { chainIds: [ORIGIN], address: usdcOn(ORIGIN) };
   expect(await names(question)).toEqual(["USDC@A"]);
   expect(await names({ ...question, includeAllChains: true })).toEqual(["USDC@A", "USDC@B"]);
 });
 
-test("a token of no list is asked for on its chains only when that is wanted", async () => {
+test("looks up an unlisted token on its chains only on request", async () => {
   const { names, find, asked } = search();
   expect(await names({ term: UNLISTED })).toEqual([]);
   expect(asked).toEqual([]);
   expect(await names({ term: UNLISTED, useExternalSearch: true })).toEqual(["NEW@A"]);
   expect(asked).toEqual([`${ORIGIN}:${UNLISTED}`, `${DESTINATION}:${UNLISTED}`]);
-  const [told] = await find({ address: UNLISTED, chainIds: [ORIGIN], useExternalSearch: true });
-  expect(told?.metadata.verified).toBe(false);
+  const [token] = await find({ address: UNLISTED, chainIds: [ORIGIN], useExternalSearch: true });
+  expect(token?.metadata.verified).toBe(false);
   expect(await names({ tokens: [`${ORIGIN}:${UNLISTED}`], useExternalSearch: true })).toEqual(["NEW@A"]);
 });
 
-test("who wants what somebody vouches for causes no question to a chain", async () => {
+test("a query for verified tokens causes no call to a chain", async () => {
   const { names, asked } = search();
-  for (const wish of [{ verified: true }, { defaultList: true }, { currencyId: "usdc" }])
-    expect(await names({ address: UNLISTED, useExternalSearch: true, ...wish })).toEqual([]);
+  for (const filter of [{ verified: true }, { defaultList: true }, { currencyId: "usdc" }])
+    expect(await names({ address: UNLISTED, useExternalSearch: true, ...filter })).toEqual([]);
   expect(asked).toEqual([]);
 });
 
-test("that there is no token is not said of a chain that did not answer", async () => {
+test("does not report a missing token when its chain did not answer", async () => {
   const { find, names } = search();
   await expect(find({ address: SILENT, useExternalSearch: true })).rejects.toMatchObject({
     code: "RPC_HTTP_ERROR",
   });
-  // What is known is told all the same.
+  // Known tokens are returned anyway.
   const tokens = [`${ORIGIN}:${SILENT}`, `${ORIGIN}:${UNLISTED}`];
   expect(await names({ tokens, useExternalSearch: true })).toEqual(["NEW@A"]);
 });
 
-test("deposit addresses take what the solver holds, where there are any", async () => {
+test("currencies of the solver support deposit addresses, if the instance has them", async () => {
   expect(await search().names({ depositAddressOnly: true })).toEqual([]);
   expect(await search({ depositAddresses: true }).names({ depositAddressOnly: true })).toEqual([
     "ETH@A",
@@ -205,7 +205,7 @@ test("deposit addresses take what the solver holds, where there are any", async 
   ]);
 });
 
-test("an address that is none is refused", async () => {
+test("refuses an invalid address", async () => {
   await expect(search().find({ address: "0x12" })).rejects.toMatchObject({
     code: "INVALID_ADDRESS",
     facts: { field: "address" },

@@ -14,7 +14,7 @@ export interface SearchServices {
   readonly tokens: TokenBook & TokenCatalog;
 }
 
-/** A named token that fits, and what puts it before others. */
+/** A matching token and its sort keys. */
 interface Found extends IndexedToken {
   readonly relevance: number;
   /** Position of its chain. */
@@ -22,9 +22,9 @@ interface Found extends IndexedToken {
 }
 
 /**
- * Finds currencies by what a client may know of them. What is configured comes before what lists name; among
- * equals the better fit, then the place in its chain's list, then the chain: the same question gets the same
- * order. Tokens that only their chain knows come last, and only when asked for.
+ * Finds currencies. Configured currencies come before listed ones; then better matches, then the position in
+ * the list, then the chain, so that the order is stable. Tokens that only their chain knows come last, and
+ * only on request.
  */
 export function createCurrencySearch(
   services: SearchServices,
@@ -37,7 +37,7 @@ export function createCurrencySearch(
       services.chains.currency(chainId, address) !== undefined;
     const search = (connected: RequestEnd, chainPlace: number): Found[] => {
       const index = indexOf(services.tokens.named(connected.chain.id), isConfigured);
-      // Of one address there is one token at most: no need to look at them all.
+      // An address identifies at most one token: no need to search all.
       const address = question.addressOn(connected.chain);
       const only = address && index.byAddress.get(address);
       const candidates = address === undefined ? index.tokens : only === undefined ? [] : [only];
@@ -45,7 +45,7 @@ export function createCurrencySearch(
       return candidates.flatMap((token) => {
         const relevance = question.fits(token, connected);
         if (relevance === undefined) return [];
-        // Of those that fit alike the first ones are enough: a list of thousands need not be sorted.
+        // The first of equally good matches suffice: a list of thousands need not be sorted.
         const alike = `${token.configured}:${relevance}`;
         const taken = best.get(alike) ?? 0;
         if (taken >= question.limit) return [];
@@ -57,7 +57,7 @@ export function createCurrencySearch(
     found.sort(inOrder);
     const unlisted = await findUnlisted(services, question, found);
     const all = [...found.map(({ currency }) => currency), ...unlisted];
-    if (input.includeAllChains === true) all.push(...sameElsewhere(services, all));
+    if (input.includeAllChains === true) all.push(...sameAssetsElsewhere(services, all));
     return all.slice(0, question.limit).map((one) => toListedCurrency(services.chains, one));
   };
 }
@@ -71,8 +71,8 @@ function inOrder(one: Found, other: Found): number {
   );
 }
 
-/** The assets of `found` on chains where they were not found. */
-function sameElsewhere({ chains }: SearchServices, found: readonly Currency[]): Currency[] {
+/** The assets of `found` on the chains where they were not found. */
+function sameAssetsElsewhere({ chains }: SearchServices, found: readonly Currency[]): Currency[] {
   const ids = new Set(found.map(({ id }) => id));
   const known = new Set(found);
   return [...chains.all, ...chains.rails]

@@ -12,13 +12,13 @@ afterAll(() => app.close());
 
 const get = async (query: string) => await app.inject({ method: "GET", url: `/swap-sources${query}` });
 
-test("a chain's sources of exchanges are listed by name", async () => {
+test("lists a chain's swap sources by name", async () => {
   const answer = await get("?chainId=11");
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({ sources: ["uniswap-v3", "pairs"] });
 });
 
-test("a chain that is not known, and none at all, are refused with a message", async () => {
+test("refuses an unknown or missing chain with a message", async () => {
   const unknown = await get("?chainId=12");
   expect(unknown.statusCode).toBe(400);
   expect(unknown.json()).toMatchObject({

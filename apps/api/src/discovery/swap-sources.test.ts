@@ -16,7 +16,7 @@ const liquidity: LiquiditySource = {
   exactOut: () => undefined,
 };
 
-test("an instance that exchanges nothing names no source, and an unknown chain is refused", () => {
+test("an instance without swaps has no sources, and an unknown chain is refused", () => {
   expect(swapSources({ chains, liquidity }, 11)).toEqual({ sources: ["uniswap-v3"] });
   expect(swapSources({ chains }, 11)).toEqual({ sources: [] });
   expect(() => swapSources({ chains, liquidity }, 12)).toThrow("Chain 12 is not supported");

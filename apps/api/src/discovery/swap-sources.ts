@@ -3,8 +3,7 @@ import type { Services } from "../db/services.port.ts";
 import { findChain } from "./find-chain.ts";
 
 /**
- * Where tokens of a chain can be exchanged; nowhere on a chain without pools.
- *
+ * The swap sources of a chain; empty for a chain without pools.
  * @throws ServiceError UNSUPPORTED_CHAIN
  */
 export function swapSources(

@@ -1,6 +1,6 @@
 import type { Address, Currency } from "@causeway/domain";
 
-/** One chain's named tokens, prepared to be searched. */
+/** One chain's named tokens, prepared for search. */
 export interface TokenIndex {
   readonly tokens: readonly IndexedToken[];
   readonly byAddress: ReadonlyMap<Address, IndexedToken>;
@@ -8,7 +8,7 @@ export interface TokenIndex {
 
 export interface IndexedToken {
   readonly currency: Currency;
-  /** Of this instance's own configuration, not of a token list. */
+  /** From this instance's configuration, not from a token list. */
   readonly configured: boolean;
   /** Lower case. */
   readonly symbol: string;
@@ -17,10 +17,7 @@ export interface IndexedToken {
   readonly place: number;
 }
 
-/**
- * Indexes of the arrays that a catalog gives, each made once: a large list is not lower-cased for every
- * question.
- */
+/** Indexes of the catalog's arrays, each built once: a large list is not lower-cased for every query. */
 export function tokenIndexes(): (
   named: readonly Currency[],
   isConfigured: (currency: Currency) => boolean,

@@ -33,12 +33,12 @@ test("configured currencies have the price of their source", async () => {
   expect(await tokenPrice(services(), ORIGIN, usdcOn(ORIGIN).toUpperCase())).toBe(USD);
 });
 
-test("a token without a source has the price that pools give it", async () => {
+test("a token without a source has the price of its pools", async () => {
   const priced = services({ poolUsd: (token) => (token === foreign ? 7n * USD : undefined) });
   expect(await tokenPrice(priced, ORIGIN, FOREIGN)).toBe(7n * USD);
 });
 
-test("what has no price is refused, with the reason", async () => {
+test("refuses a token without a price, with the reason", async () => {
   const poolUsd = () => undefined;
   for (const unpriced of [services(), services({ poolUsd })])
     await expect(tokenPrice(unpriced, ORIGIN, FOREIGN)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ test("what has no price is refused, with the reason", async () => {
   });
 });
 
-test("pools that nobody has asked for are read first", async () => {
+test("reads pools that were never requested before", async () => {
   const { chains } = quoteWorld({
     origin: { liquidity: { wrappedNative: undefined, connectors: [usdcOn(ORIGIN)], sources: [] } },
   });
@@ -84,7 +84,7 @@ test("pools that nobody has asked for are read first", async () => {
   expect(await tokenPrice(pooled, ORIGIN, FOREIGN)).toBe(7n * USD);
 });
 
-test("a price that cannot be read now is a fault, and no currency without a price", async () => {
+test("a failure to read a price is an error, not a currency without a price", async () => {
   const fault = new ServiceError("PRICE_FETCH_FAILED", "away");
   const away = services({ prices: { usd: () => Promise.reject(fault) } });
   await expect(tokenPrice(away, ORIGIN, NATIVE_CURRENCY)).rejects.toBe(fault);

@@ -14,10 +14,9 @@ export interface TokenPriceServices extends PoolPriceServices {
 }
 
 /**
- * USD of a whole unit, 18 decimals: from the price source for configured currencies, from pools for the
- * others.
- * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_ADDRESS, UNSUPPORTED_CURRENCY for what has no price;
- * PRICE_FETCH_FAILED, RPC_HTTP_ERROR for one that could not be read now
+ * USD of a whole unit, 18 decimals: from the price source for configured currencies, otherwise from pools.
+ * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_ADDRESS, UNSUPPORTED_CURRENCY for a currency without a
+ * price; PRICE_FETCH_FAILED, RPC_HTTP_ERROR for one that could not be read now
  */
 export async function tokenPrice(
   services: TokenPriceServices,
@@ -38,7 +37,7 @@ export async function tokenPrice(
   return usd;
 }
 
-/** Only what is configured has a price there. */
+/** Only configured currencies have a price there. */
 async function priceOnRail(
   { chains, prices }: Pick<TokenPriceServices, "chains" | "prices">,
   { chain }: ConnectedRail,

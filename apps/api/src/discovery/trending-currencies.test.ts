@@ -67,20 +67,20 @@ const busy = [
   moved(ORIGIN, rareOn(ORIGIN), [0, 0], [99, 9_999]),
 ];
 
-test("what the last day's requests were about comes first, then what the week's were", () => {
+test("ranks by requests of the last day, then of the last week", () => {
   expect(trending(busy)).toEqual(["LISTED@A", "WETH@B", "USDC@A", "RARE@A"]);
 });
 
-test("by volume the money counts", () => {
+test("ranks by volume on request", () => {
   expect(trending(busy, { by: "volume" })).toEqual(["USDC@A", "WETH@B", "LISTED@A", "RARE@A"]);
 });
 
-test("it is filled up with what is featured, nothing twice", () => {
+test("fills up with featured currencies, without duplicates", () => {
   expect(trending(busy, { limit: 7 }).slice(4)).toEqual(["ETH@A", "ETH@B", "USDC@B"]);
   expect(trending([])).toEqual(["ETH@A", "ETH@B", "USDC@A", "USDC@B"]);
 });
 
-test("a token that nobody vouches for is not brought to everybody's eyes", () => {
+test("an unverified token does not trend", () => {
   const stranger = moved(ORIGIN, `0x${"66".repeat(20)}`, [1_000, 1_000_000], [1_000, 1_000_000]);
   expect(trending([stranger, ...busy], { limit: 2 })).toEqual(["LISTED@A", "WETH@B"]);
   const tokens = aChain(ORIGIN).tokens.map((token) =>
@@ -95,12 +95,12 @@ test("a token that nobody vouches for is not brought to everybody's eyes", () =>
   ]);
 });
 
-test("one chain's are told when it is asked for", () => {
+test("filters by chain", () => {
   expect(trending(busy, { chainId: DESTINATION, limit: 2 })).toEqual(["WETH@B", "ETH@B"]);
   expect(() => trending(busy, { chainId: 5 })).toThrow("Chain 5 is not supported");
 });
 
-test("equal ones keep their order whatever order they were counted in", () => {
+test("ties have a stable order, whatever the order of counting", () => {
   const equal = [NATIVE_CURRENCY, usdcOn(ORIGIN), rareOn(ORIGIN)].map((at) =>
     moved(ORIGIN, at, [1, 1], [1, 1]),
   );

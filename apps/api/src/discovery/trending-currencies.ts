@@ -14,9 +14,8 @@ export interface TrendingServices {
 }
 
 /**
- * What most requests of the last day were about, then of the last week, then what is featured. Only tokens
- * that somebody vouches for: whoever moves money to and fro must not bring a token of his own to everybody's
- * eyes.
+ * The currencies with the most requests of the last day, then of the last week, then featured ones. Verified
+ * tokens only, so that wash trading cannot push a token into Trending.
  * @throws ServiceError UNSUPPORTED_CHAIN
  */
 export function trendingCurrencies(
@@ -57,7 +56,7 @@ const keyOf = ({ chainId, address }: Place): string => `${chainId}:${address}`;
 
 const sign = (difference: bigint): number => (difference > 0n ? 1 : difference < 0n ? -1 : 0);
 
-/** Equal ones stand in an order of their own, so that an answer does not change by itself. */
+/** A fixed order for ties keeps the answer stable. */
 function compareKeys(one: Place, other: Place): number {
   return one.chainId - other.chainId || (one.address < other.address ? -1 : 1);
 }

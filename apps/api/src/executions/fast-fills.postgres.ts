@@ -147,13 +147,13 @@ export function fastFillWrites(sql: Sql): FastFillWrites {
     async setDebited(requestId, usd): Promise<void> {
       await setDebited(sql, { requestId, usd });
     },
-    async setBurnt(requestId, slotId, usd, atMs): Promise<void> {
+    async setRevertedGas(requestId, slotId, usd, atMs): Promise<void> {
       await setReverted(sql, { requestId, slotId, usd, atMs });
     },
-    async setBurntCharged(requestId): Promise<void> {
+    async setRevertedGasCharged(requestId): Promise<void> {
       await setRevertedCharged(sql, { requestId });
     },
-    burntUsd: async (wallet, sinceMs) => (await revertedUsd(sql, { wallet, sinceMs }))[0]?.usd ?? 0n,
+    revertedGasUsd: async (wallet, sinceMs) => (await revertedUsd(sql, { wallet, sinceMs }))[0]?.usd ?? 0n,
     async noteTried(requestIds, atMs): Promise<void> {
       await noteTried(sql, { requestIds, atMs });
     },
@@ -198,7 +198,7 @@ function fastFillOf(row: typeof fastFills.$inferSelect): FastFillRecord {
     acceptedAtMs: row.acceptedAtMs,
     spentUsd: row.spentUsd,
     debitedUsd: row.debitedUsd,
-    burnt:
+    revertedGas:
       row.revertedSlotId === null
         ? undefined
         : { slotId: String(row.revertedSlotId), usd: row.revertedGasUsd, isCharged: row.revertedGasCharged },

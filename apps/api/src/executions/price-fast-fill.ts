@@ -122,8 +122,8 @@ async function costOf(
   }: { readonly terms: RequestTerms; readonly toContract: boolean; readonly native: PricedUnit },
 ): Promise<bigint> {
   const currency = services.chains.currency(destination.chainId, destination.currency);
-  const { fill, exchangedFill } = services.quotePolicy.gas;
-  const plainGas = currency === undefined ? exchangedFill : gasOf(fill, currency, toContract);
+  const { fill, swapFill } = services.quotePolicy.gas;
+  const plainGas = currency === undefined ? swapFill : gasOf(fill, currency, toContract);
   const maxGas =
     outputCalls === undefined
       ? gasAllowance({ chain, pulse }, plainGas, native)

@@ -224,13 +224,13 @@ async function refuseBurning(
   tx: Pick<Tx, "fastFills">,
   { requestId, wallet }: { readonly requestId: RequestId; readonly wallet: Address },
 ): Promise<void> {
-  const burntUsd = await tx.fastFills.burntUsd(wallet, clock.nowMs() - DAY_MS);
-  if (burntUsd < BigInt(enginePolicy.maxBurntFastFillUsd) * ONE_USD) return;
+  const usedUsd = await tx.fastFills.revertedGasUsd(wallet, clock.nowMs() - DAY_MS);
+  if (usedUsd < BigInt(enginePolicy.maxBurntFastFillUsd) * ONE_USD) return;
   throw refusal(
     "dailyBurntUsd",
     requestId,
-    `Reverted fast fills of this app balance used $${formatUsd(burntUsd)} of gas in 24 hours (maximum $${enginePolicy.maxBurntFastFillUsd}); try again later`,
-    { burntUsd: formatUsd(burntUsd) },
+    `Reverted fast fills of this app balance used $${formatUsd(usedUsd)} of gas in 24 hours (maximum $${enginePolicy.maxBurntFastFillUsd}); try again later`,
+    { burntUsd: formatUsd(usedUsd) },
   );
 }
 

@@ -3,14 +3,14 @@ import type { FeePolicy, StepGas } from "@causeway/domain";
 /** Gas units of one payment by the solver. */
 export interface PaymentGas {
   readonly native: bigint;
-  /** By the router: a contract would take the order id for a call. */
+  /** Through the router: a contract would take the order id for a call. */
   readonly nativeToContract: bigint;
   readonly erc20: bigint;
 }
 
-/** Gas units of what the router does beside an exchange. */
+/** Gas units of the router in addition to a swap. */
 export interface RoutedGas {
-  /** A transaction of the user's to the router, with native coin, before anything is done with it. */
+  /** A user transaction to the router with native tokens, before it does anything with them. */
   readonly native: bigint;
   /** The same with a token that the approval proxy pulls. */
   readonly pulled: bigint;
@@ -18,26 +18,26 @@ export interface RoutedGas {
   readonly unwrap: bigint;
   readonly depositNative: bigint;
   readonly depositErc20: bigint;
-  /** Paying the recipient, or seeing to it that he was paid. */
+  /** Paying the recipient, or verifying the payment. */
   readonly pay: bigint;
 }
 
-/** Gas that quotes are priced with. */
+/** Gas amounts for pricing quotes. */
 export interface QuoteGas {
   /** The user's own transactions. */
   readonly steps: StepGas;
   readonly fill: PaymentGas;
   readonly refund: PaymentGas;
-  /** A fill that exchanges what the solver holds, all but the exchange itself. */
-  readonly exchangedFill: bigint;
+  /** A fill that swaps the solver's inventory, without the swap itself. */
+  readonly swapFill: bigint;
   readonly routed: RoutedGas;
 }
 
-/** Everything configured about quotes. */
+/** The configuration of quotes. */
 export interface QuotePolicy extends FeePolicy {
   readonly gas: QuoteGas;
-  /** Longest `ttl` a client may ask for, seconds. */
+  /** Maximum `ttl` of a quote request, seconds. */
   readonly maxTtlSeconds: number;
-  /** Name of the chain that orders give as the solver's home. */
+  /** Name of the solver's home chain in orders. */
   readonly solverChainName: string;
 }

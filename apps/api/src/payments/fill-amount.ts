@@ -20,7 +20,7 @@ import type {
 import type { RequestEnd } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { agreedPricing, sparedSponsor, sponsoredUsd } from "../markets/prices/agreed-pricing.ts";
+import { agreedPricing, unusedSponsorUsd, sponsoredUsd } from "../markets/prices/agreed-pricing.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
@@ -84,7 +84,7 @@ export async function amountToPay(
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
   const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash);
   // Whoever was to pay for it gets it back: the sponsor first.
-  const spared = sparedSponsor(terms, sponsoredPart, unspentUsd);
+  const spared = unusedSponsorUsd(terms, sponsoredPart, unspentUsd);
   const sponsor = { sponsoredUsd: sponsoredPart - spared };
   const unspent =
     terms.tradeType === "EXACT_OUTPUT" || terms.sponsorship?.fixedRate !== undefined
@@ -172,11 +172,11 @@ export async function pricingOfFill(
     destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
   const railCost = await costOfPaying(destination, currency, terms.recipient);
-  const priced = async (exchangeGas?: bigint) =>
+  const priced = async (swapGas?: bigint) =>
     agreedPricing(
       await pricingOf(services, route, toContract, originGasUsd, {
         pairClass,
-        exchangeGas,
+        swapGas,
         callsGas: terms.outputCalls?.gas ?? topupGas(services.quotePolicy.gas, terms.gasTopup?.amount),
         railCost,
         hasTopup: terms.gasTopup !== undefined,

@@ -16,8 +16,8 @@ export interface FillBurnWrites {
   ): Promise<number>;
   /** What a sponsor was not charged for yet, USD with 18 decimals. */
   unchargedUsd(requestId: RequestId): Promise<bigint>;
-  /** The sponsor was charged `paidUsd` of the `burntUsd` that it was not charged for before. */
-  charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly burntUsd: bigint }): Promise<void>;
+  /** The sponsor was charged `paidUsd` of the `usedUsd` that it was not charged for before. */
+  charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly usedUsd: bigint }): Promise<void>;
   /**
    * Locks until the transaction ends, so no other fill can be added. Call before locking a lane.
    * @returns the most gas that fills under way may burn at the solver's expense, USD with 18 decimals

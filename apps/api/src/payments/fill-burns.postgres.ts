@@ -92,8 +92,8 @@ export function fillBurnWrites(sql: Sql): FillBurnWrites {
       return (await count(sql, { requestId }))[0]?.burns ?? 0;
     },
     unchargedUsd: async (requestId) => (await uncharged(sql, { requestId }))[0]?.usd ?? 0n,
-    async charged(requestId, { paidUsd, burntUsd }) {
-      await charge(sql, { requestId, part: paidUsd, whole: burntUsd });
+    async charged(requestId, { paidUsd, usedUsd }) {
+      await charge(sql, { requestId, part: paidUsd, whole: usedUsd });
     },
     async lockUnderWay() {
       await lockUnderWay(sql, {});

@@ -175,13 +175,13 @@ async function decideFill(
     decimals: destination.chain.native.decimals,
     priceUsd: await services.prices.usd(destination.chain.native),
   };
-  const { fill: fillGas, exchangedFill } = services.quotePolicy.gas;
+  const { fill: fillGas, swapFill } = services.quotePolicy.gas;
   const destinationCurrency = services.chains.currency(chainId, currency);
   // What is exchanged in the fill may be any token.
   const pricedGas =
     due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
       ? gasOf(fillGas, destinationCurrency, toContract)
-      : exchangedFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
+      : swapFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
   // A gas top-up calls the recipient, who may have got code since the quote.
   const runsForeignCode =
     toContract || due.budget !== undefined || terms.outputCalls !== undefined || terms.gasTopup !== undefined;

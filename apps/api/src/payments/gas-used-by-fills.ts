@@ -31,7 +31,7 @@ export async function gasUsedByFills(
   ]);
   if (execution?.destination !== undefined) return 0n;
   const burntWei = fills
-    .filter((slot) => !isPlainTransfer(slot) && slot.id !== fastFill?.burnt?.slotId)
+    .filter((slot) => !isPlainTransfer(slot) && slot.id !== fastFill?.revertedGas?.slotId)
     .reduce((sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice, 0n);
   if (burntWei <= sponsoredWei) return 0n;
   const wei = burntWei - sponsoredWei;

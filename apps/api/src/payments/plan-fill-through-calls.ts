@@ -156,7 +156,7 @@ export function maxGasOfCalls(
   { quotePolicy }: Pick<Services, "quotePolicy">,
   { gas }: Pick<OutputCalls, "gas">,
 ): bigint {
-  return quotePolicy.gas.exchangedFill + gas;
+  return quotePolicy.gas.swapFill + gas;
 }
 
 /** How a fill leaves what was agreed on: nothing is paid by itself where nothing was expected to be left. */

@@ -1,6 +1,6 @@
 import type { ConnectionPlaces, PushPolicy } from "./push-routes.port.ts";
 
-/** Places for connections that stay open: so many in all, and so many for one address. */
+/** Limits open connections, in total and per address. */
 export function connectionPlaces({
   maxConnections,
   maxPerAddress,

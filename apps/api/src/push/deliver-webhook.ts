@@ -12,14 +12,13 @@ export interface DeliveryServices {
   readonly events: Events;
   readonly hmac: Hmac;
   readonly spelling: AddressFormat;
-  /** From 0 to 1. */
+  /** Random, from 0 to 1. */
   readonly chance: () => number;
 }
 
 /**
- * Makes one attempt and writes down what came of it. Dying in between repeats the attempt after the lease: a
- * receiver may get an event twice, never not at all. An attempt that the end of the process cut short does
- * not count.
+ * Makes one attempt and records its outcome. A crash in between repeats the attempt after the lease: a
+ * receiver may get an event twice, but never misses one. An attempt aborted by shutdown does not count.
  */
 export async function deliverWebhook(
   { queue, sender, clock, events, hmac, chance, spelling }: DeliveryServices,

@@ -2,17 +2,14 @@ import type { WebhookPolicy, WebhookQueue } from "./webhooks.port.ts";
 import type { DeliveryServices } from "./deliver-webhook.ts";
 import { deliverWebhook } from "./deliver-webhook.ts";
 
-/**
- * Attempts under way at once, for one key, and at one endpoint: those that hang must not take the places of
- * the others.
- */
+/** Concurrent attempts in total, per key and per endpoint: hanging attempts must not block the others. */
 const MAX_AT_ONCE = 64;
 const MAX_PER_KEY = 16;
 const MAX_PER_ENDPOINT = 8;
-/** The net under the announcements, and how soon a retry that is due is found. */
+/** Polling interval: finds retries that are due, and deliveries whose announcement was lost. */
 const LOOK_EVERY_MS = 1_000;
 
-/** How long a delivery is held after its bound: writing down what came of it takes part of that. */
+/** Added to the attempt's timeout for the lease: recording the outcome takes time, too. */
 const LEASE_SLACK_MS = 20_000;
 
 /** Delivers webhooks until it is closed. Any number of processes may do so. */
@@ -58,7 +55,7 @@ export function deliverWebhooks(
         } catch (error) {
           events.fault("webhook_fault", error, { part: "claim" });
         }
-      // After some were taken there may be more; after none, only time or news brings any.
+      // A full batch may have more behind it; otherwise wait for the timer or an announcement.
       if (taken === 0 || underWay.size >= MAX_AT_ONCE) await sleepOrNews();
     }
     await Promise.all(underWay);

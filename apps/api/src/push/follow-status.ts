@@ -9,59 +9,60 @@ import type {
   StatusListener,
   StopListening,
 } from "../requests/status-feed.port.ts";
-import { standInView, statusView } from "../requests/request-status.ts";
+import { successorView, statusView } from "../requests/request-status.ts";
 
-/** Following requests in the client's words. */
+/** Follows requests in their wire form. */
 export function followStatus(
   feed: StatusFeed,
   clock: Clock,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): Pick<PushRoutes, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>
-      await followOne({ feed, clock, spelling }, requestId, follower, after),
-    followKey: (keyId, follower) => feed.followKey(keyId, inWords(follower, clock, spelling)),
+      await followOne({ feed, clock, format }, requestId, follower, after),
+    followKey: (keyId, follower) => feed.followKey(keyId, toWireListener(follower, clock, format)),
   };
 }
 
 /**
- * Whoever follows a request whose deposit address got another sum follows the one that stands in for it from
- * then on, under the id that he knows.
+ * A follower of a request that was superseded at its deposit address follows the successor from then on,
+ * under the original id.
  */
 async function followOne(
   {
     feed,
     clock,
-    spelling,
-  }: { readonly feed: StatusFeed; readonly clock: Clock; readonly spelling: AddressFormat },
+    format,
+  }: { readonly feed: StatusFeed; readonly clock: Clock; readonly format: AddressFormat },
   requestId: RequestId,
   follower: StatusFollower,
   after: number | undefined,
 ): Promise<StopListening | undefined> {
   let isOver = false;
-  let stopStandIn: StopListening | undefined;
+  let stopSuccessor: StopListening | undefined;
   let own: StatusRecord | undefined;
-  let standIn: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
-  const told = inWords(follower, clock, spelling);
+  let successor: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
+  const wireListener = toWireListener(follower, clock, format);
 
-  const tellStandIn = ({ record, onlyFinal }: StatusChange): void => {
+  const reportSuccessor = ({ record, onlyFinal }: StatusChange): void => {
     if (own === undefined) return;
-    // Not a change of the request that is followed: who comes back with it is told where everything stands.
-    follower.updated({ view: standInView(own, record, clock.nowMs(), spelling), sequence: 0, onlyFinal });
+    // Not a change of the followed request: a client that reconnects with it gets the current status of
+    // everything.
+    follower.updated({ view: successorView(own, record, clock.nowMs(), format), sequence: 0, onlyFinal });
   };
-  const followStandIn = async (supersededBy: RequestId): Promise<void> => {
+  const followSuccessor = async (supersededBy: RequestId): Promise<void> => {
     const listener: StatusListener = {
       changed: (change) => {
-        if (standIn?.id !== supersededBy) return;
-        standIn.last = change;
-        tellStandIn(change);
+        if (successor?.id !== supersededBy) return;
+        successor.last = change;
+        reportSuccessor(change);
       },
       lost: () => follower.lost(),
     };
     const stopThis = await feed.follow(supersededBy, listener).catch(() => undefined);
     if (stopThis === undefined) follower.lost();
-    if (isOver || standIn?.id !== supersededBy) stopThis?.();
-    else stopStandIn = stopThis;
+    if (isOver || successor?.id !== supersededBy) stopThis?.();
+    else stopSuccessor = stopThis;
   };
   const stop = await feed.follow(
     requestId,
@@ -69,37 +70,37 @@ async function followOne(
       changed: (change) => {
         own = change.record;
         const { supersededBy } = own;
-        if (supersededBy !== standIn?.id) {
-          stopStandIn?.();
-          stopStandIn = undefined;
-          standIn = undefined;
+        if (supersededBy !== successor?.id) {
+          stopSuccessor?.();
+          stopSuccessor = undefined;
+          successor = undefined;
         }
-        if (supersededBy === undefined) told.changed(change);
-        else if (standIn === undefined) {
-          standIn = { id: supersededBy, ready: Promise.resolve() };
-          standIn.ready = followStandIn(supersededBy);
-        } else if (standIn.last !== undefined) tellStandIn({ ...standIn.last, onlyFinal: true });
+        if (supersededBy === undefined) wireListener.changed(change);
+        else if (successor === undefined) {
+          successor = { id: supersededBy, ready: Promise.resolve() };
+          successor.ready = followSuccessor(supersededBy);
+        } else if (successor.last !== undefined) reportSuccessor({ ...successor.last, onlyFinal: true });
       },
-      lost: () => told.lost(),
+      lost: () => wireListener.lost(),
     },
     after,
   );
-  // What is told first is how the other one stands.
-  await standIn?.ready;
+  // The first message shows the successor's status.
+  await successor?.ready;
   return (
     stop &&
     ((): void => {
       isOver = true;
       stop();
-      stopStandIn?.();
+      stopSuccessor?.();
     })
   );
 }
 
-function inWords(follower: StatusFollower, clock: Clock, spelling: AddressFormat): StatusListener {
+function toWireListener(follower: StatusFollower, clock: Clock, format: AddressFormat): StatusListener {
   return {
     changed: ({ record, sequence, onlyFinal }) =>
-      follower.updated({ view: statusView(record, clock.nowMs(), spelling), sequence, onlyFinal }),
+      follower.updated({ view: statusView(record, clock.nowMs(), format), sequence, onlyFinal }),
     lost: () => follower.lost(),
   };
 }

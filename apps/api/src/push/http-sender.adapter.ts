@@ -4,18 +4,18 @@ import { Agent } from "undici";
 import type { AttemptOutcome, WebhookPolicy, WebhookSender } from "./webhooks.port.ts";
 import { isPublicAddress, mayBePublicHost } from "./public-address.adapter.ts";
 
-/** So much of an answer is kept for the log; more is not read. */
+/** Bytes of an answer kept for the log; the rest is not read. */
 const MAX_ANSWER_BYTES = 1_024;
 
-/** All addresses of a name. */
+/** Resolves all addresses of a name. */
 export type Resolve = (host: string, options: LookupAllOptions) => Promise<readonly LookupAddress[]>;
 
 class AddressRefused extends Error {}
 
 /**
- * Delivers over HTTP, to public addresses alone unless the policy says otherwise. Names are resolved here and
- * the connection goes to the addresses that were looked at, so a name that points elsewhere a moment later
- * changes nothing. Every attempt makes a connection of its own. Redirects are not followed.
+ * Delivers over HTTP, to public addresses only unless the policy allows others. It connects to the addresses
+ * that were checked, so a later DNS change has no effect. Each attempt uses a new connection; redirects are
+ * not followed.
  */
 export function httpSender(
   { allowPrivate, timeoutMs }: WebhookPolicy,
@@ -45,7 +45,7 @@ export function httpSender(
           headers,
           body,
           signal: bound,
-          // The next attempt looks at the addresses again.
+          // The next attempt checks the addresses again.
           reset: true,
         });
         const status = answer.statusCode;
@@ -60,7 +60,7 @@ export function httpSender(
   };
 }
 
-/** @throws AddressRefused for a URL that is not to be called, whatever its name points to */
+/** @throws AddressRefused for a URL that must not be called, whatever its name resolves to */
 function checkTarget({ protocol, hostname }: URL, allowPrivate: boolean): void {
   if (allowPrivate) return;
   if (protocol !== "https:") throw new AddressRefused("the URL is not https");
@@ -68,7 +68,7 @@ function checkTarget({ protocol, hostname }: URL, allowPrivate: boolean): void {
   if (!mayBePublicHost(hostname)) throw refused(hostname);
 }
 
-/** What a connection asks for the addresses of a host: only such as may be called. */
+/** Resolves a host for a connection, and refuses forbidden addresses. */
 export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
   return (
     host: string,
@@ -79,7 +79,7 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
       (addresses) => {
         const hidden = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address));
         const [first] = addresses;
-        // One address that is not public makes the name suspect: none of them is called.
+        // One private address makes the name suspect: none of its addresses is called.
         if (hidden !== undefined) tell(refused(hidden.address), []);
         else if (first === undefined) tell(new AddressRefused("the host name has no address"), []);
         else if (options.all === true) tell(null, [...addresses]);
@@ -93,10 +93,7 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
 const refused = (address: string): AddressRefused =>
   new AddressRefused(`the address ${address} is not public`);
 
-/**
- * Ends the answer when enough of it was read. What goes wrong after the head of the answer does not change
- * what the head said.
- */
+/** Reads the beginning of the answer. Errors after its head do not change the outcome. */
 async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -107,15 +104,15 @@ async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): P
       if (bytes >= MAX_ANSWER_BYTES) break;
     }
   } catch {
-    // The head was there; the rest is for the log alone.
+    // The head arrived; the rest is only for the log.
   } finally {
     body.destroy();
   }
-  // A database's text holds no NUL.
+  // Postgres text cannot contain NUL.
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
 }
 
-/** In words for the owner of the endpoint: nothing of this side's network. */
+/** For the owner of the endpoint: reveals nothing about the internal network. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefused) return cause.message;

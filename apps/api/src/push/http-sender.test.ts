@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const end of endings.splice(0).toReversed()) await end();
 });
 
-/** A server on the loopback that counts its calls. */
+/** A loopback server that counts its calls. */
 async function aServer(answer: (response: ServerResponse) => void) {
   const calls: string[] = [];
   let connections = 0;
@@ -39,7 +39,7 @@ const pointsTo =
   async (): Promise<LookupAddress[]> =>
     addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 
-test("the connection goes to the addresses that were looked at, and they are looked at again each time", async () => {
+test("connects to the checked addresses, and checks them again for each attempt", async () => {
   const answers = [pointsTo("8.8.8.8", "2606:4700::1"), pointsTo("127.0.0.1")];
   const lookup = checkedLookup(
     false,
@@ -64,7 +64,7 @@ test.each([
   ["169.254.169.254"],
   ["::ffff:127.0.0.1"],
   ["8.8.8.8", "192.168.0.1"],
-])("a name that points to %s is not called", async (...addresses) => {
+])("does not call a name that resolves to %s", async (...addresses) => {
   const { port, calls } = await aServer((response) => response.end());
   const send = aSender({ allowPrivate: false }, pointsTo(...addresses));
   const { status, error } = await send(`https://inside.example:${port}/`);
@@ -78,25 +78,25 @@ test.each([
   "https://[::ffff:7f00:1]:1/",
   "https://0x7f.1/",
   "https://2130706433/",
-])("the literal address of %s is not called", async (url) =>
+])("does not call the literal address %s", async (url) =>
   expect((await aSender({ allowPrivate: false })(url)).error).toContain("is not public"),
 );
 
-test("plain http is not called where only public addresses are", async () => {
+test("refuses plain http when only public addresses are allowed", async () => {
   const { url, calls } = await aServer((response) => response.end());
   expect((await aSender({ allowPrivate: false })(url)).error).toBe("the URL is not https");
   expect(calls).toEqual([]);
   expect(await aSender({ allowPrivate: true })(url)).toMatchObject({ status: 200, error: undefined });
 });
 
-test("every attempt makes a connection of its own", async () => {
+test("each attempt uses a new connection", async () => {
   const { url, connections } = await aServer((response) => response.end("ok"));
   const send = aSender({ allowPrivate: true });
   for (let attempt = 0; attempt < 3; attempt++) await send(url);
   expect(connections()).toBe(3);
 });
 
-test("redirects and errors fail, and what was answered is kept up to a bound", async () => {
+test("redirects and errors fail, and the answer is kept up to a limit", async () => {
   const elsewhere = await aServer((response) => response.end());
   const { url } = await aServer((response) =>
     response.writeHead(307, { location: elsewhere.url }).end("go there"),
@@ -115,7 +115,7 @@ test("redirects and errors fail, and what was answered is kept up to a bound", a
   expect(tookMs).toBeLessThan(2_000);
 });
 
-test("an answer that does not come, or not to its end, costs no more than the bound", async () => {
+test("an answer that does not arrive or does not end takes no longer than the timeout", async () => {
   const silent = await aServer(() => undefined);
   const send = aSender({ allowPrivate: true, timeoutMs: 200 });
   const { error, tookMs } = await send(silent.url);

@@ -2,22 +2,22 @@ import { ServiceError } from "@causeway/domain";
 import type { Clock } from "../db/clock.port.ts";
 import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "./webhooks.port.ts";
 
-/** Endpoints of one key. */
+/** Maximum number of endpoints of one key. */
 const MAX_ENDPOINTS = 10;
-/** Endpoints that one key creates in 24 hours. Each leaves a row for two weeks after it is removed. */
+/** Endpoints that one key may create in 24 hours. Each leaves a row for two weeks after it is removed. */
 const MAX_CREATIONS_PER_DAY = 100;
 
 export interface WebhookServices {
   readonly register: WebhookRegister;
   readonly clock: Clock;
   readonly policy: Pick<WebhookPolicy, "allowPrivate">;
-  /** Whether the host of a URL may be on the public internet, as far as its text tells. */
+  /** Whether the host of a URL may be public, judging by its text. */
   readonly mayBePublicHost: (hostname: string) => boolean;
-  /** So many random bytes as text that may stand in a URL. */
+  /** Random bytes as URL-safe text. */
   readonly randomText: (bytes: number) => string;
 }
 
-/** What the owner of a key may do about its webhooks. */
+/** Webhook administration for the owner of a key. */
 export function webhookAdmin(services: WebhookServices): WebhookAdmin {
   const { register, clock, randomText } = services;
   const newSecret = (): string => `whsec_${randomText(32)}`;
@@ -33,8 +33,8 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
           `An API key may create at most ${MAX_CREATIONS_PER_DAY} webhooks in 24 hours, including removed ones; to change a secret, use POST /webhooks/{id}/rotate`,
           { retryAfterSeconds: Math.ceil(waitMs / 1000) },
         );
-      const wish = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
-      const endpoint = await register.create(wish, MAX_ENDPOINTS);
+      const input = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
+      const endpoint = await register.create(input, MAX_ENDPOINTS);
       if (endpoint === undefined)
         throw new ServiceError(
           "INVALID_REQUEST",
@@ -66,8 +66,7 @@ function found<T>(value: T | undefined): T {
 }
 
 /**
- * What can be told without asking anybody; what the name points to is looked at with every delivery.
- *
+ * Checks the URL's text; what its name resolves to is checked on every delivery.
  * @throws ServiceError INVALID_REQUEST
  */
 function checkUrl({ policy, mayBePublicHost }: WebhookServices, text: string): void {

@@ -1,6 +1,8 @@
 import { BlockList, isIP } from "node:net";
 
-/** IPv4 that no public host has (IANA special-purpose registry), multicast and reserved ones too. */
+/**
+ * IPv4 ranges without public hosts (IANA special-purpose registry), including multicast and reserved ones.
+ */
 const notPublicV4 = blockList("ipv4", [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -19,27 +21,27 @@ const notPublicV4 = blockList("ipv4", [
   "240.0.0.0/4",
 ]);
 /**
- * All of IPv6 that is given to hosts: what maps or translates IPv4, unique local, link-local and multicast
- * addresses lie outside.
+ * The IPv6 range for public hosts; excludes mapped and translated IPv4, unique local, link-local and
+ * multicast addresses.
  */
 const globalV6 = blockList("ipv6", ["2000::/3"]);
-/** Of that: protocol assignments with Teredo, examples, and what carries an IPv4 address inside. */
+/** Excluded from it: protocol assignments with Teredo, documentation, and embedded IPv4 addresses. */
 const notPublicV6 = blockList("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
-/** Whether an IP address may be that of a host on the public internet. */
+/** Whether an IP address may belong to a host on the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
       return !notPublicV4.check(address, "ipv4");
     case 6:
-      // A zone belongs to link-local addresses only.
+      // Only link-local addresses have a zone.
       return !address.includes("%") && globalV6.check(address, "ipv6") && !notPublicV6.check(address, "ipv6");
     default:
       return false;
   }
 }
 
-/** The same of the host in a URL. Of a name it can only be told where it points to when it is called. */
+/** The same for the host in a URL. What a name resolves to is only known when it is called. */
 export function mayBePublicHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? !/(^|\.)localhost\.?$/.test(host) : isPublicAddress(host);

@@ -51,7 +51,7 @@ test.each([
   "3fff::1",
   "not an address",
   "",
-])("%s is not", (address) => expect(isPublicAddress(address)).toBe(false));
+])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
 
 test.each([
   ["hooks.example.com", true],
@@ -62,4 +62,4 @@ test.each([
   ["127.0.0.1", false],
   ["localhost", false],
   ["app.localhost.", false],
-])("of the host %s it may be so: %s", (host, expected) => expect(mayBePublicHost(host)).toBe(expected));
+])("whether the host %s may be public: %s", (host, expected) => expect(mayBePublicHost(host)).toBe(expected));

@@ -45,7 +45,7 @@ function controlledTime() {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test("answers the same subscription ten times in ten seconds, and others all the same", () => {
+test("answers the same subscription at most ten times in ten seconds, and others regardless", () => {
   controlledTime();
   const { sent, followed, subscribe } = aConversation();
   for (let n = 0; n < 15; n++) subscribe("a1");
@@ -59,7 +59,7 @@ test("answers the same subscription ten times in ten seconds, and others all the
   expect(followed).toHaveLength(12);
 });
 
-test("an unsubscribe that comes before the answer of its subscribe is the only one answered", async () => {
+test("an unsubscribe before the answer to its subscribe is the only one answered", async () => {
   const { sent, closed, heard, subscribe } = aConversation();
   subscribe("a1");
   const filters = { id: `0x${"a1".repeat(32)}` };
@@ -71,7 +71,7 @@ test("an unsubscribe that comes before the answer of its subscribe is the only o
   expect(closed).toEqual([]);
 });
 
-test("a wall clock that is put back does not count the frames of different windows together", () => {
+test("a wall clock that is set back does not merge frames of different windows", () => {
   controlledTime();
   const { closed, heard } = aConversation();
   for (let n = 0; n < 400; n++) heard("{");

@@ -43,17 +43,17 @@ const addressIn = (delivery: DueDelivery): unknown =>
     }
   ).data.depositAddress;
 
-test("a message tells the deposit address that its money comes through, whose it is, and the deposit", () => {
-  const told = { address: "0x0b", depositor: "0x0c" };
-  expect(addressIn({ ...due, depositAddress: { ...told, strict: false } })).toEqual({
-    ...told,
+test("a message contains the deposit address, its depositor and the deposit", () => {
+  const parties = { address: "0x0b", depositor: "0x0c" };
+  expect(addressIn({ ...due, depositAddress: { ...parties, strict: false } })).toEqual({
+    ...parties,
     depositAddressType: "open",
     depositTxHash: "0x0a",
   });
   const { change } = due;
   const unpaid = { ...change, record: { ...change.record, inTxHashes: [] } };
-  expect(addressIn({ ...due, change: unpaid, depositAddress: { ...told, strict: true } })).toEqual({
-    ...told,
+  expect(addressIn({ ...due, change: unpaid, depositAddress: { ...parties, strict: true } })).toEqual({
+    ...parties,
     depositAddressType: "strict",
     depositTxHash: null,
   });

@@ -4,17 +4,17 @@ import { statusView } from "../requests/request-status.ts";
 
 /**
  * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the
- * endpoint's secret; receivers that parse and write the body again get the same bytes, for it is compact
- * JSON.
+ * endpoint's secret. The body is compact JSON, so that receivers which parse and serialize it get the same
+ * bytes.
  */
 export function webhookMessage(
   due: DueDelivery,
   nowMs: number,
   hmac: Hmac,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): { readonly body: string; readonly headers: WebhookHeaders } {
   const { id, endpoint, change, tries } = due;
-  const body = webhookBody(due, nowMs, spelling);
+  const body = webhookBody(due, nowMs, format);
   const { secret, previous } = endpoint;
   return {
     body,
@@ -28,7 +28,7 @@ export function webhookMessage(
         nowMs < previous.untilMs && {
           "x-signature-sha256-previous": hmac(previous.secret, `${nowMs}.${body}`),
         }),
-      // The same for every attempt: receivers tell repetitions by it.
+      // Equal for all attempts: receivers use it to detect duplicates.
       "x-webhook-id": String(id),
       "x-webhook-sequence": String(change.sequence),
       "x-webhook-attempt": String(tries + 1),
@@ -39,9 +39,9 @@ export function webhookMessage(
 function webhookBody(
   { change, referrer, depositAddress }: Pick<DueDelivery, "change" | "referrer" | "depositAddress">,
   nowMs: number,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): string {
-  const view = statusView(change.record, nowMs, spelling);
+  const view = statusView(change.record, nowMs, format);
   return JSON.stringify({
     event: "request.status.updated",
     timestamp: nowMs,

@@ -24,10 +24,9 @@ interface Claim extends Record<string, unknown> {
 }
 const earlier = alias(deliveries, "earlier");
 /**
- * Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. That is an
- * index probe per delivery: `not exists` would become a join that reads the whole queue of the endpoint. The
- * planner assumes that `nullif (…) is not null` is nearly always true, so it expects a match at the start of
- * the index; otherwise it may read the whole queue and sort it.
+ * Deliveries of an endpoint that are due; earlier ones of the same request come first. `nullif (…) is not
+ * null` makes this one index probe per delivery and lets the planner expect a match at the start of the
+ * index; `not exists` would read the whole queue of the endpoint.
  */
 const dueOf = (endpointId: SQL, { nowMs }: Params<Claim>): SQL => text`
   select ${deliveries.id}, ${deliveries.nextAtMs} from ${deliveries}
@@ -40,10 +39,9 @@ const isWaiting = text`${deliveries.state} = 'waiting'`;
 const isLiving = text`${endpoints.deletedAtMs} is null`;
 
 /**
- * Each key has a number of places, however many endpoints it has, and failing endpoints come last: a receiver
- * that lets every attempt hang delays only its own deliveries. `asking` steps through the index from endpoint
- * to endpoint. A claim therefore costs as much as there are endpoints with something to deliver; removed
- * endpoints and long queues add nothing.
+ * Each key has a number of places for all its endpoints, and failing endpoints come last: a hanging receiver
+ * delays only its own deliveries. `asking` skips through the index from endpoint to endpoint, so the cost of
+ * a claim grows only with the endpoints that have pending deliveries.
  */
 const claim = defineSql(
   "webhook_claim",
@@ -121,9 +119,9 @@ const read = defineQuery("webhook_claimed", (db, { ids }: Params<{ ids: readonly
 interface Finished extends Record<string, unknown> {
   readonly id: number;
   readonly lease: string;
-  /** The state it has now. */
+  /** The new state. */
   readonly state: DeliveryState;
-  /** When it is tried again; null if it is not. */
+  /** When it is retried; null if it is not. */
   readonly againAtMs: number | null;
   /** When this attempt began. */
   readonly atMs: number;
@@ -210,10 +208,10 @@ const pruneEndpoints = defineSql(
 );
 
 /**
- * What a message contains of the terms. Parsed here: the database refuses some characters in JSON, and one
- * such message would fail the whole claim.
+ * The parts of the terms that a message contains. Parsed here: Postgres refuses some characters in JSON, and
+ * one such message would fail the whole claim.
  */
-function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
+function messageTerms(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
   const { referrer, depositAddress, user } = termsFromJson(terms);
   return {
     referrer,
@@ -227,7 +225,7 @@ function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress">
   };
 }
 
-/** Deliveries in Postgres: each is a row that was written in the commit of its event. */
+/** The webhook deliveries in Postgres: each row is written in the commit of its event. */
 export function webhookQueue(sql: Sql): WebhookQueue {
   return {
     async claim({ nowMs, leaseMs, perEndpoint, perKey, limit }): Promise<readonly DueDelivery[]> {
@@ -251,7 +249,7 @@ export function webhookQueue(sql: Sql): WebhookQueue {
         },
         tries: row.tries,
         change: changeOf(row),
-        ...saidOf(row.terms),
+        ...messageTerms(row.terms),
       }));
     },
     async finish({ id, lease }, outcome, end, atMs): Promise<boolean> {

@@ -68,7 +68,7 @@ const create = defineSql("webhook_create", ENDPOINT, (p: Params<NewEndpoint>) =>
       from owner where ${countOwn(text`owner.id`)} < ${p.max} returning ${endpoints}.*)
     ${selectEndpoint} from made as ${endpoints}`;
 });
-// Removed endpoints count as well: they are kept for longer than a day.
+// Includes removed endpoints: they are kept for longer than a day.
 const creationBefore = defineSql(
   "webhook_creation_before",
   { createdAtMs: endpoints.createdAtMs },
@@ -163,8 +163,8 @@ const attemptsOf = defineQuery("webhook_attempts_list", (db, p: Params<{ deliver
     .where(eq(webhookAttempts.deliveryId, p.deliveryId))
     .orderBy(asc(webhookAttempts.n)),
 );
-// An attempt under way loses its lease, so its outcome does not end the replay. A delivery whose event was
-// pruned with its request stays as it is: there is nothing left to send.
+// A running attempt loses its lease, so its outcome does not end the replay. A delivery whose event was
+// pruned with its request stays unchanged: there is nothing left to send.
 const replay = defineSql(
   "webhook_replay",
   {},
@@ -194,7 +194,7 @@ export function webhookRegister(sql: Sql): WebhookRegister {
     },
     async create({ headers, ...endpoint }, max) {
       const [row] = await create(sql, { ...endpoint, headers: JSON.stringify(headers), max });
-      // Endpoints that are created at the same moment do not see each other before this.
+      // The lock makes concurrently created endpoints visible to each other.
       const { id, keyId } = endpoint;
       const isOneTooMany = (await withdraw(sql, { id, keyId, max })).length > 0;
       return row === undefined || isOneTooMany ? undefined : endpointOf(row);

@@ -20,16 +20,16 @@ const waiting = defineSql(
     from ${deliveries} where ${deliveries.state} = 'waiting'`,
 );
 
-/** What waits to be delivered. */
+/** Pending deliveries. */
 export interface WaitingDeliveries {
   readonly waiting: number;
-  /** When the oldest of these happened; undefined: nothing waits. */
+  /** When the oldest of these happened; undefined if there is none. */
   readonly oldestMs: number | undefined;
   /** Endpoints whose last attempt failed. */
   readonly failing: number;
 }
 
-/** Where the owners of keys are told of changes, those that fail first. */
+/** All webhook endpoints, failing ones first. */
 export async function webhookReport(sql: Sql): Promise<readonly object[]> {
   return await sql.query(report, []);
 }

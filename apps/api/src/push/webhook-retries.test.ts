@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pauseAfter } from "./webhook-retries.ts";
 
-test("ten retries follow the first attempt, each after twice the pause, and outlast an hour", () => {
+test("makes ten retries, doubles the pause each time and takes more than an hour in total", () => {
   const pauses = Array.from({ length: 10 }, (_, index) => pauseAfter(index + 1, 0.5) ?? 0);
   expect(pauses.map((ms) => ms / 1_000)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560]);
   expect(pauseAfter(11, 0.5)).toBeUndefined();
@@ -9,6 +9,6 @@ test("ten retries follow the first attempt, each after twice the pause, and outl
   expect(shortest).toBeGreaterThan(3_600_000);
 });
 
-test("a pause is up to a tenth shorter or longer", () => {
+test("varies a pause by up to a tenth", () => {
   expect([pauseAfter(1, 0), pauseAfter(1, 1)]).toEqual([4_500, 5_500]);
 });

@@ -1,16 +1,13 @@
 /** Attempts after the first. */
 export const MAX_RETRIES = 10;
 const FIRST_PAUSE_MS = 5_000;
-/**
- * Pauses are up to so much shorter or longer, so that many that failed together do not come back together.
- */
+/** Pauses vary by up to this share, so that many simultaneous failures are not retried simultaneously. */
 const JITTER = 0.1;
 
 /**
  * Pause before the next attempt, ms; undefined when there is none: 5 s, doubling with every retry, about 85
  * minutes in all.
- *
- * @param tries attempts made so far, at least 1
+ * @param tries attempts so far, at least 1
  * @param random from 0 to 1
  */
 export function pauseAfter(tries: number, random: number): number | undefined {

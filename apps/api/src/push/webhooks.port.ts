@@ -2,19 +2,19 @@ import type { StatusChange } from "../requests/status-feed.port.ts";
 
 /** How webhooks are delivered. */
 export interface WebhookPolicy {
-  /** Also to addresses that only the operator's own network reaches, and by plain http. */
+  /** Allows private addresses and plain http. */
   readonly allowPrivate: boolean;
-  /** Bound of one attempt, ms. */
+  /** Timeout of one attempt, ms. */
   readonly timeoutMs: number;
 }
 
-/** Headers of the receiver's own, by name. They may hold secrets. */
+/** The receiver's own headers, by name. They may contain secrets. */
 export type WebhookHeaders = Readonly<Record<string, string>>;
 
 /** Hex HMAC-SHA256 of a text. */
 export type Hmac = (secret: string, text: string) => string;
 
-/** Where the owner of a key wants to be told of changes. */
+/** A webhook endpoint of an API key. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;
@@ -22,9 +22,9 @@ export interface WebhookEndpoint {
   readonly headerNames: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** Until then the secret before signs as well. */
+  /** The previous secret also signs until then. */
   readonly previousUntilMs: number | undefined;
-  /** Since when every attempt has failed; undefined: the last one did not. */
+  /** When the current series of failures began; undefined: the last attempt succeeded. */
   readonly failingSinceMs: number | undefined;
   readonly lastError: string | undefined;
   readonly lastDeliveredAtMs: number | undefined;
@@ -38,11 +38,11 @@ export interface WebhookAttempt {
   readonly n: number;
   readonly atMs: number;
   readonly tookMs: number;
-  /** Of the answer; undefined: there was none. */
+  /** HTTP status; undefined: no response. */
   readonly status: number | undefined;
   /** Why it failed; undefined: it did not. */
   readonly error: string | undefined;
-  /** How the answer began. */
+  /** The beginning of the response. */
   readonly response: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface WebhookDelivery {
   readonly sequence: number;
   readonly state: DeliveryState;
   readonly attempts: number;
-  /** When it is tried next, if it waits. */
+  /** When it is tried next, if it is pending. */
   readonly nextAtMs: number | undefined;
   readonly createdAtMs: number;
   readonly endedAtMs: number | undefined;
@@ -66,20 +66,17 @@ export interface DeliveryQuery {
   readonly limit: number;
 }
 
-/** Endpoints and deliveries of keys. Whatever belongs to another key does not exist. */
+/** Endpoints and deliveries by key. Another key's appear not to exist. */
 export interface WebhookRegister {
-  /**
-   * When the key may create its next endpoint, if it creates at most so many in 24 hours; not after `nowMs`:
-   * now.
-   */
+  /** When the key may create its next endpoint under this limit per 24 hours; at most `nowMs` means now. */
   mayCreateAtMs(keyId: string, maxPerDay: number, nowMs: number): Promise<number>;
-  /** Undefined: the key has `most` already. */
-  create(endpoint: NewWebhook, most: number): Promise<WebhookEndpoint | undefined>;
+  /** Undefined: the key has reached its limit of endpoints. */
+  create(endpoint: NewWebhook, maxEndpoints: number): Promise<WebhookEndpoint | undefined>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;
   rotate(keyId: string, id: string, change: SecretChange): Promise<WebhookEndpoint | undefined>;
-  /** What waits for it is given up. False: there is none. */
+  /** Cancels its pending deliveries. False: no such endpoint. */
   remove(keyId: string, id: string, atMs: number): Promise<boolean>;
-  /** Newest first; undefined: there is no such endpoint. */
+  /** Newest first; undefined: no such endpoint. */
   deliveries(
     keyId: string,
     id: string,
@@ -90,7 +87,7 @@ export interface WebhookRegister {
     id: string,
     deliveryId: number,
   ): Promise<(WebhookDelivery & { readonly log: readonly WebhookAttempt[] }) | undefined>;
-  /** Lets it wait again, with all its attempts. */
+  /** Makes it pending again, with all its attempts. */
   replay(keyId: string, id: string, deliveryId: number, atMs: number): Promise<WebhookDelivery | undefined>;
 }
 
@@ -106,12 +103,12 @@ export interface NewWebhook {
 
 export interface SecretChange {
   readonly secret: string;
-  /** Until then the secret before signs as well. */
+  /** The previous secret also signs until then. */
   readonly previousUntilMs: number;
   readonly atMs: number;
 }
 
-/** A delivery whose turn it is, held by the lease. */
+/** A delivery that is due and held by a lease. */
 export interface DueDelivery {
   readonly id: number;
   readonly lease: string;
@@ -122,11 +119,11 @@ export interface DueDelivery {
     readonly secret: string;
     readonly previous: { readonly secret: string; readonly untilMs: number } | undefined;
   };
-  /** Attempts before this one since it was written or replayed. */
+  /** Earlier attempts since it was written or replayed. */
   readonly tries: number;
   readonly change: StatusChange;
   readonly referrer: string | undefined;
-  /** Where its money comes through; absent: it is paid otherwise. */
+  /** Where its funds arrive; absent: no deposit address. */
   readonly depositAddress?: {
     readonly address: string;
     readonly strict: boolean;
@@ -134,7 +131,7 @@ export interface DueDelivery {
   };
 }
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptOutcome {
   readonly tookMs: number;
   readonly status: number | undefined;
@@ -142,35 +139,31 @@ export interface AttemptOutcome {
   readonly response: string | undefined;
 }
 
-/** What becomes of the delivery after an attempt. */
+/** The state of the delivery after an attempt. */
 export type DeliveryEnd = "delivered" | "failed" | { readonly againAtMs: number };
 
 export interface WebhookQueue {
   /**
-   * Takes deliveries whose turn it is: of each request and endpoint the first that waits, and of each
-   * endpoint and each key only a few at once. Endpoints that fail come last. Nobody else gets them before the
-   * lease ends.
+   * Leases due deliveries: the first of each request and endpoint, a few per endpoint and key; failing
+   * endpoints come last. No one else gets them before the lease ends.
    */
-  claim(wish: {
+  claim(input: {
     readonly nowMs: number;
     readonly leaseMs: number;
     readonly perEndpoint: number;
     readonly perKey: number;
     readonly limit: number;
   }): Promise<readonly DueDelivery[]>;
-  /**
-   * Writes the attempt down. False: the lease was lost, and somebody else has written or will write what
-   * became of it.
-   */
+  /** Records the attempt. False: the lease was lost, and someone else records the outcome. */
   finish(due: DueDelivery, outcome: AttemptOutcome, end: DeliveryEnd, atMs: number): Promise<boolean>;
   /**
-   * Deletes deliveries that ended, events that were told, and endpoints that were removed or whose key was
-   * revoked before `beforeMs`; at most `limit` of each. Returns the most of one kind.
+   * Deletes finished deliveries, events without deliveries, and endpoints that were removed or whose key was
+   * revoked before `beforeMs`; at most `limit` of each. Returns the maximum over the kinds.
    */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 
-/** Carries one delivery to its receiver. Never throws. */
+/** Sends one delivery to its receiver. Never throws. */
 export interface WebhookSender {
   send(message: {
     readonly url: string;
@@ -180,11 +173,11 @@ export interface WebhookSender {
   }): Promise<AttemptOutcome>;
 }
 
-/** What the owner of a key may do about its webhooks. All throw ServiceError: NOT_FOUND, INVALID_REQUEST. */
+/** Webhook administration for the owner of a key. Throws ServiceError NOT_FOUND, INVALID_REQUEST. */
 export interface WebhookAdmin {
   create(
     keyId: string,
-    wish: { readonly url: string; readonly label: string; readonly headers: WebhookHeaders },
+    input: { readonly url: string; readonly label: string; readonly headers: WebhookHeaders },
   ): Promise<{ readonly secret: string; readonly endpoint: WebhookEndpoint }>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;
   rotate(

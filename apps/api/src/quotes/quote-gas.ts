@@ -39,6 +39,6 @@ export const measuredQuoteGas: QuoteGas = {
   },
   fill: payment,
   refund: payment,
-  exchangedFill: fillGas.proxyCall,
+  swapFill: fillGas.proxyCall,
   routed,
 };

@@ -24,7 +24,7 @@ const overdue = defineSql(
   },
 );
 
-/** Requests whose fill, or the app fees of it, no job works on. */
+/** Requests whose fill or app fees have no active job. */
 export function overdueFillReads(sql: Sql): Pick<Reads, "overdueFills"> {
   return {
     overdueFills: async ({ sinceBeforeMs, nowMs }, limit) =>

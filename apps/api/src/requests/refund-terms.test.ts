@@ -24,7 +24,7 @@ test("an attestable refund is canceled early enough that it is not mined after i
   expect(refundCancelAfterMs(slow, request, true, NOW_MS)).toBe((DEADLINE - 3_600) * 1000);
 });
 
-test("a refund that is not counted on to be attested stays owed past the deadline", () => {
+test("a refund that need not be attested stays due past the deadline", () => {
   const chain = { blockTimeSeconds: 2 };
   expect(refundCancelAfterMs(chain, request, false, NOW_MS)).toBe(NOW_MS + YEAR_MS);
   expect(refundCancelAfterMs(chain, undefined, true, NOW_MS)).toBe(NOW_MS + YEAR_MS);

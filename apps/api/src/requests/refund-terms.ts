@@ -14,9 +14,9 @@ import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 
 /**
- * Whether any address of a wallet may pay: on Bitcoin a wallet spends from whichever of its addresses hold
- * coins. The id that the transaction carries says for whom it is, and its refunds go to the order's
- * recipient. Whoever pays another's order by its id gives that money away.
+ * Whether any address of a wallet may pay: a Bitcoin wallet spends from whichever of its addresses hold
+ * funds. The id in the transaction identifies the order, and refunds go to its `refundTo`. Paying
+ * another user's order by its id is a gift to that user.
  */
 export function paysFromAnyAddress({ vmType }: Pick<Chain | RailChain, "vmType">): boolean {
   return vmType === "bvm";
@@ -32,25 +32,24 @@ export function refundRecipient(
 }
 
 /**
- * Whether the refund that was planned is still to be made, for the same request or for none. Call with the
- * deposit locked.
+ * Whether the planned refund is still due, for the same request or for none. Call with the deposit locked.
  */
 export function isStillDue(current: DepositRecord, planned: DepositRecord): boolean {
   const { disposition, refundState, canonical, requestId } = current;
   return disposition === "refund" && refundState === "none" && canonical && requestId === planned.requestId;
 }
 
-/** A token without a price is waited for this long; ms. */
+/** How long a refund waits for the price of its token, ms. */
 export const PRICE_WAIT_MS = 3600 * 1000;
-/** A refund is kept trying for this long; money that is owed does not lapse. */
+/** A refund is attempted this long; a debt does not lapse. */
 const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
-/** Time for a refund to get into a block before the order's deadline: at least seconds, and blocks. */
+/** Minimum time for a refund to be mined before the order's deadline, in seconds. */
 const MIN_MINING_SECONDS = 600;
 const MINING_BLOCKS = 6;
 
 /**
- * Undefined: no source of prices knows it now. Pools are not asked: who moves one would choose what is kept
- * back for gas.
+ * Undefined: no price source knows it now. Pools are not asked: anyone who moves one would choose how much is
+ * withheld for gas.
  */
 export async function priceOfRefund(
   { prices }: Pick<Services, "prices">,
@@ -66,14 +65,14 @@ export async function priceOfRefund(
 
 export interface RefundPayment {
   readonly recipient: Hex;
-  /** The deposit minus what its refund costs; 0 when nothing is left. */
+  /** The deposit minus the cost of its refund; 0 if nothing is left. */
   readonly rest: bigint;
   /** The router that makes the payment; undefined: a plain transfer. */
   readonly router: Address | undefined;
   readonly nowMs: number;
 }
 
-/** How much of a deposit goes back, and whether oracles can attest that refund. */
+/** The amount of a refund, and whether oracles can attest it. */
 export function planRefundOf(
   services: Pick<Services, "signer" | "formerSigners">,
   chain: Chain | RailChain,
@@ -99,14 +98,12 @@ export function planRefundOf(
 }
 
 /**
- * Deposits of no request are refunded from this worth on, USD with 18 decimals: also where payments cost
- * nothing, their number is limited, and dust would use it up.
+ * Minimum value of automatic refunds of unattributed deposits, USD with 18 decimals. It applies even where
+ * payments are free: their number is limited, and dust would use it up.
  */
 const MIN_UNASKED_USD = 10n ** 16n;
 
-/**
- * How much of a deposit of no request goes back: it has no order under which oracles could attest its refund.
- */
+/** The refund of an unattributed deposit: without an order, oracles cannot attest it. */
 export function planUnasked(rest: bigint, unit: PricedUnit): RefundPlan {
   return rest > 0n && amountToUsdDown(rest, unit) >= MIN_UNASKED_USD
     ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
@@ -118,9 +115,8 @@ function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | RailChain, "blockTim
 }
 
 /**
- * When an unmined refund is given up: an attestable one as long before its order's deadline as a refund may
- * take to be mined, since a block after the deadline would make it unattestable without counting against the
- * limit. It is planned again then.
+ * When a pending refund is canceled and planned again. An attestable one is canceled early enough to be
+ * mined before its order's deadline: later it would not be attestable.
  */
 export function refundCancelAfterMs(
   chain: Pick<Chain | RailChain, "blockTimeSeconds">,
@@ -136,9 +132,8 @@ export function refundCancelAfterMs(
 }
 
 /**
- * What the order says comes back at least, when the deposit is one that was agreed; 0 for any other. After a
- * swap it may be more than the order asks for: then the minimum grows with it, as whoever attests the refund
- * demands.
+ * The order's minimum refund, if this is the agreed deposit; otherwise 0. A swap may yield more than the
+ * order requires: then the minimum grows in proportion, as the oracles require.
  */
 function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
   const { order } = terms;

@@ -36,7 +36,7 @@ const stateSince = defineQuery("read_state_since", (db, { requestId }: Params<{ 
     .from(requests)
     .where(eq(requests.requestId, requestId)),
 );
-// A transaction that paid for several requests names none of them.
+// A transaction that paid for several requests identifies none of them.
 const ofDeposits = defineSql(
   "read_requests_of_deposits",
   { txHash: requestTransactions.txHash, requestId: requestTransactions.requestId },
@@ -80,7 +80,6 @@ type RequestReads = Pick<
   | "oldestPrunable"
 >;
 
-/** Requests, on a Postgres pool. */
 export function requestReads(sql: Sql): RequestReads {
   return {
     async ping() {

@@ -3,7 +3,6 @@ import type { RequestRecord, StatusRecord } from "../db/records.port.ts";
 import { requests } from "./requests.tables.ts";
 import { termsFromJson } from "./terms-json.postgres.ts";
 
-/** The columns of a {@link RequestState}. */
 export const STATE = {
   requestId: requests.requestId,
   kind: requests.kind,
@@ -15,7 +14,6 @@ export const STATE = {
   front: requests.front,
 };
 
-/** The columns of a {@link StatusRecord}. */
 export const STATUS = {
   ...STATE,
   originChainId: requests.originChainId,
@@ -31,7 +29,6 @@ export const STATUS = {
   fundsHeld: requests.fundsHeld,
 };
 
-/** The columns of a {@link RequestRecord}. */
 export const REQUEST = { ...STATUS, orderId: requests.orderId, terms: requests.terms };
 
 type Row<Columns> = Pick<typeof requests.$inferSelect, keyof Columns & keyof typeof requests.$inferSelect>;
@@ -64,7 +61,7 @@ export function statusOf(row: StatusRow): StatusRecord {
     txHashes: row.txHashes,
     refundTxHashes: row.refundTxHashes,
     ...(row.supersededBy !== null && { supersededBy: row.supersededBy }),
-    // Funds that will be processed come first: that status changes without anyone acting.
+    // Funds that will be processed come first: that status changes without user action.
     ...(row.fundsSeen
       ? { addressFunds: "seen" as const }
       : row.fundsHeld && { addressFunds: "held" as const }),

@@ -51,7 +51,7 @@ const areHashesChanged = (p: Params<Change>): SQL => text`
   (coalesce(${p.inTxHashes} <> ${requests.inTxHashes}, false) or coalesce(${p.txHashes} <> ${requests.txHashes}, false)
   or coalesce(${p.refundTxHashes} <> ${requests.refundTxHashes}, false))`;
 
-/** Whether clients see another status than before. */
+/** Whether clients see a new status. */
 const isStatusChanged = (p: Params<Change>): SQL => text`
   not ${requests.state} = any(${p.statesOfSameStatus}::text[]) or ${requests.failReason} is distinct from ${p.failReason}
   or ${requests.refundFailReason} is distinct from ${p.refundFailReason} or ${areHashesChanged(p)}`;
@@ -62,7 +62,7 @@ const keyOfRequest = text`coalesce(${requests.keyId},
 
 /**
  * Inserts the status of each row of `from` as an event, and returns the events.
- * @param from rows of requests as they were just saved, under the name of that table
+ * @param from rows of requests as just saved, under the name of that table
  */
 export function insertStatusEvents(
   from: SQL,
@@ -110,9 +110,9 @@ export function deliveriesOfEvent(atMs: SQL): SQL {
 }
 
 /**
- * Saves the state and, in the same statement, stores what clients see of it if that changed. Returns the
- * requests that enter history with this change. The sequence
- * counts under the lock of the request, so its order is that of the commits.
+ * Saves the state and, in the same statement, the client-visible status if it changed. Returns the requests
+ * that enter history with this change. The sequence counts under the lock of the request, so it follows the
+ * order of commits.
  */
 const save = defineSql(
   "request_save",
@@ -159,7 +159,7 @@ const statesOfSameStatus = new Map<StateName, readonly StateName[]>(
   ]),
 );
 
-/** Saves requests that are locked, all with the same change, and announces it to clients that follow them. */
+/** Saves locked requests with the same change, and announces it to followers. */
 export async function saveRequests(
   sql: Sql,
   requestIds: readonly RequestId[],

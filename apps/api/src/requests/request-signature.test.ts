@@ -16,7 +16,7 @@ const terms = someTerms({
   destination: { chainId: 10, currency: `0x${"04".repeat(20)}`, expectedAmount: 9n, minimumAmount: 8n },
 });
 
-/** The use case over requests that are in `stored`, and how often it signed. */
+/** The use case over stored requests, and how often it signed. */
 function signing(stored: Map<RequestId, typeof terms>) {
   const counted = { signed: 0 };
   const counting: Signer = {
@@ -72,7 +72,7 @@ test("the second layout has the recipient's currency in place of the amount", as
   expect(first?.signature).not.toBe(signature);
 });
 
-test("asked again, many times at once, it gives the same bytes and signs once", async () => {
+test("repeated and concurrent calls return the same bytes and sign once", async () => {
   const { ask, counted } = signing(new Map([[terms.requestId, terms]]));
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(terms.requestId, "v1")));
   answers.push(await ask(terms.requestId, "v1"));
@@ -80,7 +80,7 @@ test("asked again, many times at once, it gives the same bytes and signs once", 
   expect(counted.signed).toBe(1);
 });
 
-test("an id that is unknown has no signature, until it is quoted", async () => {
+test("an unknown id has no signature until it is quoted", async () => {
   const stored = new Map<RequestId, typeof terms>();
   const { ask } = signing(stored);
   expect(await ask(terms.requestId, "v1")).toBeUndefined();
@@ -88,10 +88,10 @@ test("an id that is unknown has no signature, until it is quoted", async () => {
   expect(await ask(terms.requestId, "v1")).toBeDefined();
 });
 
-test("a fault is not remembered", async () => {
+test("does not cache a failure", async () => {
   let broken = true;
   const request = async () => {
-    if (broken) throw new Error("the database is away");
+    if (broken) throw new Error("the database is unavailable");
     return { terms };
   };
   const ask = createRequestSignature({

@@ -5,14 +5,13 @@ import type { AttestationLayout, SignedRequest } from "../http/route-services.po
 import type { Services } from "../db/services.port.ts";
 import { spellingOf } from "../chains/address-format.ts";
 
-/** Answers kept in memory: a signature costs far more than asking for it. */
+/** Cached answers: signing costs far more than a request for it. */
 const KEPT = 10_000;
 
 /**
- * Signs what was agreed, for contracts that verify it against the solver's address. Any request that was
- * quoted has a signature: the agreement is what is signed, not that it was kept. Asked again it gives the
- * same bytes, without signing again while it is remembered.
- * @returns a function that settles with undefined when nobody knows the request
+ * Signs the terms of a quote, for contracts that verify them against the solver's address. It does not prove
+ * that they were fulfilled. Repeated calls return the same bytes, from the cache while possible.
+ * @returns a function that resolves to undefined for an unknown request
  */
 export function createRequestSignature(
   services: Pick<Services, "reads" | "signer" | "chains">,
@@ -25,7 +24,7 @@ export function createRequestSignature(
     const fresh = sign(services, requestId, layout);
     known.set(place, fresh);
     const forget = (): void => void known.delete(place);
-    // An id that is unknown now may be quoted later, and a fault passes.
+    // An unknown id may be quoted later, and a failure may be temporary.
     fresh.then((signed) => signed ?? forget(), forget);
     const oldest = known.size > KEPT ? known.keys().next().value : undefined;
     if (oldest !== undefined) known.delete(oldest);
@@ -43,14 +42,14 @@ async function sign(
   const request = await reads.request(requestId);
   if (request === undefined) return undefined;
   const facts = requestAttestationFacts(request.terms);
-  const spelling = spellingOf(chains);
+  const format = spellingOf(chains);
   return {
     facts,
     words: {
-      originUser: spelling.address(facts.originChainId, facts.originUser),
-      originCurrency: spelling.address(facts.originChainId, facts.originCurrency),
-      destinationUser: spelling.address(facts.destinationChainId, facts.destinationUser),
-      destinationCurrency: spelling.address(facts.destinationChainId, facts.destinationCurrency),
+      originUser: format.address(facts.originChainId, facts.originUser),
+      originCurrency: format.address(facts.originChainId, facts.originCurrency),
+      destinationUser: format.address(facts.destinationChainId, facts.destinationUser),
+      destinationCurrency: format.address(facts.destinationChainId, facts.destinationCurrency),
     },
     signature: await signPersonalMessage(signer, hashes[layout](facts)),
   };

@@ -29,11 +29,11 @@ const record: StatusRecord = {
   refundTxHashes: ["0xcc"],
 };
 
-/** Before the time to pay is over. */
+/** Before the payment deadline. */
 const NOW_MS = 4_000;
 const clock = { nowMs: () => NOW_MS };
 
-test("hashes, chains and times are told as they are stored", async () => {
+test("reports hashes, chains and times as stored", async () => {
   const view = await requestStatus(
     { reads: { status: async () => record } as never, chains: noChains, clock },
     "0x01",
@@ -50,7 +50,7 @@ test("hashes, chains and times are told as they are stored", async () => {
   });
 });
 
-test("an id that nobody knows has no status", async () => {
+test("an unknown id has no status", async () => {
   const reads = { status: async () => undefined } as never;
   expect(await requestStatus({ reads, chains: noChains, clock }, "0x02")).toBeUndefined();
 });
@@ -81,7 +81,7 @@ test("reasons are N/A until there is one", () => {
   });
 });
 
-test("details stand on a failure alone, and begin so that no client tries again", () => {
+test("only failures have details, with a prefix that stops clients from retrying", () => {
   for (const name of requestStates) {
     const view = statusView({ ...record, state: { ...record.state, name } }, NOW_MS, hexAddressFormat);
     if (view.status === "failure") expect(view.details, name).toMatch(/^Transaction failed: /);
@@ -89,7 +89,7 @@ test("details stand on a failure alone, and begin so that no client tries again"
   }
 });
 
-test("a request whose deposit address got another sum is told as the one that stands in for it, under its own id", async () => {
+test("a superseded request reports its successor's status under its own id", async () => {
   const reads = {
     status: async (id: string) =>
       id === "0x01"
@@ -110,7 +110,7 @@ test("a request whose deposit address got another sum is told as the one that st
   });
 });
 
-test("further money at the address of a superseded request is not told as its successor's", async () => {
+test("further funds at the address of a superseded request do not change the reported status", async () => {
   const filled = { ...record, requestId: "0x09", state: { ...record.state, name: "filled" } };
   const reads = {
     status: async (id: string) =>
@@ -124,7 +124,7 @@ test("further money at the address of a superseded request is not told as its su
   });
 });
 
-test("asks for a new quote after the time to pay, unless funds were seen", () => {
+test("asks for a new quote after the payment deadline, unless funds were seen", () => {
   const askedAt = (nowMs: number, addressFunds?: "seen") =>
     statusView({ ...record, ...(addressFunds && { addressFunds }) }, nowMs, hexAddressFormat).nextAction;
   expect([askedAt(5_000), askedAt(5_001), askedAt(5_001, "seen")]).toEqual([
@@ -134,7 +134,7 @@ test("asks for a new quote after the time to pay, unless funds were seen", () =>
   ]);
 });
 
-test("money at a deposit address is reported there from the moment it is seen", () => {
+test("reports funds at a deposit address as soon as they are seen", () => {
   expect(statusView({ ...record, addressFunds: "seen" }, NOW_MS, hexAddressFormat)).toMatchObject({
     status: "depositing",
     fundsAt: "depositAddress",
@@ -147,7 +147,7 @@ test("money at a deposit address is reported there from the moment it is seen", 
   });
 });
 
-test("transactions are told as users of their own chains write them: the deposit's and the refund's on the origin, the fill's on the destination", async () => {
+test("formats transactions like their own chains: deposit and refund like the origin, the fill like the destination", async () => {
   const chains = createChainDirectory([], [aConnectedRail("svm"), aConnectedRail("bvm")]);
   const [solana, bitcoin] = chains.rails;
   const signature: Hex = `0x${"01".repeat(64)}`;

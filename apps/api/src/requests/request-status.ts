@@ -7,10 +7,7 @@ import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
 import { formatAddresses, spellingOf } from "../chains/address-format.ts";
 
-/**
- * Where a request stands; undefined when nobody knows it. One read, shared with all others of the same
- * moment.
- */
+/** The status of a request; undefined if it is unknown. All reads of one moment share one query. */
 export async function requestStatus(
   services: Pick<Services, "reads" | "chains" | "clock">,
   asked: RequestId,
@@ -18,20 +15,19 @@ export async function requestStatus(
   const { reads, chains, clock } = services;
   const record = await reads.status(asked);
   if (record === undefined) return undefined;
-  const spelling = spellingOf(chains);
+  const format = spellingOf(chains);
   const nowMs = clock.nowMs();
-  if (record.supersededBy === undefined) return statusView(record, nowMs, spelling);
-  // What came to its deposit address is another request's: whoever asks for this one asks what became of the
-  // money.
+  if (record.supersededBy === undefined) return statusView(record, nowMs, format);
+  // The money at its deposit address belongs to the successor, and callers ask what became of the money.
   const successor = await reads.status(record.supersededBy);
   return successor === undefined
-    ? statusView(record, nowMs, spelling)
-    : standInView(record, { ...successor, requestId: record.supersededBy }, nowMs, spelling);
+    ? statusView(record, nowMs, format)
+    : successorView(record, { ...successor, requestId: record.supersededBy }, nowMs, format);
 }
 
 /**
- * Accepts a deposit's transaction hash in place of a request id; the response carries the request's own id.
- * @param ask the status of a request id
+ * Accepts a deposit's transaction hash in place of a request id; the response has the request's own id.
+ * @param ask reads the status of a request id
  */
 export function statusByIdOrDeposit(
   ask: (requestId: RequestId) => Promise<StatusView | undefined>,
@@ -46,33 +42,33 @@ export function statusByIdOrDeposit(
 }
 
 /**
- * The view of a superseded request: its successor's, under its own id. What comes to the address from then on
- * is not its own.
+ * The view of a superseded request: its successor's, under its own id. Later funds at the address do not
+ * belong to it.
  */
-export function standInView(
+export function successorView(
   own: StatusRecord,
-  standIn: StatusRecord,
+  successor: StatusRecord,
   nowMs: number,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): StatusView {
   return {
-    ...statusView(standIn, nowMs, spelling),
+    ...statusView(successor, nowMs, format),
     requestId: own.requestId,
-    supersededByRequestId: standIn.requestId,
+    supersededByRequestId: successor.requestId,
   };
 }
 
-/** The client's words for a stored state. */
-export function statusView(record: StatusRecord, nowMs: number, spelling: AddressFormat): StatusView {
+/** The wire form of a stored status. */
+export function statusView(record: StatusRecord, nowMs: number, format: AddressFormat): StatusView {
   const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
   const isOverdue = nowMs > payByMs;
   const status = publicStatus(state, addressFunds);
   return {
     requestId: record.requestId,
     status,
-    inTxHashes: formatAddresses(spelling, originChainId, record.inTxHashes),
-    txHashes: formatAddresses(spelling, destinationChainId, record.txHashes),
-    refundTxHashes: formatAddresses(spelling, originChainId, record.refundTxHashes),
+    inTxHashes: formatAddresses(format, originChainId, record.inTxHashes),
+    txHashes: formatAddresses(format, destinationChainId, record.txHashes),
+    refundTxHashes: formatAddresses(format, originChainId, record.refundTxHashes),
     updatedAtMs: record.updatedAtMs,
     quoteCreatedAtMs: record.createdAtMs,
     originChainId,
@@ -84,7 +80,7 @@ export function statusView(record: StatusRecord, nowMs: number, spelling: Addres
     nextAction: nextAction(state, addressFunds, isOverdue),
     ...(state.name === "quoted" && !isOverdue && { payByMs }),
     pollAfterMs: pollAfterMs(state, addressFunds),
-    // Older clients retry a failure whose details are any other text.
+    // Older clients retry a failure with any other details.
     ...(status === "failure" ? { details: `Transaction failed: ${state.failReason ?? "UNKNOWN"}` } : {}),
   };
 }

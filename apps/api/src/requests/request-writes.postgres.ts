@@ -130,7 +130,7 @@ const noteAll = defineSql(
       select request_id, ${p.atMs}::bigint, ${p.event}::text, detail
       from unnest(${p.requestIds}::text[], ${p.details}::text[]) as n (request_id, detail)`,
 );
-// A moving average that forgets: each new run counts for at least a twentieth.
+// An exponential moving average: each new run counts for at least a twentieth.
 const measured = defineQuery(
   "request_measured",
   (db, p: Params<{ originChainId: number; destinationChainId: number; tookMs: number }>) =>
@@ -152,7 +152,6 @@ const measured = defineQuery(
       }),
 );
 
-/** Requests inside one transaction. */
 export function requestWrites(sql: Sql): RequestWrites {
   return {
     async insert(terms, state): Promise<void> {

@@ -1,9 +1,9 @@
 import type { StateName } from "@causeway/domain";
 
-/** Requests in one state in which the service has something to do. */
+/** The requests in one state in which the service must act. */
 export interface StateUnderWay {
   readonly state: StateName;
   readonly count: number;
-  /** Since when the oldest is in this state, ms since epoch; undefined when there is none. */
+  /** When the oldest entered this state, ms since epoch; undefined if there is none. */
   readonly oldestMs: number | undefined;
 }

@@ -16,7 +16,7 @@ const readSnapshots = defineQuery(
       .where(text`${requests.requestId} = any(${requestIds})`),
 );
 
-/** The columns of a change: of its event, and of its request what never changes. */
+/** The columns of a change: of its event, and the immutable ones of its request. */
 export const EVENT = {
   ...STATUS,
   seq: statusEvents.seq,
@@ -50,12 +50,11 @@ const readEvents = defineQuery(
       .orderBy(asc(statusEvents.requestId), asc(statusEvents.seq)),
 );
 
-/** A change as it is stored, and the API key of its request. */
+/** A stored change and the API key of its request. */
 export interface StoredChange extends StatusChange {
   readonly keyId: string | undefined;
 }
 
-/** What the feed reads. */
 export interface StatusEventReads {
   /** The current status; undefined without such a request. Reads of one event-loop turn share one query. */
   snapshot(requestId: RequestId): Promise<StatusChange | undefined>;

@@ -4,47 +4,47 @@ import type { Events } from "../db/events.port.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "./status-feed.port.ts";
 import type { StatusEventReads } from "./status-event-reads.postgres.ts";
 
-/** Requests whose changes are read in one query. */
+/** Maximum number of requests per query. */
 const MAX_AT_ONCE = 2_000;
-/** The first word of a heartbeat, which no request is called by. */
+/** The first word of a heartbeat; no request id equals it. */
 const BEAT = "beat";
 
-/** One who follows a request. Until it is told how the request stands, changes wait. */
+/** A follower of one request. Changes wait until the current status was delivered. */
 interface Follower {
   readonly listener: StatusListener;
-  /** Last sequence it was told; undefined while it was told nothing. */
-  told: number | undefined;
+  /** The last delivered sequence; undefined before the first delivery. */
+  delivered: number | undefined;
   readonly early: StatusChange[];
 }
 
 interface Followed {
   readonly followers: Set<Follower>;
-  /** Changes up to this one were read; undefined while that is not known. */
+  /** Changes up to this sequence were read; undefined while unknown. */
   read: number | undefined;
-  /** Something may have been missed while that was not known. */
+  /** Something may have been missed while `read` was unknown. */
   mayHaveMissed: boolean;
 }
 
 export interface StatusFeedParts {
   readonly reads: StatusEventReads;
-  /** Listens for announcements; undefined: what was announced before was perhaps not heard. */
+  /** Listens for announcements; undefined: earlier announcements may have been missed. */
   readonly listen: (on: {
     readonly onNotice: (payload: string | undefined) => void;
     readonly onFault: (error: unknown) => void;
   }) => { close(): Promise<void> };
-  /** Announces a text to all that listen, this process included. */
+  /** Announces a text to all listeners, including this process. */
   readonly announce: (text: string) => Promise<void>;
   readonly events: Pick<Events, "fault">;
-  /** A heartbeat is announced so often. */
+  /** Interval of heartbeats. */
   readonly beatMs: number;
   /**
-   * When so many in a row were not heard before the next was due, nothing else is heard either. They are
-   * counted, not timed: a process that stood still finds what came meanwhile before it counts another.
+   * After so many missed heartbeats in a row the connection counts as lost. They are counted, not timed: a
+   * process that was suspended first reads what arrived meanwhile.
    */
   readonly beatsUntilLost: number;
 }
 
-/** How much the feed does, for who measures it. */
+/** Metrics of the feed. */
 export interface StatusFeedFigures {
   readonly followed: number;
   readonly changes: number;
@@ -52,9 +52,8 @@ export interface StatusFeedFigures {
 }
 
 /**
- * Passes on changes as they are announced. Whatever was announced while another read ran is read together in
- * the next one, however many follow it: one query a wake. An announcement that nobody here wants costs no
- * query.
+ * Passes on changes as they are announced. Announcements during a read are read together in the next query,
+ * whatever the number of followers. An announcement without followers costs no query.
  */
 export function statusFeed({
   reads,
@@ -69,17 +68,17 @@ export function statusFeed({
 } {
   const requests = new Map<RequestId, Followed>();
   const keys = new Map<string, Set<StatusListener>>();
-  /** Announced and not read yet, with the sequences that followers of a key are to be told. */
+  /** Announced and not yet read, with the sequences that followers of a key must get. */
   const pending = new Map<RequestId, Set<number>>();
   const figures = { changes: 0, losses: 0 };
   const id = randomUUID();
-  /** Numbers of the last heartbeat that was announced, and of the last that came back. */
+  /** Numbers of the last heartbeat announced and of the last one received. */
   const counted = { announced: 0, heard: 0 };
   let isReading = false;
   let isScheduled = false;
 
   function onNotice(payload: string | undefined): void {
-    if (payload === undefined) return listensAgain();
+    if (payload === undefined) return catchUp();
     if (payload.startsWith(BEAT)) {
       const [, sender, number] = payload.split(" ");
       if (sender === id) counted.heard = Math.max(counted.heard, Number(number));
@@ -89,7 +88,7 @@ export function statusFeed({
     const requestId = word as RequestId;
     if (sequence === undefined) return;
     const followed = requests.get(requestId);
-    // What it stood at before this change is not known yet to have been told to anybody.
+    // The state before this change may not have been delivered to anyone yet.
     if (followed !== undefined) followed.read ??= Number(sequence) - 1;
     const isWantedByKey = keyId !== undefined && keys.has(keyId);
     if (followed === undefined && !isWantedByKey) return;
@@ -100,10 +99,10 @@ export function statusFeed({
   }
 
   /**
-   * A connection was made (again): what happened without one is read now, request by request. Of a key's
-   * requests nobody knows which.
+   * A connection was established: reads what happened without one, request by request. For keys, the changed
+   * requests are unknown.
    */
-  function listensAgain(): void {
+  function catchUp(): void {
     for (const requestId of requests.keys()) if (!pending.has(requestId)) pending.set(requestId, new Set());
     schedule();
     endKeys();
@@ -140,7 +139,7 @@ export function statusFeed({
       if (after.size > 0)
         for (const change of await reads.eventsAfter(after)) {
           const { requestId } = change.record;
-          tellFollowers(requestId, change);
+          notifyFollowers(requestId, change);
           if (change.keyId !== undefined && wantedByKeys.get(requestId)?.has(change.sequence) === true)
             for (const listener of keys.get(change.keyId) ?? []) listener.changed(change);
         }
@@ -153,7 +152,7 @@ export function statusFeed({
     }
   }
 
-  function tellFollowers(requestId: RequestId, change: StatusChange): void {
+  function notifyFollowers(requestId: RequestId, change: StatusChange): void {
     const followed = requests.get(requestId);
     if (followed === undefined || change.sequence <= (followed.read ?? Infinity)) return;
     followed.read = change.sequence;
@@ -162,9 +161,9 @@ export function statusFeed({
   }
 
   function tell(follower: Follower, change: StatusChange): void {
-    if (follower.told === undefined) follower.early.push(change);
-    else if (change.sequence > follower.told) {
-      follower.told = change.sequence;
+    if (follower.delivered === undefined) follower.early.push(change);
+    else if (change.sequence > follower.delivered) {
+      follower.delivered = change.sequence;
       follower.listener.changed(change);
     }
   }
@@ -194,7 +193,7 @@ export function statusFeed({
     if (counted.announced - counted.heard >= beatsUntilLost) {
       lose();
       counted.heard = counted.announced;
-      // A connection whose other end is gone without a word may take hours to notice.
+      // A silently dropped connection may take hours to notice.
       listener.close().catch(() => undefined);
       listener = startListening();
     }
@@ -211,14 +210,14 @@ export function statusFeed({
         mayHaveMissed: false,
       };
       requests.set(requestId, followed);
-      const follower: Follower = { listener: listening, told: undefined, early: [] };
+      const follower: Follower = { listener: listening, delivered: undefined, early: [] };
       followed.followers.add(follower);
       const stop = (): void => {
         followed.followers.delete(follower);
         if (followed.followers.size === 0 && requests.get(requestId) === followed) requests.delete(requestId);
       };
       try {
-        // It follows before it reads: a change in between is told twice to us and once to it.
+        // Follow before reading: a change in between arrives twice here and is delivered once.
         const now = await reads.snapshot(requestId);
         if (now === undefined) {
           stop();
@@ -230,8 +229,8 @@ export function statusFeed({
             : await reads.eventsAfter(new Map([[requestId, after]]));
         followed.read ??= now.sequence;
         const first = missed.length > 0 ? missed : [now];
-        follower.told = first.at(-1)?.sequence ?? now.sequence;
-        // Who lost the feed meanwhile was told so.
+        follower.delivered = first.at(-1)?.sequence ?? now.sequence;
+        // Followers that lost the feed meanwhile were already notified.
         if (followed.followers.has(follower) && requests.get(requestId) === followed) {
           for (const change of first) listening.changed(change);
           for (const change of follower.early.splice(0)) tell(follower, change);

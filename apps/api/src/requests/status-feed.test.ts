@@ -12,12 +12,12 @@ afterEach(() => void vi.useRealTimers());
 const BEAT_MS = 1_000;
 const BEATS_UNTIL_LOST = 5;
 
-/** A store of changes that a test commits to, and whose announcements it may hold back. */
+/** A store of changes that a test commits to, and whose announcements it can delay. */
 function aStore() {
   const stored = new Map<RequestId, StoredChange[]>();
   const snapshots: PromiseWithResolvers<void>[] = [];
   const state = { heard: true, fails: false, queries: 0, listeners: 0, holdsSnapshots: false, isSlow: false };
-  /** Announced, and not brought yet. */
+  /** Announced but not delivered yet. */
   const late: string[] = [];
   let notice: (payload: string | undefined) => void = () => undefined;
   const events = recordedEvents();
@@ -51,7 +51,7 @@ function aStore() {
       },
       async eventsAfter(sequences) {
         state.queries++;
-        if (state.fails) throw new Error("the database is away");
+        if (state.fails) throw new Error("the database is unavailable");
         return [...sequences].flatMap(([id, after]) =>
           (stored.get(id) ?? []).filter(({ sequence }) => sequence > after),
         );
@@ -86,7 +86,7 @@ function aStore() {
     },
     announced: (text: string) => notice(text),
     again: () => notice(undefined),
-    /** Brings the first of what is late. */
+    /** Delivers the first delayed announcement. */
     bring: () => notice(late.shift() ?? ""),
     letSnapshotsGo() {
       state.holdsSnapshots = false;
@@ -104,9 +104,9 @@ function aListener(): StatusListener & { readonly heard: (number | "lost")[] } {
   };
 }
 
-const soon = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
+const pause = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
 
-test("many changes that are announced together are read with one query, however many follow them", async () => {
+test("changes announced together are read with one query, whatever the number of followers", async () => {
   const { feed, state, aRequest, commit } = aStore();
   const requests = Array.from({ length: 100 }, aRequest);
   const listeners = await Promise.all(
@@ -118,32 +118,32 @@ test("many changes that are announced together are read with one query, however 
     ),
   );
   for (const id of requests) commit(id);
-  await soon();
+  await pause();
   expect(state.queries).toBe(1);
   for (const { heard } of listeners) expect(heard).toEqual([0, 1]);
-  // Nobody wants to know: nobody is asked.
+  // Without followers there is no query.
   commit(aRequest());
-  await soon();
+  await pause();
   expect(state.queries).toBe(1);
 });
 
-test("a change while a follower's first reading is under way is told after it, once", async () => {
+test("a change during a follower's first read is delivered after it, once", async () => {
   const store = aStore();
   const id = store.aRequest();
   const listener = aListener();
   store.state.holdsSnapshots = true;
   const following = store.feed.follow(id, listener);
   store.commit(id);
-  await soon();
+  await pause();
   store.commit(id);
   expect(listener.heard).toEqual([]);
   store.letSnapshotsGo();
   await following;
-  await soon();
+  await pause();
   expect(listener.heard).toEqual([0, 1, 2]);
 });
 
-test("what was committed while nobody listened is read when somebody does again, also by one who began meanwhile", async () => {
+test("changes committed without a connection are read on reconnection, also for a follower that joined meanwhile", async () => {
   const store = aStore();
   const [known, fresh] = [store.aRequest(), store.aRequest()];
   const [one, other, ofKey] = [aListener(), aListener(), aListener()];
@@ -156,17 +156,17 @@ test("what was committed while nobody listened is read when somebody does again,
   store.commit(fresh);
   store.state.heard = true;
   store.again();
-  await soon();
+  await pause();
   store.letSnapshotsGo();
   await following;
-  await soon();
+  await pause();
   expect(one.heard).toEqual([0, 1]);
   expect(other.heard).toEqual([0, 1]);
-  // Nobody can say which requests of the key have changed.
+  // The changed requests of the key are unknown.
   expect(ofKey.heard).toEqual(["lost"]);
 });
 
-test("followers of a key are told of its requests alone, each change once", async () => {
+test("followers of a key get each change of its requests once, and no others", async () => {
   const { feed, aRequest, commit } = aStore();
   const [own, others] = [aRequest(), aRequest()];
   const listener = aListener();
@@ -174,18 +174,18 @@ test("followers of a key are told of its requests alone, each change once", asyn
   commit(own, "k");
   commit(others, "another");
   commit(others);
-  await soon();
+  await pause();
   commit(own, "k");
   commit(own, "k");
-  await soon();
+  await pause();
   expect(listener.heard).toEqual([1, 2, 3]);
   stop();
   commit(own, "k");
-  await soon();
+  await pause();
   expect(listener.heard).toEqual([1, 2, 3]);
 });
 
-test("when changes cannot be read everybody is told that the feed is lost, and nothing afterwards", async () => {
+test("when changes cannot be read, all followers are notified that the feed is lost and get nothing afterwards", async () => {
   const { feed, state, aRequest, commit, events } = aStore();
   const id = aRequest();
   const [one, ofKey] = [aListener(), aListener()];
@@ -193,16 +193,16 @@ test("when changes cannot be read everybody is told that the feed is lost, and n
   feed.followKey("k", ofKey);
   state.fails = true;
   commit(id, "k");
-  await soon();
+  await pause();
   state.fails = false;
   commit(id, "k");
-  await soon();
+  await pause();
   expect(one.heard).toEqual([0, "lost"]);
   expect(ofKey.heard).toEqual(["lost"]);
   expect(events.of("status_feed_fault")).toHaveLength(1);
 });
 
-test("heartbeats of which none is heard mean that nothing is: followers are told, and another connection is made", async () => {
+test("when all heartbeats are missed, followers are notified and the connection is replaced", async () => {
   vi.useFakeTimers();
   const { feed, state, aRequest } = aStore();
   const listener = aListener();
@@ -215,7 +215,7 @@ test("heartbeats of which none is heard mean that nothing is: followers are told
   await vi.advanceTimersByTimeAsync(BEAT_MS);
   expect(listener.heard).toEqual([0, "lost"]);
   expect(state.listeners).toBe(2);
-  // The other connection has the same time.
+  // The new connection has the same time.
   await vi.advanceTimersByTimeAsync((BEATS_UNTIL_LOST - 1) * BEAT_MS);
   expect(state.listeners).toBe(2);
   await vi.advanceTimersByTimeAsync(BEAT_MS);
@@ -223,7 +223,7 @@ test("heartbeats of which none is heard mean that nothing is: followers are told
   await feed.close();
 });
 
-test("heartbeats that are all late end nobody, as long as each comes before so many others are due", async () => {
+test("late heartbeats disconnect no follower while each arrives before the limit of missed ones", async () => {
   vi.useFakeTimers();
   const { feed, state, aRequest, bring } = aStore();
   const listener = aListener();
@@ -241,7 +241,7 @@ test("heartbeats that are all late end nobody, as long as each comes before so m
   await feed.close();
 });
 
-test("another process's heartbeat is no sign of life", async () => {
+test("another process's heartbeat is not a sign of life", async () => {
   vi.useFakeTimers();
   const { feed, state, aRequest, announced } = aStore();
   const listener = aListener();
@@ -255,17 +255,17 @@ test("another process's heartbeat is no sign of life", async () => {
   await feed.close();
 });
 
-test("who comes again is told what was missed, and a request that nobody knows is followed by nobody", async () => {
+test("a returning follower gets what it missed, and an unknown request has no followers", async () => {
   const { feed, aRequest, commit } = aStore();
   const id = aRequest();
   for (let change = 0; change < 3; change++) commit(id);
   const [missed, none, ahead] = [aListener(), aListener(), aListener()];
   await feed.follow(id, missed, 1);
   await feed.follow(id, none, 3);
-  // A number that no change had: it is told how things stand.
+  // A sequence that does not exist yet: the current status is delivered.
   await feed.follow(id, ahead, 9);
   commit(id);
-  await soon();
+  await pause();
   expect([missed.heard, none.heard, ahead.heard]).toEqual([
     [2, 3, 4],
     [3, 4],

@@ -1,10 +1,10 @@
 import type { FundsPlace, NextAction, PublicStatus, RequestId } from "@causeway/domain";
 
-/** Where a request stands, in the words of the wire. */
+/** The wire form of a request's status. */
 export interface StatusView {
   readonly requestId: RequestId;
   readonly status: PublicStatus;
-  /** As their chains' clients write them. */
+  /** In the format of their chains. */
   readonly inTxHashes: readonly string[];
   readonly txHashes: readonly string[];
   readonly refundTxHashes: readonly string[];
@@ -18,13 +18,14 @@ export interface StatusView {
   readonly final: boolean;
   readonly fundsAt: FundsPlace;
   readonly nextAction: NextAction;
-  /** When `nextAction` changes without an event, ms; missing when it does not. */
+  /** When `nextAction` changes without an event, ms; absent if it does not. */
   readonly payByMs?: number;
   readonly pollAfterMs: number;
-  /** Only on `failure`, and then beginning with `Transaction failed`. */
+  /** Only on `failure`; starts with `Transaction failed`. */
   readonly details?: string | undefined;
   /**
-   * Everything else tells of that request: it stands in for this one, whose deposit address got another sum.
+   * All other fields describe that request: it replaced this one when a different amount arrived at its
+   * deposit address.
    */
   readonly supersededByRequestId?: RequestId;
 }

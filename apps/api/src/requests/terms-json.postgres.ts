@@ -7,7 +7,7 @@ type StoredCalls = Omit<OutputCalls, "calls"> & Partial<Pick<OutputCalls, "calls
 
 /**
  * Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`. `origin` begins with chain, currency and
- * amount: statements of deposit addresses find them by that order.
+ * amount: statements on deposit addresses depend on that order.
  */
 export function termsToJson(terms: RequestTerms): string {
   const { outputCalls, order, origin } = terms;
@@ -29,7 +29,7 @@ export function termsFromJson(text: string): RequestTerms {
   return { ...terms, outputCalls: { ...outputCalls, calls } };
 }
 
-/** The calls of an order are stored with the order alone, because they can have 32 kB. */
+/** Calls are stored once, with the order, because they can have 32 kB. */
 function withoutOrderCalls(
   outputCalls: OutputCalls,
   encoded: RequestTerms["order"]["output"]["calls"],

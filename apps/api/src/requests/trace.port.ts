@@ -24,7 +24,7 @@ export interface OtherDetails {
   };
   readonly settled: Readonly<Record<string, never>>;
   readonly nonce_authorized: { readonly nonce: bigint };
-  /** Another amount or currency than the quoted one arrived at a deposit address. */
+  /** A different amount or currency than quoted arrived at a deposit address. */
   readonly fundsFound: {
     readonly depositAddress: Address;
     readonly chainId: number;
@@ -32,7 +32,7 @@ export interface OtherDetails {
     readonly found: bigint;
     readonly amount: bigint;
     readonly excess: bigint;
-    /** The request that the address was given to. Absent if it is this one. */
+    /** The request that first got the address. Absent if it is this one. */
     readonly first?: RequestId;
   };
   readonly sweepPlanned: { readonly nonce: number };

@@ -23,7 +23,7 @@ const seen: RequestEvent = {
   late: false,
 };
 
-/** A transaction that writes into lists, in the order of the statements. */
+/** A transaction that records its statements in order. */
 function aTransaction() {
   const written: [string, ...unknown[]][] = [];
   const alarms: unknown[] = [];
@@ -42,7 +42,7 @@ function aTransaction() {
   return { tx, services, written, alarms };
 }
 
-test("state, effects and trace are written together, and the answer is the request as it stands then", async () => {
+test("writes state, effects and trace together and returns the request after the event", async () => {
   const { tx, services, written } = aTransaction();
   const { decision, record: next } = await transition(services, tx, record, seen, { inTxHashes: ["0xaa"] });
   expect(decision.kind).toBe("applied");
@@ -55,7 +55,7 @@ test("state, effects and trace are written together, and the answer is the reque
   ]);
 });
 
-test("a deposit that goes back is marked and gets its job", async () => {
+test("a refunded deposit is marked and gets its job", async () => {
   const { tx, services, written } = aTransaction();
   const mismatch = { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser: false } as const;
   await transition(services, tx, record, { ...seen, verdict: mismatch } as RequestEvent);
@@ -76,7 +76,7 @@ test("running it again changes nothing", async () => {
   expect(written).toEqual([]);
 });
 
-test("an event that cannot be changes nothing and somebody is told", async () => {
+test("an impossible event changes nothing and raises an alarm", async () => {
   const { tx, services, written, alarms } = aTransaction();
   const { decision, record: same } = await transition(services, tx, record, { kind: "fillMined" });
   expect(decision.kind).toBe("rejected");

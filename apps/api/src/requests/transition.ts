@@ -7,19 +7,19 @@ import { followSponsorship } from "../balances/sponsor-fees.ts";
 import { applyHold } from "../balances/apply-hold.ts";
 import type { HoldServices } from "../balances/apply-hold.ts";
 
-/** What letting an event act asks for: holds are moved in the same commit. */
+/** What applying an event needs: holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
 
 export interface Transition {
   readonly decision: Decision;
-  /** The request as it stands after the event. */
+  /** The request after the event. */
   readonly record: RequestRecord;
 }
 
 /**
- * Lets an event act on a locked request: decides, and in the same transaction saves the state, writes the
- * effects down and notes the event in the trace. A duplicate changes nothing; an impossible event changes
- * nothing and raises an alarm.
+ * Applies an event to a locked request: in one transaction saves the new state, applies the effects and adds
+ * the event to the trace. A duplicate changes nothing; an impossible event changes nothing and raises an
+ * alarm.
  */
 export async function transition(
   services: TransitionServices,
@@ -52,9 +52,9 @@ export async function transition(
 }
 
 /**
- * During a fast fill, a wrong deposit of the request's own user is refunded separately, and a right one that
- * oracles cannot attest is set aside. When the fast fill fails, they become the request's again. Otherwise
- * the status would ask for a second deposit although the depository holds the first.
+ * During a fast fill, a wrong deposit by the request's own user is refunded separately, and a correct one
+ * that oracles cannot attest is parked. When the fast fill fails, the request adopts them again: otherwise
+ * its status would ask for a second deposit.
  */
 async function resumeOwnDeposits(
   services: TransitionServices,
@@ -74,8 +74,7 @@ async function resumeOwnDeposits(
 }
 
 /**
- * Lets a deposit speak for its request as a mismatch. When another one does already, it is refunded
- * separately.
+ * Applies a deposit to its request as a mismatch. If the request already has one, it is refunded separately.
  */
 async function resume(
   services: TransitionServices,
@@ -117,8 +116,8 @@ async function carryOut(
 }
 
 /**
- * The moment is part of the id: the queue ignores an id it still remembers, and a later run must not be
- * ignored.
+ * The id contains the time because the queue ignores an id that it still remembers, and a later run must not
+ * be ignored.
  */
 export function fillJob(requestId: string, atMs: number): OutboxEntry {
   return { job: "fill", jobId: `fill-${requestId}-${atMs}`, payload: { requestId } };

@@ -7,26 +7,28 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { chainBlocks, chainCursors, nonEvmCursors, originTransactions } from "../deposits/deposits.tables.ts";
 import { requests } from "./requests.tables.ts";
 
-/** Requests that end when their deadline passes: the predicate of the index `requests_waiting_origin`. */
+/** Requests that expire at their deadline: the predicate of the index `requests_waiting_origin`. */
 export function isWaiting(table: Record<"state" | "supersededBy" | "fundsSeen", Column> = requests): SQL {
   return text`${table.state} in ('quoted', 'depositing') and ${table.supersededBy} is null and not ${table.fundsSeen}`;
 }
 
-/** Time of the newest block read of each chain, ms: one index entry per chain, however long its trail is. */
+/**
+ * Time of the newest block read of each chain, ms: one index lookup per chain, whatever the number of blocks.
+ */
 export const newestBlocks: SQL = text`
   select ${chainCursors.chainId}, newest.timestamp * 1000 as newest_ms from ${chainCursors}
     cross join lateral (select ${chainBlocks.timestamp} from ${chainBlocks}
       where ${chainBlocks.chainId} = ${chainCursors.chainId} order by ${chainBlocks.number} desc limit 1) as newest
   union all select ${nonEvmCursors.chainId}, ${nonEvmCursors.blockSeconds} * 1000 from ${nonEvmCursors}`;
 
-/** Reported transactions of one request that are checked, the newest first. */
+/** Reported transactions that are checked per request, newest first. */
 const MAX_REPORTED = 10;
-/** Requests of one chain that are searched for reported transactions in a round. */
+/** Requests per chain and round that are searched for reported transactions. */
 const REPORT_WINDOW = text.raw("1000");
 
 const next = alias(requests, "r");
 
-// Jumps from one chain to the next in the index: a million waiting requests of one chain cost as much as one.
+// Skips from chain to chain in the index: a million waiting requests of one chain cost as much as one.
 const origins = defineSql(
   "read_waiting_origins",
   { chainId: requests.originChainId, newestMs: nullable(Number) },
@@ -60,7 +62,6 @@ const overdueReported = defineSql(
     order by random() limit ${p.limit}`,
 );
 
-/** Requests that wait for a deposit, on a Postgres pool. */
 export function waitingReads(sql: Sql): WaitingReads {
   return {
     async waitingOrigins() {

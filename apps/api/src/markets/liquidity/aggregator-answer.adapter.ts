@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import { z } from "zod";
 
-/** An exchange is some kilobytes of calldata; one of more is not worth its data fee. */
+/** A swap is a few kilobytes of calldata; a larger one is not worth its data fee. */
 const MAX_CALLDATA = 2 + 2 * 64 * 1024;
 const MAX_GAS = 10_000_000n;
 
@@ -19,10 +19,10 @@ const bytes = z
   .regex(/^0x([0-9a-fA-F]{2})*$/)
   .transform((text) => text.toLowerCase() as Hex);
 
-/** Nothing is sold there: other fields may be missing. */
+/** Without liquidity, other fields may be missing. */
 const noLiquidity = z.object({ liquidityAvailable: z.literal(false) });
 
-/** What both questions are answered with. */
+/** The fields that `price` and `quote` answers share. */
 const price = z.object({
   liquidityAvailable: z.literal(true).optional(),
   sellToken: address.optional(),
@@ -40,7 +40,7 @@ const quote = price.extend({
 export type AggregatorPrice = z.output<typeof price>;
 export type AggregatorQuote = z.output<typeof quote>;
 
-/** What was asked for: an answer about anything else is none. */
+/** What was asked: an answer about anything else is rejected. */
 export interface AggregatorQuestion {
   readonly tokenIn: Address;
   readonly tokenOut: Address;
@@ -48,9 +48,8 @@ export interface AggregatorQuestion {
 }
 
 /**
- * An answer of `price`; undefined: nothing is sold there.
- *
- * @throws ZodError, RangeError for what is no answer to the question
+ * Parses an answer of `price`; undefined: no liquidity.
+ * @throws ZodError, RangeError when it does not answer the question
  */
 export function readPrice(json: unknown, question: AggregatorQuestion): AggregatorPrice | undefined {
   if (noLiquidity.safeParse(json).success) return undefined;
@@ -58,8 +57,8 @@ export function readPrice(json: unknown, question: AggregatorQuestion): Aggregat
 }
 
 /**
- * An answer of `quote`, likewise. Its call is going to be made in the name of the router, so that it may
- * neither take native coin along nor reach any of `untouchable`.
+ * Parses an answer of `quote`. The router will make its call, so it must neither send native tokens nor call
+ * an `untouchable` contract.
  */
 export function readQuote(
   json: unknown,

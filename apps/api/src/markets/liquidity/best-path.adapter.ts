@@ -3,7 +3,7 @@ import { pairInput, pairOutput, swapConcentrated } from "@causeway/domain";
 import type { LivePool } from "./live-pool.adapter.ts";
 import { tokenPair } from "./token-pair.adapter.ts";
 
-/** One pool of a way from token to token. */
+/** One pool of a path. */
 export interface Leg {
   readonly pool: LivePool;
   readonly hop: Hop;
@@ -12,14 +12,14 @@ export interface Leg {
   readonly crossedTicks: number;
 }
 
-/** A way through pools of one source. */
+/** A path through pools of one source. */
 export interface BestPath {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
   readonly legs: readonly Leg[];
 }
 
-/** What may be searched: pools by the key of their pair, and the tokens to lead through. */
+/** Where to search: pools by the key of their pair, and the connector tokens. */
 export interface PathSearch {
   readonly live: ReadonlyMap<string, readonly LivePool[]>;
   /** Names of sources in the order in which they win ties. */
@@ -30,9 +30,9 @@ export interface PathSearch {
   readonly maxHops: number;
 }
 
-/** A chain of hops, newest first, so that ways that begin alike share their beginning. */
+/** A linked list of hops, newest first, so that paths share their common beginning. */
 interface Reached {
-  /** At the far end: output on the way forth, input on the way back. */
+  /** At the far end: output when searching forward, input when searching backward. */
   readonly amount: bigint;
   readonly complete: boolean;
   readonly token: Address;
@@ -40,27 +40,28 @@ interface Reached {
   readonly from: Reached | undefined;
 }
 
-/** Any longer way would lose more to fees than it could find. */
+/** A longer path would lose more to fees than it could gain. */
 export const MAX_HOPS = 3;
 
 /**
- * The way that gives most for an input. Each step takes the best pool between its two tokens: more of a token
- * never buys less of the next, so no other choice ends better. Where ways are alike the first wins: of the
- * first source, the fewest pools, the first connector, the first fee. Pure.
- *
- * @returns undefined when there is no way, or the one that gave most could not take all of the input: it
- * would give less for more
+ * The path with the best output for an input. Each step takes the best pool between its two tokens: more of a
+ * token never buys less of the next. Ties go to the first source, fewest pools, first connector, first fee.
+ * Pure.
+ * @returns undefined without a path, or when the best one cannot take the whole input: any other would give
+ * less for more
  */
 export function bestOutput(search: PathSearch, amountIn: bigint): BestPath | undefined {
   return bestOf(
     search,
-    (source) => explore(search, source, search.tokenIn, search.tokenOut, amountIn, stepForth),
+    (source) => explore(search, source, search.tokenIn, search.tokenOut, amountIn, stepForward),
     (candidate, best) => candidate.amount > best.amount,
     (end) => ({ amountIn, amountOut: end.amount, legs: legsOf(end).toReversed() }),
   );
 }
 
-/** The way that takes least for an output, likewise. Pure. @returns undefined when no way bears it */
+/**
+ * The path with the lowest input for an output. Pure. @returns undefined when no path has enough liquidity
+ */
 export function minInput(search: PathSearch, amountOut: bigint): BestPath | undefined {
   return bestOf(
     search,
@@ -84,10 +85,10 @@ function bestOf(
   return best?.complete === true && best.amount > 0n ? toPath(best) : undefined;
 }
 
-/** One step through the best pool of a pair, or undefined where none leads on. */
+/** One step through the best pool of a pair, or undefined if there is none. */
 type Step = (search: PathSearch, source: string, at: Reached, next: Address) => Reached | undefined;
 
-/** Walks from `start` to `goal` by the best ways over at most `maxHops` pools. */
+/** Searches from `start` to `goal` along the best paths of at most `maxHops` pools. */
 function explore(
   search: PathSearch,
   source: string,
@@ -98,7 +99,7 @@ function explore(
 ): Reached | undefined {
   const maxHops = Math.min(search.maxHops, MAX_HOPS);
   const between = search.connectors.filter((token) => token !== start && token !== goal);
-  const better = step === stepForth ? isMore : isLess;
+  const better = step === stepForward ? isMore : isLess;
   let best: Reached | undefined;
   let frontier: readonly Reached[] = [
     { amount, complete: true, token: start, leg: undefined, from: undefined },
@@ -132,7 +133,7 @@ function isLess(candidate: Reached | undefined, best: Reached | undefined): Reac
   return candidate.amount < best.amount ? candidate : best;
 }
 
-function stepForth(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
+function stepForward(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
   const pair = tokenPair(at.token, next);
   let best: Reached | undefined;
   for (const pool of search.live.get(pair.key) ?? []) {

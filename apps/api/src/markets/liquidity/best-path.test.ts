@@ -16,7 +16,7 @@ interface PoolSpec {
   readonly reserves: readonly [bigint, bigint];
 }
 
-/** A pair of a source; addresses count up, so that two alike can be told apart. */
+/** A pair of a source; addresses count up, so that two equal pairs differ. */
 function livePools(specs: readonly PoolSpec[]): PathSearch["live"] {
   const live = new Map<string, LivePool[]>();
   for (const [index, { ends, source = "first", reserves }] of specs.entries()) {
@@ -51,13 +51,13 @@ function search(live: PathSearch["live"], change: Partial<PathSearch> = {}): Pat
 
 const deep = 10n ** 12n;
 
-test("the way with the best output wins, however long, and never leaves its source", () => {
+test("the path with the best output wins, whatever its length, and never leaves its source", () => {
   const live = livePools([
     { ends: [a, d], reserves: [deep, deep / 2n] },
     { ends: [a, b], reserves: [deep, deep] },
     { ends: [b, c], reserves: [deep, deep] },
     { ends: [c, d], reserves: [deep, deep] },
-    // The last step would be the best, but leads from nowhere in its own source.
+    // The last step would be the best, but its own source has no path to it.
     { ends: [c, d], source: "second", reserves: [deep, deep * 2n] },
   ]);
   expect(bestOutput(search(live), 1_000_000n)?.legs.map(({ tokenOut }) => tokenOut)).toEqual([b, c, d]);
@@ -66,7 +66,7 @@ test("the way with the best output wins, however long, and never leaves its sour
   expect(bestOutput(search(live, { sources: ["second"] }), 1_000_000n)).toBeUndefined();
 });
 
-test("where ways are alike the first source wins, then the fewest pools, then the first pool", () => {
+test("ties go to the first source, then the fewest pools, then the first pool", () => {
   const same = { ends: [a, d], reserves: [deep, deep] } as const;
   const live = livePools([{ ...same, source: "second" }, same, same]);
   for (const find of [bestOutput, minInput]) {
@@ -77,14 +77,14 @@ test("where ways are alike the first source wins, then the fewest pools, then th
   }
 });
 
-test("a shallow pool that took a part of the input does not stand aside for one that gives less for all of it", () => {
+test("does not fall back to a worse pool when a shallow one can only take part of the input", () => {
   const pool: ConcentratedPool = {
     sqrtPrice: 1n << 96n,
     tick: 0,
     liquidity: 10n ** 12n,
     fee: 3_000n,
     tickSpacing: 60,
-    // What is known ends soon.
+    // The known range ends close to the price.
     ticks: { from: -15_360, to: 15_300, at: [], net: [] },
   };
   const pair = tokenPair(a, d);
@@ -113,12 +113,12 @@ test("a shallow pool that took a part of the input does not stand aside for one 
     ...(live.get(pair.key) ?? []),
   ]);
   expect(bestOutput(search(live), 10n ** 6n)?.amountOut).toBeGreaterThan(990_000n);
-  // More than it takes: the other would give less than a thousand for it.
+  // More than it can take: the other pool would give less than a thousand for it.
   expect(bestOutput(search(live), 10n ** 13n)).toBeUndefined();
   expect(minInput(search(live), 10n ** 13n)).toBeUndefined();
 });
 
-test("more never buys less and never costs less, and each way is worth what its pools say", () => {
+test("more input never buys less, more output never costs less, and each path matches its pools", () => {
   const reserve = fc.bigInt({ min: 1_000n, max: 10n ** 15n });
   const ends = fc.constantFrom<readonly [Address, Address]>([a, d], [a, b], [b, c], [b, d], [a, c], [c, d]);
   const specs = fc.array(
@@ -139,17 +139,18 @@ test("more never buys less and never costs less, and each way is worth what its 
           ).amountOut,
         ).toBe(small.amountOut);
       }
-      const [cheap, dear] = [minInput(asked, less), minInput(asked, less + more)];
-      if (dear !== undefined) expect(cheap !== undefined && cheap.amountIn <= dear.amountIn).toBe(true);
-      if (cheap !== undefined) {
+      const [smaller, larger] = [minInput(asked, less), minInput(asked, less + more)];
+      if (larger !== undefined)
+        expect(smaller !== undefined && smaller.amountIn <= larger.amountIn).toBe(true);
+      if (smaller !== undefined) {
         expect(
           pathInput(
-            cheap.legs.map(({ hop }) => hop),
+            smaller.legs.map(({ hop }) => hop),
             less,
           )?.amountIn,
-        ).toBe(cheap.amountIn);
-        // What an output costs buys it, and one unit less does not.
-        expect(bestOutput(asked, cheap.amountIn)?.amountOut ?? 0n).toBeGreaterThanOrEqual(less);
+        ).toBe(smaller.amountIn);
+        // The minimum input of an output buys it, and one unit less does not.
+        expect(bestOutput(asked, smaller.amountIn)?.amountOut ?? 0n).toBeGreaterThanOrEqual(less);
       }
     }),
   );

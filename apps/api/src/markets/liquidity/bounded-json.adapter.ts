@@ -1,4 +1,4 @@
-/** An answer with another status than 200. */
+/** An answer with a status other than 200. */
 export class StatusFault extends Error {
   readonly status: number;
 
@@ -9,9 +9,8 @@ export class StatusFault extends Error {
 }
 
 /**
- * The JSON of an answer with status 200 and no more than so many bytes.
- *
- * @throws Error for any other; never holds what was sent
+ * The JSON of a response with status 200 and at most `maxBytes` bytes.
+ * @throws Error for any other; never contains the response
  */
 export async function boundedJson(response: Response, maxBytes: number): Promise<unknown> {
   if (response.status !== 200) {

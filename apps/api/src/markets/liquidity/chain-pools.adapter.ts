@@ -21,7 +21,7 @@ export interface ChainPoolsOptions {
   readonly reader: Pick<ChainReader, "head" | "block" | "blockByHash">;
   readonly heads: Pick<HeadSource, "latest" | "onHead">;
   readonly clock: Clock;
-  /** Told of every failed reading that nobody waits for. */
+  /** Receives failed background reads. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -31,64 +31,58 @@ export interface PoolSnapshot {
   readonly live: ReadonlyMap<string, readonly LivePool[]>;
 }
 
-/** The pools of one chain that somebody asks for, kept in memory. */
+/** The pools of one chain that are in demand, cached in memory. */
 export interface ChainPools {
   /**
-   * Pools of these pairs at the newest block; synchronous while no block came since they were read. Fastest
-   * for a list of pairs that it has seen before.
-   * @throws RpcFault when they cannot be read and what is in memory is too old
+   * Pools of these pairs at the newest block; synchronous until a newer block arrives. Fastest for a list of
+   * pairs that it has seen before.
+   * @throws RpcFault when they cannot be read and the cache is too old
    */
   at(pairs: readonly TokenPair[]): MaybePromise<PoolSnapshot>;
-  /** What is in memory now. */
+  /** The current cache. */
   known(): PoolSnapshot | undefined;
   close(): void;
 }
 
 /**
- * While the newest block is being read, what is at most so many blocks older may answer, once that reading
- * has had its time.
+ * While the newest block is read and takes too long, a cache that is at most this many blocks older may
+ * answer.
  */
 const MAX_BLOCKS_BEHIND = 2n;
 const PATIENCE_MS = 25;
-/** After more missed blocks than this everything is read anew. */
+/** After more missed blocks than this everything is read again. */
 const MAX_BLOCKS_FOLLOWED = 16;
-/**
- * Words of a bitmap that are known to either side of the price: at the smallest spacing, some 10 000 bps of
- * price.
- */
+/** Bitmap words that are known on each side of the price: at the smallest tick spacing, about 10,000 bps. */
 const WORDS_EACH_WAY = 40;
-/** Where the price comes nearer to the end of what is known, the ticks about it are read anew. */
-const WORDS_LEFT_LEAST = 20;
+/** When the price comes this close to the end of the known range, the ticks around it are read again. */
+const MIN_WORDS_LEFT = 20;
 const TICKS_PER_WORD = 256;
-/**
- * Pairs without a pool are looked for again after this time, and all of them for the pools that they had not.
- */
+/** How often pairs without a pool are searched again, and all pairs for missing pools. */
 const LOOK_AGAIN_MS = 10 * 60_000;
-/** Pairs that nobody asked for in this time, or beyond so many, are forgotten. */
+/** Pairs that were not requested for this long, or beyond the maximum number, are evicted. */
 const KEPT_MS = 15 * 60_000;
 const MAX_PAIRS = 600;
-/** Blocks whose prices are remembered, to tell how restless a pool is. */
+/** Number of blocks whose prices are kept to measure the volatility of a pool. */
 const PRICES_KEPT = 16;
 
 interface WatchedPair {
   readonly pair: TokenPair;
   pools: readonly KnownPool[];
-  /** Undefined until looked for. */
+  /** Undefined until the first search. */
   lookedAtMs: number | undefined;
   askedAtMs: number;
 }
 
-/** A snapshot, and what the next one is made from. */
+/** A snapshot and the state from which the next one is derived. */
 interface Reading extends PoolSnapshot {
   readonly ticks: ReadonlyMap<Address, KnownTicks>;
   readonly prices: ReadonlyMap<Address, readonly number[]>;
 }
 
 /**
- * Reads the pools at each new head that somebody may ask about, as one multicall, together with what changed
- * their ticks since the block before. A reading belongs to one block hash: where the new head is not its
- * descendant by few known blocks, or the node does not tell what changed, ticks are read anew. At most one
- * reading runs; what comes meanwhile causes exactly one more.
+ * Reads the requested pools at each new head in one multicall, with the tick changes since the block before.
+ * A reading belongs to one block hash: ticks are read again if the new head does not descend from it within a
+ * few known blocks. At most one reading runs; requests meanwhile cause exactly one more.
  */
 export function createChainPools(options: ChainPoolsOptions): ChainPools {
   const { sources, pools: reader, heads, clock, onFault } = options;
@@ -123,8 +117,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       await readAt(known);
     } catch (error) {
       if (!(error instanceof NodeRefusal && isUnknownBlock(error))) throw error;
-      // Behind a load balancer the news of a block may be ahead of the node that answers: the block that this
-      // one has is better than an older one.
+      // Behind a load balancer the announcement of a block may be ahead of the node that answers: use the
+      // block that this node has.
       const reached = await options.reader.head();
       if (reached.number <= (reading?.block.number ?? -1n)) throw error;
       await readAt(reached);
@@ -149,7 +143,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       one.pools = found[index] as readonly KnownPool[];
       one.lookedAtMs = now;
     }
-    // Pairs that came meanwhile were not looked for yet: to say that they have no pool would be wrong.
+    // Pairs added meanwhile have not been searched yet: they must not count as pairs without a pool.
     const pairs = [...watched.values()].filter(({ lookedAtMs }) => lookedAtMs !== undefined);
     const all = pairs.flatMap(({ pools }) => pools);
     const before = blocks === undefined ? undefined : reading;
@@ -184,7 +178,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     return heads.latest?.hash === one.block.hash;
   }
 
-  /** Joins the reading under way, which may have begun before the newest head or pair. */
+  /** Joins the running read, which may have started before the newest head or pair. */
   function refresh(): Promise<void> {
     running ??= read().finally(() => {
       running = undefined;
@@ -196,7 +190,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     return one !== undefined && pairs.every(({ key }) => one.live.has(key));
   }
 
-  /** Which reading was found to hold a list of pairs: a quote asks about the same list again and again. */
+  /** Which reading covers a list of pairs: a quote asks for the same list repeatedly. */
   const covered = new WeakMap<readonly TokenPair[], Reading>();
 
   function answers(pairs: readonly TokenPair[]): Reading | undefined {
@@ -208,8 +202,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     return reading;
   }
 
-  /** What may answer although a newer block is known. */
-  function bearable(pairs: readonly TokenPair[]): Reading | undefined {
+  /** A reading that may answer although a newer block is known. */
+  function usable(pairs: readonly TokenPair[]): Reading | undefined {
     if (!covers(reading, pairs)) return undefined;
     const behind = (heads.latest?.number ?? reading.block.number) - reading.block.number;
     return behind >= 0n && behind <= MAX_BLOCKS_BEHIND ? reading : undefined;
@@ -217,40 +211,40 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   async function waitFor(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
     const newest = untilNewest(pairs);
-    if (bearable(pairs) === undefined) return await newest;
+    if (usable(pairs) === undefined) return await newest;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
     });
     try {
-      return (await Promise.race([newest, late])) ?? bearable(pairs) ?? (await newest);
+      return (await Promise.race([newest, late])) ?? usable(pairs) ?? (await newest);
     } finally {
       clearTimeout(timer);
     }
   }
 
   async function untilNewest(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
-    // The first may have begun before this question, the second has not; a third is wanted only when another
-    // block came.
+    // The first read may have started before this question, the second has not; a third is only needed after
+    // another block.
     for (let round = 0; round < 3; round++) {
       try {
         await refresh();
       } catch (error) {
-        const older = bearable(pairs);
+        const older = usable(pairs);
         if (older === undefined) throw error;
         return older;
       }
       const newest = answers(pairs);
       if (newest !== undefined) return newest;
     }
-    // Blocks come faster than they are read, or no head was heard of: what was read just now is the newest
-    // there is.
+    // Blocks arrive faster than they are read, or no head was announced: this reading is the newest
+    // available.
     if (covers(reading, pairs)) return reading;
     throw new RangeError("too many pairs requested at once");
   }
 
   const unsubscribe = heads.onHead(() => {
-    // Nobody asked for a pair lately: the next one who does waits for one reading.
+    // No pair was requested lately: the next caller waits for one read.
     forget();
     if (watched.size === 0 || closed) return;
     refresh()
@@ -278,8 +272,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 }
 
 /**
- * Hashes of the blocks that follow `known` up to `head`, none when it is the same; undefined when it cannot
- * be followed and everything is to be read anew.
+ * Hashes of the blocks after `known` up to `head`, empty if they are the same; undefined if `head` does not
+ * descend from it and everything must be read again.
  */
 async function blocksAfter(
   known: BlockRef,
@@ -289,15 +283,15 @@ async function blocksAfter(
   if (known.hash === head.hash) return [];
   const distance = head.number - known.number;
   if (distance < 1n || distance > BigInt(MAX_BLOCKS_FOLLOWED)) return undefined;
-  // Headers that do not fit together say that the chain moved meanwhile.
+  // Inconsistent headers mean that the chain moved meanwhile.
   const change = await followTrail(reader, [known], head).catch(() => undefined);
   if (change?.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;
   return change.append.map(({ hash }) => hash);
 }
 
 /**
- * Ticks of all v3 pools: those from before with what changed, and a new stretch where there are none or the
- * price left the middle of it.
+ * Ticks of all v3 pools: the known ones with their changes, or a new range where none is known or the price
+ * left its middle.
  */
 async function ticksOf(
   reader: PoolReader,
@@ -315,7 +309,7 @@ async function ticksOf(
     const fact = facts[index] as PoolFacts;
     if (pool.kind !== "uniswap-v3" || fact.kind !== "uniswap-v3" || fact.sqrtPrice === 0n) continue;
     const known = from.before?.get(pool.address);
-    if (known !== undefined && isAmid(known, fact.tick, pool.tickSpacing)) kept.set(pool.address, known);
+    if (known !== undefined && isInMiddle(known, fact.tick, pool.tickSpacing)) kept.set(pool.address, known);
     else
       stretches.push({
         pool: pool.address,
@@ -338,16 +332,16 @@ async function ticksOf(
   return kept;
 }
 
-/** Whether the price is far enough from where the knowledge ends, if it ends before the pool's range does. */
-function isAmid(known: KnownTicks, tick: number, tickSpacing: number): boolean {
-  const margin = WORDS_LEFT_LEAST * TICKS_PER_WORD * tickSpacing;
+/** Whether the price is far enough from the end of the known range, unless the pool's range ends there. */
+function isInMiddle(known: KnownTicks, tick: number, tickSpacing: number): boolean {
+  const margin = MIN_WORDS_LEFT * TICKS_PER_WORD * tickSpacing;
   return (
     (known.from <= MIN_TICK || tick - known.from >= margin) &&
     (known.to > MAX_TICK - tickSpacing || known.to - tick >= margin)
   );
 }
 
-/** The same ticks with another net liquidity at one of them, or without it. */
+/** The same ticks with a new net liquidity at one of them, or without it. */
 function withTick(known: KnownTicks, tick: number, net: bigint | undefined): KnownTicks {
   const places = new Map(known.at.map((at, index) => [at, known.net[index] as bigint]));
   if (net === undefined) places.delete(tick);
@@ -365,7 +359,7 @@ function hopsOf(
     const { reserve0, reserve1 } = facts;
     return pairHops({ reserve0, reserve1, feeBps: BigInt(known.source.feeBps) });
   }
-  // Not opened yet: it has no price.
+  // Not initialized yet: it has no price.
   if (known.kind !== "uniswap-v3" || facts.kind !== "uniswap-v3" || ticks === undefined) return undefined;
   const { sqrtPrice, tick, liquidity } = facts;
   return concentratedHops({

@@ -2,9 +2,8 @@ import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port
 import type { MaybePromise } from "@causeway/domain";
 
 /**
- * Pools first: they answer from memory. Services of others are asked beside them when that was asked for, and
- * otherwise only where pools have no answer. Where answers are alike the pools' wins. A source that could not
- * be asked counts only when no other has an answer.
+ * Pools first: they answer from memory. External services are asked only on request or when pools have no
+ * answer. Ties go to the pools. The failure of a source matters only when no other has an answer.
  */
 export function createCombinedLiquidity(
   pools: LiquiditySource,
@@ -17,16 +16,16 @@ export function createCombinedLiquidity(
     amountIn: bigint,
     ofPools: MaybePromise<SwapAnswer | undefined>,
   ): Promise<SwapAnswer | undefined> {
-    const told = await Promise.allSettled([
+    const results = await Promise.allSettled([
       ofPools,
       ...services.map((service) => service.exactIn(question, amountIn)),
     ]);
     let best: SwapAnswer | undefined;
-    for (const one of told) {
+    for (const one of results) {
       const answer = one.status === "fulfilled" ? one.value : undefined;
       if (answer !== undefined && (best === undefined || answer.amountOut > best.amountOut)) best = answer;
     }
-    const failed = told.find((one) => one.status === "rejected");
+    const failed = results.find((one) => one.status === "rejected");
     if (best === undefined && failed !== undefined) throw failed.reason;
     return best;
   }

@@ -17,44 +17,41 @@ import { autoSlippageBps, MAX_SLIPPAGE_BPS } from "./auto-slippage.adapter.ts";
 import { boundedJson, StatusFault } from "./bounded-json.adapter.ts";
 
 export interface HttpAggregatorOptions {
-  /** In `/swap-sources`. */
+  /** As listed in `/swap-sources`. */
   readonly name: string;
-  /** Up to `/price` and `/quote`, e.g. `https://api.example.org/swap/allowance-holder`. */
+  /** Without `/price` and `/quote`, e.g. `https://api.example.org/swap/allowance-holder`. */
   readonly url: string;
   readonly apiKey: Secret | undefined;
-  /** Of one request, from its begin to the last byte. */
+  /** Of one request, from start to last byte. */
   readonly timeoutMs: number;
-  /** Contracts of the chains that it may be asked about. */
+  /** Contracts of the chains that it serves. */
   readonly chains: ReadonlyMap<number, ChainContracts>;
   readonly clock: Clock;
-  /** Told of each request without a usable answer. */
+  /** Receives each request without a usable answer. */
   readonly onFault: (error: unknown, facts: { readonly chainId: number }) => void;
 }
 
-/** An answer has some calldata; more is none. */
+/** An answer contains some calldata; a larger one is invalid. */
 const MAX_BYTES = 1_000_000;
-/**
- * After a fault it is left alone for so long: a service that is away must not delay each quote by its
- * deadline.
- */
+/** Pause after a failure: a service that is down must not delay each quote by its timeout. */
 const PAUSE_MS = 3_000;
-/** By these a service refuses what it is asked; the others say that it does not serve at all. */
+/** Statuses that refuse one question; others mean that the service is down. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
 const MAX_PAUSED_PAIRS = 10_000;
-/** The smallest trade that still has a price: this part of the input, where it is not less than nothing. */
+/** The share of the input that measures the spot price, at least one base unit. */
 const SAMPLE = 1_000n;
 /**
- * What others do to prices that are not seen here, bps: what is answered may be some blocks old when it is
+ * Slippage for price moves that cannot be observed here, bps: an answer may be a few blocks old when it is
  * mined.
  */
 const UNSEEN_MOVES_BPS = 30;
-/** Where an answer names no gas. */
+/** If an answer does not contain gas. */
 const USUAL_GAS = 400_000n;
 
 /**
- * A service that finds exchanges on request, of the interface that several have in common: `price` and
- * `quote` by `sellToken`, `buyToken`, `sellAmount` and `taker`. Only exact inputs. The calldata that it makes
- * is good for the router alone, which has to be the one who makes the calls.
+ * A swap aggregator with the common HTTP interface: `price` and `quote` by `sellToken`, `buyToken`,
+ * `sellAmount` and `taker`. Exact inputs only. Its calldata works only for the router, which must make the
+ * calls.
  */
 export function createHttpAggregator(options: HttpAggregatorOptions): LiquiditySource {
   const { name, chains, clock, onFault } = options;
@@ -66,9 +63,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   };
   const underWay = new Map<string, Promise<SwapAnswer | undefined>>();
   let pausedUntilMs = 0;
-  /**
-   * Anybody may ask for any token: what is wrong with one pair must not keep the others from being asked for.
-   */
+  /** Anyone may ask for any token: a failing pair must not block the others. */
   const pausedPairs = new Map<string, number>();
 
   function pause(error: unknown, pair: string): void {
@@ -91,8 +86,8 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
       buyToken: tokenOut,
       sellAmount: String(amountIn),
       taker,
-      // What the exchange must bring at least is checked by the calls around it: its own bound is only never
-      // to be the narrower one.
+      // The calls around the swap enforce the minimum output; the aggregator's own minimum must not be
+      // stricter.
       slippageBps: String(MAX_SLIPPAGE_BPS),
     });
     const response = await fetch(`${base}/${what}?${query.toString()}`, {
@@ -114,7 +109,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     const untouchable = new Set([...Object.values(contracts).flat(), tokenIn, tokenOut] as Address[]);
     const [quote, price] = await Promise.all([
       ask("quote", question, contracts.router).then((json) => readQuote(json, question, untouchable)),
-      // Without it there is an answer all the same, of which only the impact is not known.
+      // Without a price the quote is still usable; only its impact is unknown.
       ask("price", sample, contracts.router)
         .then((json) => readPrice(json, sample))
         .catch(() => undefined),
@@ -160,12 +155,12 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   return {
     sources: (chainId) => (chains.has(chainId) ? [name] : []),
     exactIn: answer,
-    // The common interface sells exact inputs only.
+    // The common interface supports exact inputs only.
     exactOut: () => undefined,
   };
 }
 
-/** The service answered, and what it said of this pair is no use. */
+/** The service works, but its answer about this pair is unusable. */
 function isAboutPair(error: unknown): boolean {
   return (
     error instanceof RangeError ||
@@ -183,8 +178,8 @@ function away(cause: unknown): ServiceError {
 }
 
 /**
- * Allowance, exchange, the allowance's end, and the payment of all that came out: the router is paid and pays
- * on, and fails when it is less than the bound.
+ * Approves, swaps, revokes the approval and pays out all of the output: the router receives it and pays it
+ * on, and reverts below the limit.
  * @throws RangeError for an exact output
  */
 function callsOf(
@@ -210,8 +205,8 @@ function callsOf(
     value: 0n,
   };
   const { to, data, value } = transaction;
-  // What it does with the allowance is not known, so that none may be there before, for tokens that refuse to
-  // change one, nor after.
-  const exchange = [approve(0n), approve(amountIn), { to, data, value }, approve(0n)];
-  return recipient === router ? exchange : [...exchange, pay];
+  // The calldata may leave part of the allowance. It is reset before, for tokens that refuse to change a
+  // nonzero allowance, and after.
+  const calls = [approve(0n), approve(amountIn), { to, data, value }, approve(0n)];
+  return recipient === router ? calls : [...calls, pay];
 }

@@ -56,7 +56,7 @@ function anAggregator(
   });
 }
 
-test("an exchange is answered with its output, its impact, and room for what is not seen", async () => {
+test("a swap is answered with its output, its impact and slippage for unobserved moves", async () => {
   const answer = await anAggregator().exactIn(question, 10_000_000n);
   // 1 % of the depth: 10^7 * 2 * 100 / 101.
   expect(answer).toMatchObject({ source: "aggregator", amountOut: 19_801_980n, gas: 280_000n });
@@ -85,17 +85,17 @@ test("approves the input, swaps, revokes the allowance and pays out the whole ou
   const { functionName, args } = decodeFunctionData({ abi: routerAbi, data: calls[4]?.data ?? "0x" });
   expect({ functionName, args }).toMatchObject({ functionName: "payBalance" });
   expect(args?.map(String).map((text) => text.toLowerCase())).toEqual([tokenOut, recipient, "1990"]);
-  // The output that stays in the router is for whoever put the calls together.
+  // Output that stays in the router is handled by the caller's own calls.
   expect(answer?.calls({ kind: "exactIn", limit: 1n, recipient: contracts.router })).toHaveLength(4);
 });
 
-test("a pair that it does not sell is no fault", async () => {
+test("a pair without liquidity is not a failure", async () => {
   server.respond = (_request, response) => void response.end('{"liquidityAvailable":false,"zid":"0x1"}');
   expect(await anAggregator().exactIn(question, 1_000n)).toBeUndefined();
   expect(faults).toEqual([]);
 });
 
-test("exact outputs, chains and names that it does not serve are not asked for", async () => {
+test("does not ask about exact outputs, unsupported chains or excluded names", async () => {
   const aggregator = anAggregator();
   expect(aggregator.exactOut(question, 5n)).toBeUndefined();
   expect(aggregator.exactIn({ ...question, chainId: 12 }, 5n)).toBeUndefined();
@@ -123,14 +123,14 @@ test("keeps the calls and minimum of an earlier answer when the price changes, a
     minBuyAmount: "800",
     transaction: { to: settler, data: "0x99", value: "0" },
   };
-  // The user's transaction is the agreed one: the router reverts it unless the minimum comes out.
+  // The user's transaction is the agreed one: the router reverts below the minimum.
   expect(quoted?.calls(bound)).toEqual(agreed);
   const { args } = decodeFunctionData({ abi: routerAbi, data: agreed?.at(-1)?.data ?? "0x" });
   expect(args?.[2]).toBe(1_990n);
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 900n });
 });
 
-const isAway = { code: "SERVICE_UNAVAILABLE" };
+const unavailable = { code: "SERVICE_UNAVAILABLE" };
 
 test.each([
   ["is about another input", { sellToken: account("b1") }],
@@ -157,47 +157,46 @@ test.each([
   ["needs an allowance for the zero address", { allowanceTarget: account("00") }],
 ])("discards an answer that %s", async (_why, change) => {
   server.change = change;
-  await expect(anAggregator().exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(anAggregator().exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   expect(faults).toHaveLength(1);
 });
 
 test.each([
   ["refuses the key", { key: "another key" }, undefined],
-  ["says nothing in time", { timeoutMs: 50 }, () => undefined],
+  ["times out", { timeoutMs: 50 }, () => undefined],
   [
     "sends more than a megabyte",
     {},
     (_: unknown, response: { end(text: string): void }) => response.end(" ".repeat(1_100_000)),
   ],
+  ["sends invalid JSON", {}, (_: unknown, response: { end(text: string): void }) => response.end("<html>")],
   [
-    "sends what is no JSON",
-    {},
-    (_: unknown, response: { end(text: string): void }) => response.end("<html>"),
-  ],
-  [
-    "sends elsewhere",
+    "redirects",
     {},
     (_: unknown, response: { writeHead(status: number, headers: object): { end(): void } }) =>
       response.writeHead(302, { location: `${server.url}/quote` }).end(),
   ],
-])("a service that %s has no answer, and its key stands in no fault", async (_why, change, respond) => {
-  server.respond = respond as typeof server.respond;
-  await expect(anAggregator(change).exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
-  expect(faults).toHaveLength(1);
-  const [fault] = faults;
-  expect(
-    `${String(fault)}${fault instanceof Error ? `${fault.stack}${String(fault.cause)}` : ""}`,
-  ).not.toContain(aggregatorKey);
-});
+])(
+  "a service that %s has no answer, and the error does not contain its key",
+  async (_why, change, respond) => {
+    server.respond = respond as typeof server.respond;
+    await expect(anAggregator(change).exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
+    expect(faults).toHaveLength(1);
+    const [fault] = faults;
+    expect(
+      `${String(fault)}${fault instanceof Error ? `${fault.stack}${String(fault.cause)}` : ""}`,
+    ).not.toContain(aggregatorKey);
+  },
+);
 
-test("after a fault it is left alone for three seconds", async () => {
+test("pauses for three seconds after a failure", async () => {
   const aggregator = anAggregator();
   server.change = { buyAmount: "0" };
-  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   server.change = {};
   const asked = server.asked.length;
   nowMs += 2_999;
-  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   expect(server.asked).toHaveLength(asked);
   nowMs += 1;
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
@@ -207,22 +206,24 @@ test("still asks for other pairs after a pair was refused or answered with inval
   const aggregator = anAggregator();
   const hostile = { ...question, tokenIn: account("66") };
   server.respond = (_request, response) => void response.writeHead(400).end();
-  await expect(aggregator.exactIn(hostile, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(hostile, 1_000n)).rejects.toMatchObject(unavailable);
   server.respond = undefined;
   server.change = { transaction: { to: settler, data: "0x", value: "0", gas: "10000001" } };
   await expect(aggregator.exactIn({ ...hostile, tokenOut: account("67") }, 1_000n)).rejects.toMatchObject(
-    isAway,
+    unavailable,
   );
   server.change = {};
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
-  // One that does not serve at all is left alone by everybody.
+  // A service that is down is paused for all pairs.
   server.respond = (_request, response) => void response.writeHead(503).end();
-  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   server.respond = undefined;
-  await expect(aggregator.exactIn({ ...question, tokenIn: account("68") }, 1n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn({ ...question, tokenIn: account("68") }, 1n)).rejects.toMatchObject(
+    unavailable,
+  );
 });
 
-/** Pools that sell one for `rate`; undefined: they have no answer. */
+/** Pools that sell at `rate`; undefined: they have no answer. */
 function pools(rate: bigint | undefined, fails = false): LiquiditySource {
   const of = (amountIn: bigint): SwapAnswer | undefined =>
     rate === undefined
@@ -250,7 +251,7 @@ test("answers from pools alone, synchronously, unless aggregators are requested"
   expect(createCombinedLiquidity(pools(3n), []).exactIn(external, 1n)).toMatchObject({ source: "pools" });
 });
 
-test("where pools have no answer, or cannot be read, the service answers", async () => {
+test("the service answers when pools have no answer or cannot be read", async () => {
   for (const none of [pools(undefined), pools(undefined, true)])
     expect(await createCombinedLiquidity(none, [anAggregator()]).exactIn(question, 1_000n)).toMatchObject({
       source: "aggregator",
@@ -265,7 +266,7 @@ test("reports an unavailable source only when no other source has an answer", as
   });
   await expect(
     createCombinedLiquidity(pools(undefined), [anAggregator()]).exactIn(question, 5n),
-  ).rejects.toMatchObject(isAway);
+  ).rejects.toMatchObject(unavailable);
   await expect(
     createCombinedLiquidity(pools(undefined, true), [anAggregator()]).exactIn(question, 5n),
   ).rejects.toMatchObject({ code: "RPC_HTTP_ERROR" });
@@ -284,7 +285,7 @@ test("never asks aggregators for a fill, whatever they answered before", async (
     server.asked.length = 0;
     server.change = { buyAmount, minBuyAmount: "1" };
     expect(await inFill(source).buys(1_000n)).toMatchObject({ amountOut: 1_000n });
-    // Where the pools have no answer either, the fill waits or the deposit goes back.
+    // If the pools have no answer either, the fill waits or the deposit is refunded.
     expect(
       await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).buys(1_000n),
     ).toBeUndefined();

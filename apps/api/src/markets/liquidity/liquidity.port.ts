@@ -3,8 +3,8 @@ import type { MaybePromise } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 
 /**
- * An exchange of one token for another on one chain. Native coin is its wrapped token here: wrapping is the
- * caller's.
+ * A swap of one token for another on one chain. Callers pass the wrapped token for the native token and wrap
+ * it themselves.
  */
 export interface SwapQuestion {
   readonly chainId: number;
@@ -13,73 +13,73 @@ export interface SwapQuestion {
   /** Names of sources that may be used; undefined = all but the excluded ones. */
   readonly included: ReadonlySet<string> | undefined;
   readonly excluded: ReadonlySet<string>;
-  /** Pools that a path may lead through at most; more than three are taken as three. */
+  /** Maximum number of pools on a path; values above three count as three. */
   readonly maxHops: number;
-  /** Services of others are asked as well; otherwise only when no pool has an answer, as they answer late. */
+  /**
+   * Also asks external services; otherwise they are asked only when no pool has an answer, because they are
+   * slow.
+   */
   readonly external: boolean;
 }
 
-/** One way to make an exchange, at the newest known state of its pools. */
+/** One way to swap, at the newest known state of its pools. */
 export interface SwapAnswer {
   /** Name of the source. */
   readonly source: string;
-  /** Tokens in order, the two ends included. */
+  /** Tokens in order, including both ends. */
   readonly path: readonly Address[];
   readonly amountIn: bigint;
   readonly amountOut: bigint;
   /**
-   * What the same input would buy at the price of the smallest trade, its pool fees paid: the difference to
-   * `amountOut` is the impact.
+   * What the same input would buy at the price of the smallest trade, after pool fees: the difference from
+   * `amountOut` is the price impact.
    */
   readonly spotOut: bigint;
-  /** Gas units of the exchange itself. */
+  /** Gas units of the swap itself. */
   readonly gas: bigint;
   /**
    * How far the output may be expected to move before the transaction is mined, bps: from the depth of the
-   * pools and how they moved lately.
+   * pools and their recent moves.
    */
   readonly slippageBps: number;
-  /** Block whose state this is; undefined when a service of others answered. */
+  /** Block of this state; undefined for an answer of an external service. */
   readonly blockNumber: bigint | undefined;
   /**
-   * Calls for whoever holds the input, and makes them in his own name, in order: allowance and exchange, no
-   * allowance left over. `exactIn` spends all of the input for at least `limit` of the output; `exactOut`
-   * gets exactly the output for at most `limit` of the input.
+   * Calls that the holder of the input makes in order: approval and swap, without a remaining approval.
+   * `exactIn` spends the whole input for at least `limit` of the output; `exactOut` gets exactly the output
+   * for at most `limit` of the input.
    */
   calls(bound: SwapBound): readonly CallPlan[];
 }
 
 export interface SwapBound {
   readonly kind: "exactIn" | "exactOut";
-  /** Least output, or most input, smallest units. */
+  /** Minimum output or maximum input, base units. */
   readonly limit: bigint;
-  /** Receives the output. */
   readonly recipient: Address;
 }
 
 /**
- * Where tokens can be exchanged. Pools kept in memory answer synchronously while no block has come since they
- * were read; both functions never fall when the amount grows.
- * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE when a source did not answer and no other has an
- * answer
+ * Where tokens can be swapped. Cached pools answer synchronously until a newer block arrives. Both functions
+ * are monotonic in the amount.
+ * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE when a source failed and no other has an answer
  */
 export interface LiquiditySource {
-  /** Names that this chain's quotes may name. */
+  /** Source names that quotes on this chain may use. */
   sources(chainId: number): readonly string[];
-  /** The best output for this input; undefined: no way is known, or the pools do not bear it. */
+  /** The best output for this input; undefined: no path, or insufficient liquidity. */
   exactIn(question: SwapQuestion, amountIn: bigint): MaybePromise<SwapAnswer | undefined>;
-  /** The least input for this output; undefined likewise. */
+  /** The lowest input for this output; undefined: likewise. */
   exactOut(question: SwapQuestion, amountOut: bigint): MaybePromise<SwapAnswer | undefined>;
 }
 
 /**
- * What a token is worth by its pools, for tokens that no source of prices knows: USD per whole unit with 18
- * decimals, by the deepest way to a token with a price. Read from memory, so that the first question of a
- * token has no answer yet. Whoever moves a pool moves this: it is good for what is shown, never for what is
- * paid.
+ * The pools' price of a token without a price source: USD per whole unit with 18 decimals, over the deepest
+ * path to a priced token. Reads only the cache, so the first call for a token returns undefined. Pools can be
+ * moved: use it for display, never for payments.
  */
 export type PoolUsd = (
   token: Pick<Currency, "chainId" | "address" | "decimals">,
-  /** Shallower pools say nothing, USD with 18 decimals. Default 1,000 USD. */
+  /** Ignores shallower pools, USD with 18 decimals. Default 1,000 USD. */
   minDepthUsd?: bigint,
 ) => bigint | undefined;

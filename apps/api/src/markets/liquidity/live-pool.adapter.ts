@@ -2,7 +2,7 @@ import type { Address, ConcentratedPool, ConstantProductPair, Hop, PoolSource } 
 import { BPS } from "@causeway/domain";
 import type { TokenPair } from "./token-pair.adapter.ts";
 
-/** A pool that was found, and what never changes of it. */
+/** A known pool and its immutable facts. */
 export type KnownPool = {
   readonly pair: TokenPair;
   readonly address: Address;
@@ -17,14 +17,14 @@ export type KnownPool = {
   | { readonly kind: "uniswap-v2"; readonly source: Extract<PoolSource, { kind: "uniswap-v2" }> }
 );
 
-/** A pool at one block, ready to be traded in either way. */
+/** A pool at one block, tradable in both directions. */
 export interface LivePool {
   readonly known: KnownPool;
-  /** Token0 goes in. */
+  /** Sells token0. */
   readonly down: Hop;
-  /** Token1 goes in. */
+  /** Sells token1. */
   readonly up: Hop;
-  /** How far its price reached between its lowest and its highest in the blocks that are remembered, bps. */
+  /** Distance from its lowest to its highest price in the remembered blocks, bps. */
   readonly movedBps: number;
 }
 
@@ -40,8 +40,8 @@ export function pairHops(pool: ConstantProductPair): Pick<LivePool, "down" | "up
 }
 
 /**
- * Price of token0 in token1, smallest units, as a floating number: for measures, not for amounts. Undefined
- * where there is none.
+ * Price of token0 in token1, base units, as a floating-point number: for metrics, not for amounts. Undefined
+ * if the pool has none.
  */
 export function roughPrice({ down }: Pick<LivePool, "down">): number | undefined {
   if (down.kind === "concentrated") return (Number(down.pool.sqrtPrice) / 2 ** 96) ** 2;
@@ -49,7 +49,7 @@ export function roughPrice({ down }: Pick<LivePool, "down">): number | undefined
   return reserve0 === 0n || reserve1 === 0n ? undefined : Number(reserve1) / Number(reserve0);
 }
 
-/** Distance of the highest price to the lowest, bps. */
+/** Distance from the lowest to the highest price, bps. */
 export function reachBps(prices: readonly number[]): number {
   if (prices.length < 2) return 0;
   return Math.ceil((Math.max(...prices) / Math.min(...prices) - 1) * Number(BPS));

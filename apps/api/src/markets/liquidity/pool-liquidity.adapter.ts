@@ -15,12 +15,12 @@ import type { ChainPools, PoolSnapshot } from "./chain-pools.adapter.ts";
 import { routerOf, swapCalls } from "./swap-calls.adapter.ts";
 import { pairsOfPaths, type TokenPair } from "./token-pair.adapter.ts";
 
-/** A chain whose pools are kept in memory. */
+/** A chain whose pools are cached in memory. */
 export interface PooledChain {
   readonly chainId: number;
   readonly liquidity: ChainLiquidity;
   readonly pools: ChainPools;
-  /** Configured tokens that are known to take one allowance after another. */
+  /** Configured tokens that can change a nonzero allowance. */
   readonly plainApprovals: ReadonlySet<Address>;
 }
 
@@ -32,20 +32,22 @@ interface Asked {
 }
 
 /**
- * Gas of the routers on the local contracts, rounded up to the thousand: what an exchange costs before its
- * first pool (allowances included), each pool, and each boundary of liquidity that is crossed.
+ * Gas of the routers with the local contracts, rounded up to a thousand: the fixed cost of a swap (with
+ * approvals), each pool, and each initialized tick that is crossed.
  */
 const GAS = { base: 75_000n, concentrated: 85_000n, pair: 75_000n, crossedTick: 24_000n };
 
 /**
- * Exchanges through pools kept in memory. Each question is answered from one block; synchronously while that
- * is the newest.
+ * Swaps through pools cached in memory. Each question is answered from one block, synchronously while that is
+ * the newest.
  */
 export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySource {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
   const tradable = new Map(chains.map((chain) => [chain.chainId, tradableSources(chain.liquidity)]));
 
-  /** A quote asks one question about many amounts: what does not depend on them is worked out once. */
+  /**
+   * A quote asks one question with many amounts: parts that do not depend on the amount are computed once.
+   */
   const prepared = new WeakMap<SwapQuestion, Asked | "nowhere">();
 
   function prepare(question: SwapQuestion): Asked | "nowhere" {

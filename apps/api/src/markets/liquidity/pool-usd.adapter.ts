@@ -5,18 +5,18 @@ import type { PriceBook } from "../prices/price-source.port.ts";
 import type { PooledChain } from "./pool-liquidity.adapter.ts";
 import { tokenPair, type TokenPair } from "./token-pair.adapter.ts";
 
-/** A chain with what may have a price of its own. */
+/** A chain and its currencies with a price source. */
 export interface PricedChain extends PooledChain {
   readonly native: Currency;
   readonly tokens: readonly Currency[];
 }
 
-/** Pools with less than this on the side of the known token tell nothing: USD with 18 decimals. */
+/** Pools with less than this on the side of the priced token are ignored: USD with 18 decimals. */
 const MIN_DEPTH_USD = 1_000n * 10n ** 18n;
-/** Pools between a token and the one with a price. */
+/** Maximum number of pools between a token and the priced one. */
 const MAX_POOLS = 2;
 
-/** USD per smallest unit, as a fraction, and how much of the known token stood behind it. */
+/** USD per base unit as a fraction, and the depth of the priced token behind it. */
 interface UnitUsd {
   /** 18 decimals. */
   readonly numerator: bigint;
@@ -24,7 +24,7 @@ interface UnitUsd {
   readonly depthUsd: bigint;
 }
 
-/** What tokens are worth by the pools in memory, over the chain's connectors to one with a price. */
+/** Values tokens by the pools in memory, over the chain's connectors to a priced token. */
 export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook): PoolUsd {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
 
@@ -57,7 +57,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
 
   const pairs = new WeakMap<object, readonly TokenPair[]>();
 
-  /** Lets the pools of a token be read with the next blocks; whoever asks now has no answer yet. */
+  /** Has the token's pools read with the next blocks; the current call gets no answer. */
   function remember(currency: object, chain: PricedChain, token: Address): void {
     let wanted = pairs.get(currency);
     if (wanted === undefined) {
@@ -65,7 +65,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
       pairs.set(currency, wanted);
     }
     const answer = chain.pools.at(wanted);
-    // The next block tries again, and a failed reading is told of by whoever needs it.
+    // The next block tries again, and callers that need the pools report failures.
     if (answer instanceof Promise) answer.catch(() => undefined);
   }
 
@@ -82,7 +82,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
   };
 }
 
-/** Of a token with each connector, and of the connectors with each other. */
+/** Pairs of a token with each connector, and of the connectors with each other. */
 function pairsAbout(token: Address, connectors: readonly Address[]): TokenPair[] {
   return connectors.flatMap((connector, index) => [
     ...(connector === token ? [] : [tokenPair(token, connector)]),
@@ -90,7 +90,7 @@ function pairsAbout(token: Address, connectors: readonly Address[]): TokenPair[]
   ]);
 }
 
-/** Whoever wants to know it now cannot wait, nor be told that there is none. */
+/** Callers need an answer now: neither a pending nor a failed price is usable. */
 function usdNow(prices: PriceBook, currency: Currency): bigint | undefined {
   try {
     const usd = prices.usd(currency);
@@ -119,8 +119,7 @@ function through(
 const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();
 
 /**
- * How much of a token stands behind the price. Pools in memory never change: what was measured once holds
- * until the next block.
+ * The amount of a token behind the price. Cached pools are immutable: the result holds until the next block.
  */
 function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" | "token1"): bigint {
   if ("reserve0" in pool) return token === "token0" ? pool.reserve0 : pool.reserve1;
@@ -129,7 +128,7 @@ function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" |
   return (measured[token] ??= depthNearPrice(pool, token));
 }
 
-/** What a pair of constant product with the same price and the same liquidity at it would hold. */
+/** The reserves of a constant-product pair with the same price and liquidity. */
 function virtualReserves(pool: ConcentratedPool | ConstantProductPair): {
   reserve0: bigint;
   reserve1: bigint;

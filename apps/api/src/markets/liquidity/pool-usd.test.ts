@@ -6,15 +6,12 @@ import { concentratedHops } from "./live-pool.adapter.ts";
 import { createPoolUsd, type PricedChain } from "./pool-usd.adapter.ts";
 import { tokenPair } from "./token-pair.adapter.ts";
 
-/** Before any other in the order of pools. */
+/** Sorts before any other token of a pool. */
 const TOKEN: Address = `0x${"00".repeat(19)}01`;
 const USDC = usdcOn(ORIGIN);
 const USD = 10n ** 18n;
 
-/**
- * A pool of the token with USDC (6 decimals both), token0 being the token, with one position around its
- * price.
- */
+/** A pool of the token (token0) with USDC, both with 6 decimals, with one position around its price. */
 function aPool(tick: number, halfWidth: number, liquidity: bigint): ConcentratedPool {
   return {
     sqrtPrice: sqrtRatioAtTick(tick),
@@ -52,9 +49,10 @@ function worth(...pools: readonly ConcentratedPool[]): number | undefined {
 
 const million = 10n ** 12n;
 
-test("a narrow position that lies about the price does not outweigh a pool with more money", () => {
+test("a narrow position at a false price does not outweigh a pool with more money", () => {
   const honest = aPool(0, 10_000, million);
-  // A hundred times the price. At it stands ten times the liquidity in USD, and next to it half the money.
+  // A hundred times the price. It has ten times the liquidity in USD at that price, and half the money in
+  // total.
   const lie = aPool(46_054, 10, million);
   expect(worth(lie)).toBeCloseTo(100, 0);
   expect(worth(honest)).toBeCloseTo(1, 2);
@@ -62,7 +60,7 @@ test("a narrow position that lies about the price does not outweigh a pool with 
   expect(worth(lie, honest)).toBeCloseTo(1, 2);
 });
 
-test("a price that next to no money stands behind is none", () => {
+test("ignores a price with almost no money behind it", () => {
   expect(worth(aPool(0, 10, 10_000n * 10n ** 6n))).toBeUndefined();
   expect(worth(aPool(0, 10_000, 10_000n * 10n ** 6n))).toBeCloseTo(1, 2);
 });

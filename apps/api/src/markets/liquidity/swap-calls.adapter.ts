@@ -4,22 +4,17 @@ import { approveCalldata } from "@causeway/domain";
 import type { SwapBound } from "./liquidity.port.ts";
 import type { BestPath, Leg } from "./best-path.adapter.ts";
 
-/**
- * Routers refuse after it. Whoever holds the calls has a deadline of his own, the order's, so that theirs is
- * as far as it goes.
- */
+/** No router deadline: the order that contains the calls has its own. */
 const NEVER = (1n << 256n) - 1n;
 
-/** The contract of a source that trades; undefined: nothing is traded there. */
+/** The contract that trades for a source; undefined: this source cannot trade. */
 export function routerOf(source: PoolSource): Address | undefined {
   return source.router;
 }
 
 /**
- * Allowance, exchange, and the allowance's end, for whoever holds the input. Pure.
- *
- * @param resetsFirst the token may refuse to change one allowance into another, so that what anybody left
- * over is taken back before
+ * Approval, swap and revocation, for the holder of the input. Pure.
+ * @param resetsFirst the token may refuse to change a nonzero allowance, so a leftover is revoked first
  */
 export function swapCalls(
   source: PoolSource,
@@ -34,8 +29,8 @@ export function swapCalls(
   return [
     ...(resetsFirst ? [approval(token, router, 0n)] : []),
     approval(token, router, allowance),
-    { to: router, data: exchangeData(source, path, bound), value: 0n },
-    // Of an exact input nothing is left; of the most that an output may cost something nearly always is.
+    { to: router, data: swapData(source, path, bound), value: 0n },
+    // An exact input leaves no allowance; an exact output nearly always leaves a part of the maximum.
     ...(exactIn ? [] : [approval(token, router, 0n)]),
   ];
 }
@@ -44,11 +39,8 @@ function approval(token: Address, spender: Address, amount: bigint): CallPlan {
   return { to: token, data: approveCalldata(spender, amount), value: 0n };
 }
 
-/**
- * Written by hand, as all calldata of a quote is: an ABI encoder costs more than the exchange took to be
- * found.
- */
-function exchangeData(
+/** Encoded by hand, like all calldata of a quote: an ABI encoder takes longer than finding the swap. */
+function swapData(
   source: PoolSource,
   { amountIn, amountOut, legs }: BestPath,
   { kind, limit, recipient }: SwapBound,
@@ -69,14 +61,14 @@ function exchangeData(
     : `${exactIn ? "0xb858183f" : "0x09b81346"}${uint(WORD)}${uint(4 * WORD)}${address(recipient)}${uint(amount)}${uint(limit)}${bytes(path)}`;
 }
 
-/** Token, fee, token, … from input to output, packed as the v3 routers and the quoter take it. */
+/** Token, fee, token, … from input to output, packed for the v3 routers and the quoter. */
 export function concentratedPath(legs: readonly Leg[]): Hex {
   let path = (legs[0] as Leg).tokenIn;
   for (const leg of legs) path = `${path}${feeOf(leg)}${leg.tokenOut.slice(2)}`;
   return path;
 }
 
-/** The same from output to input, as exact outputs take it. */
+/** The same from output to input, for exact outputs. */
 export function reversedPath(legs: readonly Leg[]): Hex {
   const back = legs.toReversed();
   let path = (back[0] as Leg).tokenOut;
@@ -84,7 +76,6 @@ export function reversedPath(legs: readonly Leg[]): Hex {
   return path;
 }
 
-/** Three bytes. */
 function feeOf({ pool }: Leg): string {
   if (pool.known.kind !== "uniswap-v3")
     throw new RangeError("invariant violated: fee tier on a constant-product pair");
@@ -102,7 +93,7 @@ function uint(value: bigint | number): string {
   return value.toString(16).padStart(64, "0");
 }
 
-/** Length, and as many words as they need. */
+/** Length and content, padded to whole words. */
 function bytes(value: Hex): string {
   const count = value.length / 2 - 1;
   return uint(count) + value.slice(2) + "0".repeat(((WORD - (count % WORD)) % WORD) * 2);

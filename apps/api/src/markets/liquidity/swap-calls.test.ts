@@ -45,7 +45,7 @@ function pathOver(pools: number, source: PoolSource): BestPath {
   return { amountIn: 10n ** 21n + 7n, amountOut: 123_456_789n, legs };
 }
 
-/** Token, fee, token, … as the routers take it. */
+/** Token, fee, token, … in the routers' format. */
 function packed(list: readonly Address[], between: readonly number[]): `0x${string}` {
   const types = list.flatMap((_, index) => (index === 0 ? ["address"] : ["uint24", "address"]));
   const values = list.flatMap((one, index) => (index === 0 ? [one] : [between[index - 1], one]));
@@ -59,7 +59,7 @@ for (const pools of [1, 2, 3])
     const dataOf = (source: PoolSource) =>
       swapCalls(source, router, pathOver(pools, source), bound, false).find(({ to }) => to === router)?.data;
 
-    test(`${kind} over ${pools} v3 pools is what an ABI encoder makes of it, with a deadline and without`, () => {
+    test(`${kind} over ${pools} v3 pools matches an ABI encoder, with a deadline and without`, () => {
       const common = { recipient };
       const abi = newerRouters;
       const path =
@@ -89,7 +89,7 @@ for (const pools of [1, 2, 3])
       );
     });
 
-    test(`${kind} over ${pools} v2 pairs is what an ABI encoder makes of it`, () => {
+    test(`${kind} over ${pools} v2 pairs matches an ABI encoder`, () => {
       const source = sourceOf("uniswap-v2", "swap-router");
       const { amountIn, amountOut } = pathOver(pools, source);
       expect(dataOf(source)).toBe(
@@ -108,7 +108,7 @@ for (const pools of [1, 2, 3])
     });
   }
 
-test("an exact input allows what it spends, an exact output at most its limit and nothing afterwards, and others' leftovers are taken back first", () => {
+test("approves the exact input or the maximum of an exact output, revokes the rest, and revokes a leftover allowance first", () => {
   const source = sourceOf("uniswap-v3", "swap-router");
   const path = pathOver(1, source);
   const allowed = (kind: "exactIn" | "exactOut", resetsFirst: boolean) =>

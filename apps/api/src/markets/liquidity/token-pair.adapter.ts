@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 
-/** Two tokens in the order of their addresses, as pools know them. */
+/** Two tokens in the order of their addresses, as in pools. */
 export interface TokenPair {
   readonly key: string;
   readonly token0: Address;
@@ -10,14 +10,14 @@ export interface TokenPair {
 export function tokenPair(a: Address, b: Address): TokenPair {
   let ofA = pairs.get(a);
   if (ofA === undefined) {
-    // Clients choose the tokens: what they ask for must not fill the memory.
+    // Clients choose the tokens, so memory must be bounded.
     if (pairs.size >= MAX_TOKENS) pairs.clear();
     ofA = new Map();
     pairs.set(a, ofA);
   }
   let pair = ofA.get(b);
   if (pair === undefined) {
-    // Of the same length and case, so that their texts are ordered as their numbers are.
+    // Same length and case, so string order is numeric order.
     const [token0, token1] = a < b ? [a, b] : [b, a];
     pair = { key: token0 + token1, token0, token1 };
     if (ofA.size >= MAX_TOKENS) ofA.clear();
@@ -28,15 +28,11 @@ export function tokenPair(a: Address, b: Address): TokenPair {
 
 const MAX_TOKENS = 1_000;
 /**
- * The same pairs are looked up some hundred times for a quote: to put their keys together anew each time
- * costs more than all else about them.
+ * A quote looks up the same pairs hundreds of times: building their keys each time would dominate its cost.
  */
 const pairs = new Map<Address, Map<Address, TokenPair>>();
 
-/**
- * Every pair that a path from one token to the other may lead through: of the ends and the connectors between
- * them.
- */
+/** All pairs that a path between two tokens may use: of the ends and the connectors. */
 export function pairsOfPaths(
   tokenIn: Address,
   tokenOut: Address,

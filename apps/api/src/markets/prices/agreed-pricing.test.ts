@@ -1,7 +1,7 @@
 import type { FeeSponsorship, PricingFacts } from "@causeway/domain";
 import { feeSponsorshipOf, forward } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { agreedPricing, sparedSponsor, sponsoredUsd } from "./agreed-pricing.ts";
+import { agreedPricing, unusedSponsorUsd, sponsoredUsd } from "./agreed-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
 
 const USD = 10n ** 18n;
@@ -26,10 +26,10 @@ function pricing(change: Partial<PricingFacts> = {}): RoutePricing {
 }
 
 function promised(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
-  const wish = { wallet: `0x${"11".repeat(20)}` as const, selected: new Set(["execution"] as const) };
+  const sponsor = { wallet: `0x${"11".repeat(20)}` as const, selected: new Set(["execution"] as const) };
   return {
     ...feeSponsorshipOf(
-      { ...wish, maxUsd: undefined, cap: undefined, fixedRate: undefined },
+      { ...sponsor, maxUsd: undefined, cap: undefined, fixedRate: undefined },
       { execution: 40_000n, service: 0n, app: 0n, swap: 0n, sponsored: 40_000n },
       { decimals: 6, priceUsd: USD },
     ),
@@ -39,17 +39,17 @@ function promised(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
 
 const rate = { input: 1n, output: 1n };
 
-test("a request without shares of others is priced as ever", () => {
+test("leaves the prices of a request without app fees, sponsor or top-up unchanged", () => {
   const plain = pricing();
   expect(agreedPricing(plain, {})).toBe(plain);
   expect(sponsoredUsd({}, 100_000_000n, plain)).toBe(0n);
 });
 
-test("what a sponsor promised is what he pays, however dear gas has become: the rest is the promise of the quote", () => {
+test("the sponsor pays what was promised, even if gas has become more expensive", () => {
   const terms = { sponsorship: promised() };
-  const dearer = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
-  expect(forward(100_000_000n, dearer.facts).sponsored).toBe(40_000n);
-  expect(sponsoredUsd(terms, 100_000_000n, dearer)).toBe(USD / 25n);
+  const expensive = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
+  expect(forward(100_000_000n, expensive.facts).sponsored).toBe(40_000n);
+  expect(sponsoredUsd(terms, 100_000_000n, expensive)).toBe(USD / 25n);
 });
 
 test("keeps a fixed rate at the fill's prices and charges the sponsor the difference", () => {
@@ -64,9 +64,9 @@ test("keeps a fixed rate at the fill's prices and charges the sponsor the differ
 });
 
 test("drops a fixed rate that exceeds the sponsor's limit or is far from current prices", () => {
-  const dear = { sponsorship: promised({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
+  const capped = { sponsorship: promised({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
   const moved = pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } });
-  expect(sponsoredUsd(dear, 100_000_000n, agreedPricing(moved, dear))).toBeUndefined();
+  expect(sponsoredUsd(capped, 100_000_000n, agreedPricing(moved, capped))).toBeUndefined();
   const unbound = { sponsorship: promised({ fixedRate: rate }) };
   const broken = pricing({ origin: { decimals: 6, priceUsd: (USD * 90n) / 100n } });
   expect(sponsoredUsd(unbound, 100_000_000n, agreedPricing(broken, unbound))).toBeUndefined();
@@ -88,11 +88,11 @@ test("deducts app fees and the gas top-up from a deposit at the fill as quoted",
 test("returns unspent origin gas to the sponsor, up to the part that the sponsor pays", () => {
   const terms = { sponsorship: promised() };
   const paid = USD / 25n;
-  expect(sparedSponsor(terms, paid, USD / 100n)).toBe(USD / 100n);
-  expect(sparedSponsor(terms, paid, USD)).toBe(paid);
-  expect(sparedSponsor({}, 0n, USD)).toBe(0n);
+  expect(unusedSponsorUsd(terms, paid, USD / 100n)).toBe(USD / 100n);
+  expect(unusedSponsorUsd(terms, paid, USD)).toBe(paid);
+  expect(unusedSponsorUsd({}, 0n, USD)).toBe(0n);
   const none = { selected: false, totalUsd: paid, sponsoredUsd: 0n };
   const { components } = promised();
   const relayOnly = { sponsorship: promised({ components: { ...components, execution: none } }) };
-  expect(sparedSponsor(relayOnly, paid, USD)).toBe(0n);
+  expect(unusedSponsorUsd(relayOnly, paid, USD)).toBe(0n);
 });

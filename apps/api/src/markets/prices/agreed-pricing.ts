@@ -2,12 +2,12 @@ import { amountToUsdUp, appBpsOf, forward, rateOffBps } from "@causeway/domain";
 import type { PricingFacts, RequestTerms } from "@causeway/domain";
 import type { RoutePricing } from "./quote-pricing.ts";
 
-/** What terms say about fees, and about what is paid beside the output. */
+/** The parts of the terms that change prices: fees, and what is paid in addition to the output. */
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
 
 /**
- * The prices of a route with what its terms say of fees: what apps take is taken, and what a sponsor promised
- * is added, or whatever his rate asks for by now.
+ * The prices of a route under its terms: deducts app fees and adds what the sponsor promised, or what its
+ * fixed rate needs now.
  */
 export function agreedPricing(
   pricing: RoutePricing,
@@ -33,9 +33,9 @@ export function agreedPricing(
 }
 
 /**
- * What the sponsor pays of a fill now, USD with 18 decimals: what he promised, or what his rate asks for.
- * Undefined: keeping the rate costs more than he would bear, or prices have moved too far beside it. Nothing
- * without a sponsor.
+ * What the sponsor pays of a fill now, USD with 18 decimals: the promised amount, or what the fixed rate
+ * needs. Undefined: the rate costs more than the sponsor's limit or is too far from the prices. 0 without a
+ * sponsor.
  */
 export function sponsoredUsd(
   { sponsorship }: FeeTerms,
@@ -49,16 +49,16 @@ export function sponsoredUsd(
 }
 
 /**
- * What the sponsor is not charged of that, because the origin transaction, which he was to pay a part of,
+ * The part that the sponsor is not charged because the origin transaction, of which it was to pay a share,
  * cost nothing. USD with 18 decimals.
  */
-export function sparedSponsor({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
+export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;
   const paid =
     sponsorship.fixedRate === undefined ? sponsorship.components.execution.sponsoredUsd : sponsored;
-  const most = paid < sponsored ? paid : sponsored;
-  return unspentUsd < most ? unspentUsd : most;
+  const limitUsd = paid < sponsored ? paid : sponsored;
+  return unspentUsd < limitUsd ? unspentUsd : limitUsd;
 }
 
-/** A rate that lies further beside the prices, bps, is somebody's mistake. */
+/** A rate that is further from the prices, in bps, must be a mistake. */
 export const MAX_RATE_OFF_BPS = 500n;

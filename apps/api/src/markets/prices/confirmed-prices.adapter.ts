@@ -1,9 +1,8 @@
 import type { PriceSource, UsdPrice } from "./price-source.port.ts";
 
 /**
- * Prices of one source, confirmed by a second one: a price that the second source does not confirm within the
- * bound is marked as disputed. While the second source cannot be reached, or its price is too old, the price
- * is disputed: a veto that an outage lifts is none.
+ * Prices of one source, checked by a second one. A price is disputed when the second source contradicts it,
+ * fails, or is too far behind: a veto must not be lifted by an outage.
  * @param maxDivergenceBps by price id, bps of the second source's price
  * @param maxLagMs how much older than the price itself the second source's may be
  * @param onFault receives the second source's failure, and each price that becomes disputed

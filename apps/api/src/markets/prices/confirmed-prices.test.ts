@@ -12,7 +12,7 @@ const IDS = ["ethereum", "usd-coin", "rare"];
 const maxBps = (id: string) => (id === "usd-coin" ? 50 : 150);
 const { signal } = new AbortController();
 
-test("disputes what the second source does not confirm within the bound", async () => {
+test("disputes a price that the second source does not confirm within the limit", async () => {
   const primary = aSource("first", { ethereum: 10_150n, "usd-coin": 10_000n, rare: 5n });
   const second = aSource("second", { ethereum: 10_000n, "usd-coin": 9_949n });
   const prices = await createConfirmedPrices(primary, second, maxBps, 60_000, () => {}).fetch(IDS, signal);

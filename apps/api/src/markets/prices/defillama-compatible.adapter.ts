@@ -4,7 +4,7 @@ import { fieldsOf, readPriceJson } from "./http-json.adapter.ts";
 import type { PriceEndpoint } from "./http-json.adapter.ts";
 import { inGroups, priceEntry } from "./price-entry.adapter.ts";
 
-/** Prices of which the service itself is less sure than this (0 to 1, two decimals here) are not used. */
+/** Prices with a lower confidence of the service (0 to 1, two decimals here) are not used. */
 const MIN_CONFIDENCE_PERCENT = 90n;
 
 /**
@@ -19,15 +19,15 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
       const known = new Map<string, UsdPrice>();
       const answers = await Promise.all(
         inGroups(priceIds).map(async (ids) => {
-          const coins = ids.map((id) => `coingecko:${encodeURIComponent(id)}`).join(",");
+          const list = ids.map((id) => `coingecko:${encodeURIComponent(id)}`).join(",");
           return fieldsOf(
-            fieldsOf(await readPriceJson(endpoint, `/prices/current/${coins}`, signal)).get("coins"),
+            fieldsOf(await readPriceJson(endpoint, `/prices/current/${list}`, signal)).get("coins"),
           );
         }),
       );
-      for (const coins of answers)
+      for (const entries of answers)
         for (const id of priceIds) {
-          const fields = fieldsOf(coins.get(`coingecko:${id}`));
+          const fields = fieldsOf(entries.get(`coingecko:${id}`));
           const price = priceEntry(fields.get("price"), fields.get("timestamp"));
           if (price !== undefined && isSure(fields.get("confidence"))) known.set(id, price);
         }
@@ -36,7 +36,7 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
   };
 }
 
-/** A source that does not speak of confidence is taken at its word. */
+/** A price without a confidence is accepted. */
 function isSure(confidence: unknown): boolean {
   const percent = typeof confidence === "string" ? parseDecimal(confidence, 2) : undefined;
   return percent === undefined || percent >= MIN_CONFIDENCE_PERCENT;

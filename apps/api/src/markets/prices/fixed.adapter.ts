@@ -1,9 +1,7 @@
 import type { Clock } from "../../db/clock.port.ts";
 import type { PriceSource, UsdPrice } from "./price-source.port.ts";
 
-/**
- * Prices from configuration, USD with 18 decimals by price id; always as of now. For local systems and tests.
- */
+/** Configured prices, USD with 18 decimals by price id; always current. For local systems and tests. */
 export function createFixedPrices(prices: ReadonlyMap<string, bigint>, clock: Clock): PriceSource {
   return {
     name: "fixed",

@@ -1,22 +1,21 @@
 import { ServiceError } from "@causeway/domain";
 
-/** How a price service is reached. */
+/** How to reach a price service. */
 export interface PriceEndpoint {
   readonly baseUrl: string;
-  /** Header that carries the key, where the service wants one. */
+  /** Header that carries the key, if the service needs one. */
   readonly keyHeader?: { readonly name: string; readonly value: string } | undefined;
-  /** Bound of one request, ms. */
+  /** Timeout of one request, ms. */
   readonly timeoutMs: number;
 }
 
-/** A price list is a few kilobytes; more is no price list. */
+/** A price list is a few kilobytes; anything larger is invalid. */
 const MAX_BYTES = 1_000_000;
 
 /**
- * Reads a small JSON document. Numbers arrive as the text that was sent: a double would lose digits of a
- * price.
- * @throws ServiceError PRICE_FETCH_FAILED whatever went wrong: time, size, status, syntax. Its message holds
- * neither key nor URL.
+ * Reads a small JSON document. Numbers are kept as text: a double would lose digits of a price.
+ * @throws ServiceError PRICE_FETCH_FAILED for a timeout, size, status or syntax; the message contains neither
+ * key nor URL
  */
 export async function readPriceJson(
   endpoint: PriceEndpoint,
@@ -56,12 +55,12 @@ async function boundedText(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Reviver that keeps each number as it was written. */
+/** Reviver that keeps each number as text. */
 function numberText(_key: string, value: unknown, context: { readonly source?: string }): unknown {
   return typeof value === "number" ? (context.source ?? String(value)) : value;
 }
 
-/** The fields of a JSON object; none for anything else. */
+/** The fields of a JSON object; empty for anything else. */
 export function fieldsOf(value: unknown): ReadonlyMap<string, unknown> {
   return new Map(
     typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [],

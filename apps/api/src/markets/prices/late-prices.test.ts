@@ -6,7 +6,7 @@ import { createPriceBook } from "./price-book.adapter.ts";
 import type { PriceBook } from "./price-source.port.ts";
 import { createQuote } from "../../quotes/create-quote.ts";
 
-// A day of prices, and a trader who knows them earlier than the price source does.
+// A day of prices, and a trader who knows them before the price source does.
 
 const STEP_MS = 15_000;
 const DAY_STEPS = (24 * 3600 * 1000) / STEP_MS;
@@ -23,8 +23,7 @@ function uniforms(seed: number): () => number {
 }
 
 /**
- * ETH in USD every 15 seconds: 8 bps a minute, as in a calm year, and five times as much for an hour in every
- * six.
+ * ETH in USD every 15 seconds: 8 bps a minute, as in a calm year, and five times as much for one hour in six.
  */
 function dayOfPrices(seed: number): readonly number[] {
   const next = uniforms(seed);
@@ -42,15 +41,14 @@ const usdOf = (price: number): bigint => BigInt(Math.round(price * 1e6)) * 10n *
 
 interface Day {
   readonly trades: number;
-  /** What a trader wins who makes all of them, at the prices of the market. */
+  /** The trader's profit from all trades, at market prices. */
   readonly wonUsd: number;
-  /** The same for a trader who makes only those that win. */
+  /** The same for a trader who makes only the profitable ones. */
   readonly selectedUsd: number;
 }
 
 /**
- * Asks for a quote of either direction every minute.
- *
+ * Asks for a quote in both directions every minute.
  * @param lagMs how far the price source is behind the market
  */
 async function tradeForADay(
@@ -121,17 +119,16 @@ test.each([15_000, 30_000, 75_000])(
     const { trades, wonUsd, selectedUsd } = await tradeForADay(day, lagMs);
     expect(trades).toBe(DAY_STEPS / 4);
     expect(wonUsd).toBeLessThan(0);
-    // Who trades only in the rare minutes in which the price moved further than the spread wins next to
-    // nothing.
+    // Trading only in the rare minutes in which the price moved further than the spread gains almost nothing.
     expect(selectedUsd).toBeLessThan(trades * TRADE_USD * 0.000_01);
   },
 );
 
-test("without the spread for the age of prices, the same trader wins money", async () => {
+test("without the spread for the age of prices, the same trader makes a profit", async () => {
   const { wonUsd } = await tradeForADay(day, 75_000, ageless);
   expect(wonUsd).toBeGreaterThan(1_000);
 });
 
-test("with prices five minutes behind the market, nothing is quoted between two assets", async () => {
+test("refuses quotes between two assets when prices are five minutes behind the market", async () => {
   expect(await tradeForADay(day, 300_000)).toEqual({ trades: 0, wonUsd: 0, selectedUsd: 0 });
 });

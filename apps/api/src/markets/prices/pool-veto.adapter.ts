@@ -4,15 +4,14 @@ import type { PoolUsd } from "../liquidity/liquidity.port.ts";
 import type { PriceBook } from "./price-source.port.ts";
 import { diverges } from "./confirmed-prices.adapter.ts";
 
-/** One look at the pools serves every quote of this time, ms. */
+/** How long a reading of the pools is reused for quotes, ms. */
 const KEPT_MS = 500;
-/** A shallower pool is moved too cheaply to veto a price, USD with 18 decimals. */
+/** Shallower pools are too cheap to move to veto a price, USD with 18 decimals. */
 const MIN_DEPTH_USD = 250_000n * 10n ** 18n;
 
 /**
  * A price book whose prices deep pools can veto: where the pools of a currency's chain contradict the price,
- * its reading says so. Moving a pool can therefore stop quotes between different assets, but never choose
- * their price.
+ * its reading says so. Moving a pool can stop quotes between different assets, but never choose their price.
  */
 export function vetoedByPools(
   book: Required<PriceBook>,

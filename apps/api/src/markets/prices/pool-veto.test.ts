@@ -4,7 +4,7 @@ import { vetoedByPools } from "./pool-veto.adapter.ts";
 
 const usdc = { priceId: "usd-coin", class: "stable" } as Currency;
 
-/** A stablecoin at 1 USD by its source, and at whatever a test says by its pools. */
+/** A stablecoin at 1 USD by its source, and at `poolUsd` by its pools. */
 function aVeto(poolUsd: bigint | undefined) {
   const world = { poolUsd, nowMs: 0, depths: [] as (bigint | undefined)[] };
   const book = {
@@ -26,7 +26,7 @@ test("a deep pool vetoes the price of a stablecoin that has lost its peg", () =>
   expect(world.depths).toEqual([250_000n * 10n ** 18n]);
 });
 
-test("a pool near the price, or none deep enough, vetoes nothing", () => {
+test("pools near the price, or too shallow, veto nothing", () => {
   expect(aVeto(9_951n).disputedBy()).toBeUndefined();
   expect(aVeto(undefined).disputedBy()).toBeUndefined();
 });

@@ -6,39 +6,33 @@ import type { PriceBook, PriceSource } from "./price-source.port.ts";
 export interface PriceBookOptions {
   readonly source: PriceSource;
   readonly clock: Clock;
-  /** Every id that will ever be asked for: they are fetched together. */
+  /** All ids that can be requested: they are fetched together. */
   readonly priceIds: readonly string[];
   /**
-   * A price fetched longer ago is refreshed in the background when it is used, ms; one fetched
-   * {@link STALE_REFRESHES} times as long ago is not used.
+   * An older price is refreshed in the background when it is used, ms; one that is {@link STALE_REFRESHES}
+   * times as old is not used.
    */
   readonly refreshMs: number;
-  /** A price that was true longer ago is not used, ms. */
+  /** A price whose source timestamp is older is not used, ms. */
   readonly maxAgeMs: number;
-  /**
-   * After a failed or doubted fetch the source is left alone for so long, ms: an outage must not become a
-   * flood.
-   */
+  /** Pause after a failed or suspicious fetch, ms: an outage must not cause a flood of requests. */
   readonly retryMs: number;
   /**
-   * A price that moved further than this since the one before is taken only when a later reading is as near
-   * to it. Default 2,000 (20 %).
+   * A larger move from the previous price is accepted only when a later reading is equally close to it.
+   * Default 2,000 (20 %).
    */
   readonly maxMoveBps?: number;
-  /**
-   * Told of every failed fetch in the background, which nobody waits for, and of every move that waits for
-   * its confirmation.
-   */
+  /** Receives failed background fetches, and each move that waits for confirmation. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A price book that can be filled before the first quote and ends its fetch when closed. */
+/** A price book that can be filled before the first quote and aborts its fetch when closed. */
 export interface OwnedPriceBook extends PriceBook {
   reading(currency: Pick<Currency, "priceId">): PriceReading | undefined;
   lastUsd(currency: Pick<Currency, "priceId">): bigint | undefined;
-  /** Age of each price in memory by its source, ms by price id. */
+  /** Age of each cached price by its source, ms by price id. */
   agesMs(): ReadonlyMap<string, number>;
-  /** Fetches now, or joins the fetch under way. @throws ServiceError PRICE_FETCH_FAILED */
+  /** Fetches now, or joins the running fetch. @throws ServiceError PRICE_FETCH_FAILED */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -52,28 +46,25 @@ interface KeptPrice {
   readonly varianceBps?: number;
 }
 
-/** Quotes are firm: a price that the market has left behind would be an option given for nothing. */
+/** Quotes are firm: an outdated price would be a free option. */
 const STALE_REFRESHES = 3;
 
 /**
- * Prices kept in memory. Fresh ones are answered at once; older ones too, while one fetch for all ids runs;
- * stale ones wait for that fetch. While a move beyond the bound waits for its confirmation, neither the old
- * price nor the new one is answered.
+ * Prices cached in memory. Fresh prices are answered at once, older ones too while one fetch for all ids
+ * runs; stale ones wait for that fetch. While a large move waits for confirmation, neither the old price nor
+ * the new one is answered.
  */
 export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const { source, clock, priceIds, refreshMs, maxAgeMs, retryMs, onFault } = options;
   const maxMoveBps = BigInt(options.maxMoveBps ?? 2_000);
   const prices = new Map<string, KeptPrice>();
-  /** Readings too far from the price before them. */
+  /** Readings too far from the previous price. */
   const doubted = new Map<string, KeptPrice>();
-  /**
-   * Of ids that the newest fetch did not tell; whoever asks for one is told so, and does not make the source
-   * be asked again.
-   */
-  let untold: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
+  /** Errors of ids that the newest fetch did not return; callers get them without causing another fetch. */
+  let lastMissing: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
   const closing = new AbortController();
   let running: Promise<void> | undefined;
-  /** Since when, and why, the source is left alone for a moment. */
+  /** When and why fetching was paused. */
   let paused: { readonly atMs: number; readonly error?: unknown } | undefined;
 
   async function fetchAll(): Promise<void> {
@@ -81,11 +72,11 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       const fetched = await source.fetch(priceIds, closing.signal);
       const fetchedAtMs = clock.nowMs();
       paused = undefined;
-      // Of a price from the future only its arrival is certain.
+      // A price from the future is dated to its arrival.
       for (const [id, price] of fetched)
         take(id, { ...price, asOfMs: Math.min(price.asOfMs, fetchedAtMs), fetchedAtMs });
       const missing = priceIds.filter((id) => !fetched.has(id));
-      untold = {
+      lastMissing = {
         errors: new Map(missing.map((id) => [id, unpriced(id, undefined)])),
         atMs: fetchedAtMs,
       };
@@ -102,7 +93,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   function take(id: string, reading: KeptPrice): void {
     const held = prices.get(id);
     const doubt = doubted.get(id);
-    // The same reading told again, or an older one, settles no doubt.
+    // A repeated or older reading confirms nothing.
     if (doubt !== undefined && reading.asOfMs <= doubt.asOfMs) return;
     const isConfirmed = doubt !== undefined && isNear(reading.usd, doubt.usd);
     if (held === undefined || isNear(reading.usd, held.usd) || isConfirmed) {
@@ -131,7 +122,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
 
   const resting = (nowMs: number): boolean => paused !== undefined && nowMs - paused.atMs < retryMs;
 
-  /** The price in memory that is still true enough. */
+  /** The cached price, if it is recent enough. */
   function usable(priceId: string, nowMs: number): KeptPrice | undefined {
     const price = prices.get(priceId);
     if (price === undefined || doubted.has(priceId) || nowMs - price.asOfMs > maxAgeMs) return undefined;
@@ -161,13 +152,13 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         refreshWhenAged(price.fetchedAtMs, nowMs);
         return price.usd;
       }
-      const refused = untold?.errors.get(priceId);
-      if (untold !== undefined && refused && nowMs - untold.atMs <= refreshMs * STALE_REFRESHES) {
-        refreshWhenAged(untold.atMs, nowMs);
+      const refused = lastMissing?.errors.get(priceId);
+      if (lastMissing !== undefined && refused && nowMs - lastMissing.atMs <= refreshMs * STALE_REFRESHES) {
+        refreshWhenAged(lastMissing.atMs, nowMs);
         throw refused;
       }
       const answer = awaited(priceId);
-      // Whoever asked for several may have been refused another one, and never look at this.
+      // A caller of several prices may have failed on another one and never await this.
       answer.catch(() => undefined);
       return answer;
     },
@@ -198,17 +189,17 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   };
 }
 
-/** Half of what a move adds to the measured variance is forgotten after so long, ms. */
+/** Half-life of a move's contribution to the measured variance, ms. */
 const VARIANCE_HALF_LIFE_MS = 15 * 60_000;
 
-/** Adds the move since the price before to the measured variance. The same reading again changes nothing. */
+/** Adds the move since the previous price to the measured variance. A repeated reading changes nothing. */
 function withVariance(before: KeptPrice | undefined, reading: KeptPrice): KeptPrice {
   if (before === undefined) return reading;
   const minutes = (reading.asOfMs - before.asOfMs) / 60_000;
   if (minutes <= 0) return { ...reading, varianceBps: before.varianceBps ?? 0 };
   const moveBps = (Number(reading.usd - before.usd) / Number(before.usd)) * 10_000;
   const kept = 0.5 ** ((minutes * 60_000) / VARIANCE_HALF_LIFE_MS);
-  // A lone jump counts at once: it would otherwise be averaged away just when it matters.
+  // A single jump counts at once: averaging would hide it just when it matters.
   const variance = Math.max((before.varianceBps ?? 0) * kept, moveBps ** 2 / minutes);
   return { ...reading, varianceBps: variance };
 }

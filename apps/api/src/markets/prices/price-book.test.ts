@@ -8,7 +8,7 @@ import { createPriceBook } from "./price-book.adapter.ts";
 const eth = { priceId: "ethereum" } as Currency;
 const rare = { priceId: "rare" } as Currency;
 
-/** A book over a source that the test answers by hand. */
+/** A book whose source the test answers manually. */
 function aBook(options: { readonly maxMoveBps?: number } = {}) {
   let nowMs = 1_000_000;
   const fetches: { resolve(prices: [string, UsdPrice][]): void; reject(error: Error): void }[] = [];
@@ -56,7 +56,7 @@ test("waits for the first price in one shared fetch, then answers from memory", 
   expect(book.usd(eth)).toBe(2_000n);
 });
 
-test("a stale price is answered at once while one fetch in the background replaces it", async () => {
+test("a stale price is answered at once while one background fetch replaces it", async () => {
   const { book, fetches, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -68,7 +68,7 @@ test("a stale price is answered at once while one fetch in the background replac
   expect(book.usd(eth)).toBe(2_100n);
 });
 
-test("an expired price is not used: the answer waits for a new one", async () => {
+test("an expired price is not used: the call waits for a new one", async () => {
   const { book, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -80,7 +80,7 @@ test("an expired price is not used: the answer waits for a new one", async () =>
   expect(await next).toBe(1_700n);
 });
 
-test("a price fetched three refreshes ago is no longer served, however true its source called it: one fetch is awaited", async () => {
+test("a price fetched three refreshes ago is not served, however recent its source calls it: one fetch is awaited", async () => {
   const { book, fetches, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -91,13 +91,13 @@ test("a price fetched three refreshes ago is no longer served, however true its 
   wait(1);
   const waiting = Promise.all([book.usd(eth), Promise.resolve(book.usd(eth))]);
   expect(book.usd(eth)).toBeInstanceOf(Promise);
-  // The fetch that was begun in the background is the one waited for.
+  // The running background fetch is the one awaited.
   expect(fetches).toHaveLength(2);
   await answer(2_100n);
   expect(await waiting).toEqual([2_100n, 2_100n]);
 });
 
-test("a price that its source stopped giving is not served for long", async () => {
+test("a price that its source no longer returns expires", async () => {
   const { book, fetches, settled, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -109,7 +109,7 @@ test("a price that its source stopped giving is not served for long", async () =
   await refused;
 });
 
-test("what the source does not know is refused at once, and does not make it be asked again before its time", async () => {
+test("an unknown price is refused at once and not fetched again early", async () => {
   const { book, fetches, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -127,7 +127,7 @@ test("what the source does not know is refused at once, and does not make it be 
   expect(book.usd(rare)).toBe(7n);
 });
 
-test("what the source did not know long ago is asked for anew, and waited for", async () => {
+test("a price that was unknown long ago is fetched again and awaited", async () => {
   const { book, fetches, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -139,7 +139,7 @@ test("what the source did not know long ago is asked for anew, and waited for", 
   expect(await next).toBe(7n);
 });
 
-test("used all the time, a price is never waited for and never old", async () => {
+test("a price in constant use is never awaited and never old", async () => {
   const { book, answer, wait, fetches } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -152,7 +152,7 @@ test("used all the time, a price is never waited for and never old", async () =>
   expect(fetches).toHaveLength(11);
 });
 
-/** A book that holds 2,000 and has just been told of another price. */
+/** A book that holds 2,000 and just received another price. */
 async function aBookAfterJump(usd: bigint, options: { readonly maxMoveBps?: number } = {}) {
   const world = aBook(options);
   const first = world.book.usd(eth);
@@ -161,7 +161,7 @@ async function aBookAfterJump(usd: bigint, options: { readonly maxMoveBps?: numb
   world.wait(10_001);
   void world.book.usd(eth);
   await world.answer(usd);
-  /** Asks anew after `ms`, answers that fetch, and gives what the asker got. */
+  /** Asks again after `ms`, answers that fetch, and returns what the caller got. */
   const askAgain = async (next: bigint, asOfMs?: number, ms = 1_000): Promise<unknown> => {
     world.wait(ms);
     const asked = Promise.resolve(world.book.usd(eth)).catch((error: unknown) => error);
@@ -171,30 +171,30 @@ async function aBookAfterJump(usd: bigint, options: { readonly maxMoveBps?: numb
   return { ...world, askAgain };
 }
 
-test.each([2_400n, 1_600n])("a move of 20 % to %s is taken at once", async (usd) => {
+test.each([2_400n, 1_600n])("a move of 20 % to %s is accepted at once", async (usd) => {
   const { book, faults } = await aBookAfterJump(usd);
   expect(book.usd(eth)).toBe(usd);
   expect(faults).toEqual([]);
 });
 
 test.each([2_401n, 1_599n])(
-  "a larger move to %s is told, and neither it nor the old price is served",
+  "a larger move to %s is reported, and neither it nor the old price is served",
   async (usd) => {
     const { book, faults, fetches } = await aBookAfterJump(usd);
     expect(faults).toMatchObject([{ code: "PRICE_FETCH_FAILED", facts: { data: { priceId: "ethereum" } } }]);
     await expect(book.usd(eth)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
-    // The source is left alone for a moment: the next reading shall be another one.
+    // Fetching is paused, so that the next reading is a new one.
     expect(fetches).toHaveLength(2);
   },
 );
 
-test("a larger move is taken when a second reading is near the first", async () => {
+test("a larger move is accepted when a second reading is near the first", async () => {
   const { book, askAgain } = await aBookAfterJump(4_000n);
   expect(await askAgain(4_800n)).toBe(4_800n);
   expect(book.usd(eth)).toBe(4_800n);
 });
 
-test("the same reading told again confirms nothing", async () => {
+test("a repeated reading does not confirm a move", async () => {
   const { askAgain, now, faults } = await aBookAfterJump(4_000n);
   const readAtMs = now();
   expect(await askAgain(4_000n, readAtMs)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -203,14 +203,14 @@ test("the same reading told again confirms nothing", async () => {
   expect(await askAgain(4_000n)).toBe(4_000n);
 });
 
-test("a second reading near the old price tells that the first was wrong", async () => {
+test("a second reading near the old price shows that the first was wrong", async () => {
   const { book, askAgain, fetches } = await aBookAfterJump(4_000n);
   expect(await askAgain(2_010n)).toBe(2_010n);
   expect(book.usd(eth)).toBe(2_010n);
   expect(fetches).toHaveLength(3);
 });
 
-test("a second reading that is near neither needs a confirmation of its own", async () => {
+test("a second reading near neither price needs its own confirmation", async () => {
   const { askAgain, faults } = await aBookAfterJump(4_000n);
   expect(await askAgain(8_000n)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
   expect(await askAgain(4_000n)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -218,7 +218,7 @@ test("a second reading that is near neither needs a confirmation of its own", as
   expect(await askAgain(4_100n)).toBe(4_100n);
 });
 
-test("the last price is the greatest in memory, old and doubted ones too", async () => {
+test("lastUsd is the highest price in memory, including expired and unconfirmed ones", async () => {
   const { book, wait } = await aBookAfterJump(4_000n);
   expect(book.lastUsd(eth)).toBe(4_000n);
   expect(book.lastUsd({ priceId: "unheard-of" })).toBeUndefined();
@@ -226,12 +226,12 @@ test("the last price is the greatest in memory, old and doubted ones too", async
   expect(book.lastUsd(eth)).toBe(4_000n);
 });
 
-test("the bound of a move may be set", async () => {
+test("the limit of a move is configurable", async () => {
   const { book } = await aBookAfterJump(2_101n, { maxMoveBps: 500 });
   await expect(book.usd(eth)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
 });
 
-test("a source that repeats an old price does not make it younger", async () => {
+test("a source that repeats an old price does not make it newer", async () => {
   const { book, answer, now } = aBook();
   const refused = expect(book.usd(eth)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   await answer(2_000n, now() - 60_001);
@@ -248,7 +248,7 @@ test("a price from the future is as old as its arrival", async () => {
   await answer(2_000n);
 });
 
-test("without a price there is PRICE_FETCH_FAILED, and the source is left alone for a moment", async () => {
+test("fails with PRICE_FETCH_FAILED without a price, and pauses fetching", async () => {
   const { book, fetches, settled, wait } = aBook();
   const first = book.usd(eth);
   fetches[0]!.reject(new Error("down"));
@@ -265,7 +265,7 @@ test("without a price there is PRICE_FETCH_FAILED, and the source is left alone 
   await settled();
 });
 
-test("a failed fetch in the background is told, and the price in memory serves until it expires", async () => {
+test("a failed background fetch is reported, and the cached price serves until it expires", async () => {
   const { book, fetches, faults, answer, settled, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -279,7 +279,7 @@ test("a failed fetch in the background is told, and the price in memory serves u
   expect(fetches).toHaveLength(2);
 });
 
-test("a price that the source does not know is missing alone", async () => {
+test("a price that the source does not know does not affect others", async () => {
   const { book, answer } = aBook();
   const [known, unknown] = [book.usd(eth), Promise.resolve(book.usd(rare)).catch((error: unknown) => error)];
   await answer(2_000n);
@@ -287,7 +287,7 @@ test("a price that the source does not know is missing alone", async () => {
   expect(await unknown).toMatchObject({ code: "PRICE_FETCH_FAILED", facts: { data: { priceId: "rare" } } });
 });
 
-test("fixed prices are always as of now", async () => {
+test("fixed prices are always current", async () => {
   let nowMs = 5;
   const source = createFixedPrices(new Map([["ethereum", 7n]]), { nowMs: () => nowMs });
   nowMs = 9;
@@ -312,7 +312,7 @@ test("a reading has the age of the price by its source and its recent volatility
   const calm = book.refresh();
   await answer(10_100n, now() - 20_000);
   await calm;
-  // Half of the variance is forgotten.
+  // Half of the variance has decayed.
   expect(book.reading(eth)?.volatilityBps).toBeCloseTo(100 / Math.SQRT2);
 });
 

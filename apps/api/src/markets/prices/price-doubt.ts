@@ -3,7 +3,7 @@ import { priceDoubt, ServiceError, unreachable } from "@causeway/domain";
 import type { PriceBook } from "./price-source.port.ts";
 import type { QuotePolicy } from "../quote-policy.port.ts";
 
-/** Prices, and how old they may be. */
+/** Prices and their maximum age. */
 export interface PriceServices {
   readonly prices: PriceBook;
   readonly quotePolicy: Pick<QuotePolicy, "maxVolatilePriceAgeMs">;
@@ -12,12 +12,12 @@ export interface PriceServices {
 /** A configured price. */
 const EXACT: PriceReading = { ageMs: 0, volatilityBps: 0 };
 
-/** How far the price in memory can be trusted. */
+/** How far the cached price can be trusted. */
 export function readingOf(prices: PriceBook, currency: Currency): PriceReading {
   return prices.reading?.(currency) ?? EXACT;
 }
 
-/** The error to throw when the price in memory must not decide amounts; undefined when it may. */
+/** The error to throw when the cached price must not decide amounts; otherwise undefined. */
 export function doubtOf(
   { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
   currency: Currency,

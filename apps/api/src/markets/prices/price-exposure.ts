@@ -3,7 +3,7 @@ import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 
 /**
- * Adds a trade to what this minute has exposed to the price of one asset (`PRICE_EXPOSURE_USD_PER_MINUTE`).
+ * Adds a trade to this minute's exposure to the price of one asset (`PRICE_EXPOSURE_USD_PER_MINUTE`).
  * @param usd with 18 decimals
  * @returns false when the limit is reached: nothing was added
  */
@@ -18,8 +18,8 @@ export async function addExposure(
 }
 
 /**
- * {@link addExposure} for each asset. When a limit is reached the caller must roll its commit back: other
- * assets may have been counted.
+ * {@link addExposure} for each asset. When a limit is reached the caller must roll back its transaction:
+ * other assets may have been counted.
  * @returns the asset whose limit is reached; undefined when all were counted
  */
 export async function addExposures(
@@ -27,7 +27,7 @@ export async function addExposures(
   tx: Pick<Tx, "priceExposure">,
   exposed: ReadonlyMap<string, bigint>,
 ): Promise<string | undefined> {
-  // In one order everywhere: two commits that lock two assets must not wait for each other.
+  // Always in the same order, so that two commits that lock two assets cannot deadlock.
   for (const [priceId, usd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))
     if (!(await addExposure(services, tx, priceId, usd))) return priceId;
   return undefined;

@@ -4,13 +4,13 @@ import type { Currency, PriceReading } from "@causeway/domain";
 export interface UsdPrice {
   /** 18 decimals. */
   readonly usd: bigint;
-  /** When the source says the price was true, ms since epoch. */
+  /** The source's timestamp of the price, ms since epoch. */
   readonly asOfMs: number;
-  /** Another source contradicts it: good for showing and for gas, not for a pair of different assets. */
+  /** Another source contradicts it: usable for display and gas, not for a pair of different assets. */
   readonly isDisputed?: boolean;
 }
 
-/** Fetches prices from somewhere; slow, may fail. One adapter per source. */
+/** Fetches prices from an external source; slow, may fail. One adapter per source. */
 export interface PriceSource {
   readonly name: string;
   /** Prices from configuration: they never age. */
@@ -19,21 +19,19 @@ export interface PriceSource {
   fetch(priceIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, UsdPrice>>;
 }
 
-/** Prices kept in memory, refreshed in the background, single flight, bounded in age. */
+/** Cached prices: refreshed in the background by one fetch at a time, with a maximum age. */
 export interface PriceBook {
   /**
-   * USD per whole unit, 18 decimals. Synchronous when a fresh price is in memory, or it is known that the
-   * sources have none: then this throws, otherwise it may reject.
-   * @throws ServiceError PRICE_FETCH_FAILED when no price within the staleness bound can be had.
+   * USD per whole unit, 18 decimals. Synchronous when a fresh price is cached or known to be missing (then it
+   * throws); otherwise it may reject.
+   * @throws ServiceError PRICE_FETCH_FAILED when no recent enough price is available
    */
   usd(currency: Currency): bigint | Promise<bigint>;
-  /**
-   * How far the price in memory can be trusted; undefined when it is exact (configured) or none is in memory.
-   */
+  /** How far the cached price can be trusted; undefined when it is exact (configured) or missing. */
   reading?(currency: Currency): PriceReading | undefined;
   /**
-   * The greatest price in memory, however old or doubted: a bound of risk, never a price to trade at.
-   * Undefined: none was ever fetched.
+   * The highest price in memory, however old or suspicious: for risk limits, never for trades. Undefined:
+   * none was ever fetched.
    */
   lastUsd?(currency: Currency): bigint | undefined;
 }

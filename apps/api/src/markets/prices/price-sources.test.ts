@@ -10,7 +10,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A price service on this machine; tells what it was asked. */
+/** A local price service that records its requests. */
 async function aService(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const asked: { url: string; headers: IncomingMessage["headers"] }[] = [];
   const server = createServer((request, response) => {
@@ -26,12 +26,12 @@ async function aService(answer: (request: IncomingMessage, response: ServerRespo
   return { asked, endpoint: { baseUrl: `http://127.0.0.1:${port}/v3/`, timeoutMs: 1_000 } };
 }
 
-const saying = (body: string, status = 200) =>
+const aServiceAnswering = (body: string, status = 200) =>
   aService((_request, response) => response.writeHead(status).end(body));
 const never = new AbortController().signal;
 
-test("a CoinGecko-compatible service is asked once for all ids, and its digits survive", async () => {
-  const { asked, endpoint } = await saying(
+test("asks a CoinGecko-compatible service once for all ids and keeps all digits", async () => {
+  const { asked, endpoint } = await aServiceAnswering(
     `{"ethereum":{"usd":2345.678901234567890123,"last_updated_at":1700000000},"shib":{"usd":1.2345e-5,"last_updated_at":1700000001}}`,
   );
   const keyHeader = { name: "x-cg-pro-api-key", value: "sesame" };
@@ -56,8 +56,8 @@ test("a CoinGecko-compatible service is asked once for all ids, and its digits s
   expect(asked[0]!.headers["x-cg-pro-api-key"]).toBe("sesame");
 });
 
-test("a DefiLlama-compatible service is asked by CoinGecko ids, and prices it doubts are not used", async () => {
-  const { asked, endpoint } = await saying(
+test("asks a DefiLlama-compatible service by CoinGecko ids and ignores prices of low confidence", async () => {
+  const { asked, endpoint } = await aServiceAnswering(
     `{"coins":{"coingecko:ethereum":{"price":0.1,"symbol":"ETH","timestamp":1700000000,"confidence":0.99},` +
       `"coingecko:rare":{"price":5,"timestamp":1700000000,"confidence":0.5},"coingecko:usd-coin":{"price":1,"timestamp":1700000000}}}`,
   );
@@ -72,8 +72,8 @@ test("a DefiLlama-compatible service is asked by CoinGecko ids, and prices it do
   ]);
 });
 
-test("more ids than a URL bears travel in several requests", async () => {
-  const { asked, endpoint } = await saying("{}");
+test("splits ids that do not fit into one URL into several requests", async () => {
+  const { asked, endpoint } = await aServiceAnswering("{}");
   await createCoingeckoCompatiblePrices(endpoint).fetch(
     Array.from({ length: 150 }, (_, i) => `id-${i}`),
     never,
@@ -86,22 +86,22 @@ test.each([
   ["negative", `{"a":{"usd":-1,"last_updated_at":1700000000}}`],
   ["a text", `{"a":{"usd":"abc","last_updated_at":1700000000}}`],
   ["null", `{"a":{"usd":null,"last_updated_at":1700000000}}`],
-  ["of an unknown time", `{"a":{"usd":1}}`],
+  ["without a time", `{"a":{"usd":1}}`],
   ["absent", `{"a":{}}`],
-  ["no object at all", `[1,2]`],
-])("a price that is %s is no price", async (_case, body) => {
-  const { endpoint } = await saying(body);
+  ["not an object", `[1,2]`],
+])("ignores a price that is %s", async (_case, body) => {
+  const { endpoint } = await aServiceAnswering(body);
   expect(await createCoingeckoCompatiblePrices(endpoint).fetch(["a"], never)).toEqual(new Map());
 });
 
 test.each<[string, () => ReturnType<typeof aService>]>([
-  ["answers an error", () => saying("{}", 500)],
-  ["answers no JSON", () => saying("<html>")],
+  ["answers an error", () => aServiceAnswering("{}", 500)],
+  ["answers invalid JSON", () => aServiceAnswering("<html>")],
   [
     "redirects elsewhere",
     () => aService((_q, response) => response.writeHead(302, { location: "http://127.0.0.1:9/" }).end()),
   ],
-  ["sends without end", () => saying(`{"a":"${"x".repeat(1_100_000)}"}`)],
+  ["sends too many bytes", () => aServiceAnswering(`{"a":"${"x".repeat(1_100_000)}"}`)],
   ["hangs up", () => aService((_q, response) => response.destroy())],
 ])("a service that %s gives PRICE_FETCH_FAILED", async (_case, start) => {
   const { endpoint } = await start();
@@ -110,7 +110,7 @@ test.each<[string, () => ReturnType<typeof aService>]>([
   });
 });
 
-test("a silent service is given up after its time, and at once when the caller stops", async () => {
+test("a silent service times out, and a fetch ends at once when the caller aborts", async () => {
   const { endpoint } = await aService(() => undefined);
   const source = createCoingeckoCompatiblePrices({ ...endpoint, timeoutMs: 50 });
   await expect(source.fetch(["a"], never)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });

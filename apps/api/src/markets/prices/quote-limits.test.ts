@@ -4,7 +4,7 @@ import { refuseTinySwap } from "./quote-limits.ts";
 
 const unit = { decimals: 6, priceUsd: 2n * 10n ** 18n };
 
-test("a swap on one chain below $0.05 is refused, and the refusal names the minimum amount", () => {
+test("refuses a swap on one chain below $0.05, naming the minimum amount", () => {
   expect(() => refuseTinySwap(4n * 10n ** 16n, { unit, currency })).toThrow(
     expect.objectContaining({
       code: "AMOUNT_TOO_LOW",
@@ -14,7 +14,7 @@ test("a swap on one chain below $0.05 is refused, and the refusal names the mini
   expect(() => refuseTinySwap(5n * 10n ** 16n, { unit, currency })).not.toThrow();
 });
 
-test("a token whose price rounds to zero is refused like any other that is worth too little", () => {
+test("refuses a token whose price rounds to zero like any other of too low value", () => {
   expect(() => refuseTinySwap(0n, { unit: { ...unit, priceUsd: 0n }, currency })).toThrow(
     expect.objectContaining({ code: "AMOUNT_TOO_LOW" }) as Error,
   );

@@ -19,13 +19,13 @@ import {
   restrictedChain,
 } from "../../http/refusals.ts";
 
-/** $0.05: a swap on one chain below it is worth less than the trouble. */
+/** $0.05: swaps on one chain below it are not worth serving. */
 const MIN_SWAP_USD = 50_000_000_000_000_000n;
 
 /**
  * @param route from what is deposited to what the solver pays with; `trade` likewise: the deposit, and what
  * the solver needs for the fill
- * @throws ServiceError when the trade is larger or smaller than this instance serves now.
+ * @throws ServiceError when the trade exceeds the current limits of this instance
  */
 export function refuseBeyondLimits(
   reservations: Reservations,
@@ -83,7 +83,7 @@ function refuseLargeTopup({ symbol, maxFillAmount }: Currency, topupWei: bigint 
 
 /**
  * @param inputUsd USD with 18 decimals
- * @param input the currency of the input, where it has a price: the refusal then names the minimum amount
+ * @param input the input currency, if it has a price: the error then names the minimum amount
  * @throws ServiceError AMOUNT_TOO_LOW for a swap on one chain below the minimum
  */
 export function refuseTinySwap(
@@ -104,7 +104,7 @@ export function refuseTinySwap(
 }
 
 /**
- * Whether a chain that is partially disabled is not to move so much.
+ * Whether the amount exceeds the cap of a partially disabled chain.
  * @param nativeAmount native token that moves in addition, wei
  */
 export function isBeyondCap(
@@ -114,14 +114,14 @@ export function isBeyondCap(
   native: PricedUnit,
   nativeAmount = 0n,
 ): boolean {
-  // What nobody has a price for may be worth more than any cap.
+  // An unpriced amount may be worth more than any cap.
   const isKnown = currency.priceUsd > 0n;
   return limit !== 0n && !(isKnown && convertUp(amount, currency, native) + nativeAmount <= limit);
 }
 
 /**
  * @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is
- * worth more than its cap.
+ * worth more than its cap
  */
 export function refuseBeyondCap(
   { chain }: ConnectedChain,

@@ -18,14 +18,14 @@ import { doubtError, readingOf } from "./price-doubt.ts";
 import type { PriceServices } from "./price-doubt.ts";
 import { isRail } from "../../http/request-end.ts";
 
-/** What a route's prices are made of, at this moment. */
+/** The current inputs of a route's prices. */
 export interface RoutePricing {
   readonly pairClass: PairClass;
   readonly facts: PricingFacts;
   readonly originNative: PricedUnit;
   /**
-   * The fill runs code of others: the recipient's, an exchange's, or calls. It may revert in its block
-   * although it did not when it was tried.
+   * The fill runs third-party code: the recipient's, a swap's, or calls. It may revert in a block although
+   * its simulation succeeded.
    */
   readonly runsForeignCode: boolean;
 }
@@ -38,28 +38,28 @@ export interface Route {
   readonly destinationCurrency: Currency;
 }
 
-/** The same, as far as its prices go: either chain may be reached by a rail. */
+/** The parts that matter for prices: either end may be a non-EVM chain. */
 export interface PricedRoute extends Pick<Route, "originCurrency" | "destinationCurrency"> {
   readonly origin: { readonly chain: Pick<ChainProfile, "native" | "fees"> };
   readonly destination: RequestEnd;
 }
 
-/** What swaps before the deposit and in the fill, and who is paid, change about a route's prices. */
+/** How swaps, calls and the recipient change a route's prices. */
 export interface SwapsOfRoute {
-  /** Of the currencies that the user pays and the recipient gets; undefined: they are those of the route. */
+  /** Of the currencies that the user pays and the recipient gets; undefined: those of the route. */
   readonly pairClass?: PairClass | undefined;
-  /** Gas units of the exchange in the fill; undefined: there is none. */
-  readonly exchangeGas?: bigint | undefined;
+  /** Gas units of the swap in the fill; undefined: no swap. */
+  readonly swapGas?: bigint | undefined;
   /** Gas units of the calls that a fill makes with the output; undefined: it pays the recipient. */
   readonly callsGas?: bigint | undefined;
   /**
-   * What paying this very recipient costs on a rail, smallest units of the native coin; undefined: as for
-   * anybody.
+   * Cost of paying this recipient on a non-EVM chain, base units of the native token; undefined: the usual
+   * cost.
    */
   readonly railCost?: bigint | undefined;
   /**
-   * The fill also pays native token of the destination chain: it is sold at a price, whatever the route's own
-   * pair is.
+   * The fill also pays native tokens of the destination chain, which are sold at a price even if the route's
+   * currencies are one asset.
    */
   readonly hasTopup?: boolean;
 }
@@ -70,13 +70,13 @@ type Needs = {
 };
 
 /**
- * The live facts of a route, from what is deposited to what the solver pays with: used by the quote, and by
+ * The live prices of a route, from what is deposited to what the solver pays with: used by the quote, and by
  * the fill to price the deposit again.
- * @param toContract the recipient is a contract: a native payment to it takes the dearer way through the
- * router.
+ * @param toContract the recipient is a contract: a native payment to it uses the more expensive way through
+ * the router
  * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18
- * decimals.
- * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing.
+ * decimals
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when a fresh value is missing
  */
 export async function pricingOf(
   services: Needs,
@@ -103,7 +103,7 @@ export function* pricingSoon(
     originNative: prices.usd(origin.chain.native),
     destinationNative: prices.usd(destination.chain.native),
   };
-  // With fresh prices nothing is waited for, not even a turn of the queue.
+  // With fresh prices this does not even wait for a microtask.
   const usd = allKnown(asked) ? asked : yield* soon(allAnswered(asked));
 
   const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
@@ -115,10 +115,10 @@ export function* pricingSoon(
         spreadOf(services, originCurrency, native)
       : undefined;
   const { fees } = destination.chain;
-  const isRouted = swaps.exchangeGas !== undefined || swaps.callsGas !== undefined;
+  const isRouted = swaps.swapGas !== undefined || swaps.callsGas !== undefined;
   const fillGas = !isRouted
     ? gasOf(quotePolicy.gas.fill, destinationCurrency, toContract)
-    : quotePolicy.gas.exchangedFill + (swaps.exchangeGas ?? 0n) + (swaps.callsGas ?? 0n);
+    : quotePolicy.gas.swapFill + (swaps.swapGas ?? 0n) + (swaps.callsGas ?? 0n);
   return {
     pairClass,
     originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },
@@ -138,8 +138,8 @@ export function* pricingSoon(
 }
 
 /**
- * Spread for the age of the prices of two currencies, bps; 0 where both are one asset. The error to throw
- * when they cannot carry a trade.
+ * Spread for the age of two prices, bps; 0 if both currencies are one asset. Returns the error to throw when
+ * the prices cannot carry a trade.
  */
 export function spreadBetween(
   { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
@@ -152,7 +152,6 @@ export function spreadBetween(
 
 /**
  * {@link spreadBetween}.
- *
  * @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets
  */
 export function spreadOf(services: PriceServices, ...currencies: readonly Currency[]): number {
@@ -162,8 +161,8 @@ export function spreadOf(services: PriceServices, ...currencies: readonly Curren
 }
 
 /**
- * What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with
- * the margin that its price may move by.
+ * What the fill costs the solver in addition to the payment, base units of the destination's native token,
+ * with a margin for price moves.
  */
 function fillCost(
   destination: RequestEnd,
@@ -199,7 +198,7 @@ function allKnown(prices: AskedPrices): prices is KnownPrices {
   );
 }
 
-/** Together, not one after another: of two that fail, none may stay unheard. */
+/** Concurrently: if two fail, neither rejection may stay unhandled. */
 async function allAnswered(prices: AskedPrices): Promise<KnownPrices> {
   const wait = async (price: bigint | Promise<bigint>) => price;
   const [origin, destination, originNative, destinationNative] = await Promise.all([

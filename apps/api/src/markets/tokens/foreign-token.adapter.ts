@@ -1,6 +1,6 @@
 import type { Address, Currency } from "@causeway/domain";
 
-/** What is known of a token that is not configured. */
+/** What is known about a token that is not configured. */
 interface ForeignToken {
   readonly chainId: number;
   readonly address: Address;
@@ -8,14 +8,14 @@ interface ForeignToken {
   readonly name: string;
   readonly decimals: number;
   readonly logoUri: string | undefined;
-  /** Stands in a token list of the operator's. */
+  /** Is in a token list of the operator. */
   readonly verified: boolean;
 }
 
-/** A token that this instance neither holds nor has a price source for: it can only be exchanged. */
+/** A token that this instance neither holds nor has a price source for: it can only be swapped. */
 export function foreignToken(known: ForeignToken): Currency {
-  // Its own address, never its symbol: a token that calls itself USDC must not be taken for the same asset as
-  // USDC, nor priced like it.
+  // Identified by its address, never its symbol: a token that calls itself USDC must not be treated or priced
+  // as USDC.
   const itself = `${known.chainId}:${known.address}`;
   return {
     ...known,

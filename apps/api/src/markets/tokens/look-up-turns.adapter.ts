@@ -1,9 +1,9 @@
 import { ServiceError } from "@causeway/domain";
 
-/** Look-ups that wait at one chain: beyond that searches are refused. */
+/** Maximum number of waiting look-ups per chain; further searches are refused. */
 const MAX_WAITING_SEARCHES = 50;
 const MAX_WAITING = 500;
-/** A caller has given up by then. */
+/** Callers have given up by then. */
 const MAX_WAIT_MS = 20_000;
 
 interface Waiting {
@@ -13,18 +13,15 @@ interface Waiting {
   readonly refuse: () => void;
 }
 
-/** One look-up: its answer, and a way to have it wait as a quote's. */
+/** One look-up: its answer, and a way to raise its priority to that of a quote. */
 export interface LookUp<T> {
   readonly answer: Promise<T>;
-  hurry(): void;
+  prioritize(): void;
 }
 
-/**
- * Lets so many look-ups be under way at once. Those of quotes come first; searches wait behind them, a
- * bounded number of them.
- */
+/** Limits concurrent look-ups. Those of quotes come first; a bounded number of searches wait behind them. */
 export function lookUpTurns(
-  most: number,
+  maxConcurrent: number,
   nowMs: () => number,
 ): <T>(work: () => Promise<T>, isSearch: boolean) => LookUp<T> {
   const waiting: Waiting[] = [];
@@ -46,7 +43,7 @@ export function lookUpTurns(
   return (work, isSearch) => {
     let place: Waiting | undefined;
     const turn = async (): Promise<void> => {
-      if (underWay < most) {
+      if (underWay < maxConcurrent) {
         underWay += 1;
         return;
       }
@@ -67,7 +64,7 @@ export function lookUpTurns(
     };
     return {
       answer: run(),
-      hurry: () => {
+      prioritize: () => {
         if (place !== undefined) place.isSearch = false;
       },
     };

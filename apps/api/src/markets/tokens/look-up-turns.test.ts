@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lookUpTurns } from "./look-up-turns.adapter.ts";
 
-/** Look-ups that end when the test says so, and the order in which they began. */
+/** Look-ups that end on command, and the order in which they began. */
 function lookUps() {
   let nowMs = 0;
   const turn = lookUpTurns(1, () => nowMs);
@@ -27,13 +27,13 @@ function lookUps() {
   return { began, start, endOne, forward: (ms: number) => void (nowMs += ms) };
 }
 
-test("look-ups of quotes come before searches that were asked for earlier", async () => {
+test("look-ups of quotes overtake earlier searches", async () => {
   const { began, start, endOne } = lookUps();
   start("under way", false);
   for (const name of ["search 1", "search 2"]) start(name, true);
   start("quote", false);
   const shared = start("search that a quote waits for", true);
-  shared.hurry();
+  shared.prioritize();
   for (let n = 0; n < 5; n++) await endOne();
   expect(began).toEqual(["under way", "quote", "search that a quote waits for", "search 1", "search 2"]);
 });
@@ -51,7 +51,7 @@ test("searches beyond fifty are refused at once, quotes are not", async () => {
   expect(await quote.ended).toBe("done");
 });
 
-test("a look-up whose caller is gone takes no turn", async () => {
+test("a look-up whose caller has left takes no turn", async () => {
   const { began, start, endOne, forward } = lookUps();
   start("under way", false);
   const late = start("late", false);

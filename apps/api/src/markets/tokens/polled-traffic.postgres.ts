@@ -9,13 +9,13 @@ const WEEK_MS = 7 * DAY_MS;
 export interface PolledTrafficOptions {
   readonly clock: Clock;
   readonly everyMs: number;
-  /** Told of a reading that failed; the one before stays. */
+  /** Receives a failed read; the previous result stays. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Reads aside, at once and then every `everyMs`: nobody waits for it, and nobody who asks causes it. Empty
- * before the first reading.
+ * Reads in the background, at once and then every `everyMs`: no caller waits for it or triggers it. Empty
+ * before the first read.
  */
 export function pollTraffic(
   sql: Sql,

@@ -2,17 +2,16 @@ import { open } from "node:fs/promises";
 
 export interface DocumentBounds {
   readonly maxBytes: number;
-  /** Of the whole answer, ms. */
+  /** Timeout of the whole answer, ms. */
   readonly timeoutMs: number;
 }
 
 const MAX_REDIRECTS = 3;
 
 /**
- * The JSON document at a file path or a URL; which URLs may be named the configuration decides. What a list
- * says is believed: a redirect is followed over `https` or within its origin alone, never to where anybody on
- * the way could answer.
- * @throws Error whatever went wrong: time, size, status, syntax
+ * The JSON document at a file path or URL; the configuration decides which URLs are allowed. Lists are
+ * trusted: redirects are followed only over `https` or within the origin, where no one in between can answer.
+ * @throws Error for any failure: time, size, status, syntax
  */
 export async function readDocument(
   source: string,

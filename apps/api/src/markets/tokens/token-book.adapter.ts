@@ -8,13 +8,12 @@ import type { TokenLists } from "./token-lists.adapter.ts";
 export interface TokenBookOptions {
   readonly chains: ChainDirectory;
   readonly lists: Pick<TokenLists, "get" | "of">;
-  /** Who is asked about tokens that nobody has vouched for. */
+  /** Asked about tokens that are neither configured nor listed. */
   readonly unlisted: TokenBook;
 }
 
 /**
- * What the operator configured is believed before what lists say, and these before what a token says of
- * itself.
+ * The operator's configuration takes precedence over lists, and lists over what a token reports about itself.
  */
 export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): TokenBook & TokenCatalog {
   const named = new Map<number, { readonly of: readonly Currency[]; readonly all: readonly Currency[] }>();
@@ -22,7 +21,7 @@ export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): 
     token: (chainId, address, isSearch) =>
       chains.currency(chainId, address) ??
       lists.get(chainId, address) ??
-      // Native coin of a chain that is not here.
+      // The native token of an unknown chain.
       (address === NATIVE_CURRENCY ? undefined : unlisted.token(chainId, address, isSearch)),
     named(chainId) {
       const chain = chains.profile(chainId);

@@ -32,7 +32,7 @@ const aToken = (() => {
   return encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result });
 })();
 
-/** One chain on which every address but {@link NO_TOKEN} is a token that calls itself USDC. */
+/** One chain on which every address except {@link NO_TOKEN} is a token that calls itself USDC. */
 function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
   const asked: Hex[] = [];
   const node: { fault?: Error | undefined; wait?: Promise<void> } = {};
@@ -64,7 +64,7 @@ function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
   return { book, asked, node, time, state };
 }
 
-test("what is configured is believed before lists, and lists before the token itself", async () => {
+test("configuration takes precedence over lists, and lists over the token itself", async () => {
   const { book, asked } = world({
     lists: [listed(usdcOn(ORIGIN), "FALSE"), listed(address("b1"), "LISTED")],
   });
@@ -75,7 +75,7 @@ test("what is configured is believed before lists, and lists before the token it
   expect(await book.token(ORIGIN, address("c1"))).toMatchObject({ symbol: "USDC", verified: false });
 });
 
-test("a token that calls itself USDC is neither verified nor bridged, and no other asset's equal", async () => {
+test("a token that calls itself USDC is neither verified nor bridged, and not equal to any other asset", async () => {
   const { book } = world();
   const [one, other] = [await book.token(ORIGIN, address("c1")), await book.token(ORIGIN, address("c2"))];
   const usdc = await book.token(ORIGIN, usdcOn(ORIGIN));
@@ -91,7 +91,7 @@ test("a token that calls itself USDC is neither verified nor bridged, and no oth
     expect(new Set([one?.[key], other?.[key], usdc?.[key]]).size).toBe(3);
 });
 
-test("a token once known is answered at once, and asked for once however many ask", async () => {
+test("a known token is answered at once and was read once, however many asked", async () => {
   const { book, asked } = world();
   const answers = await Promise.all([1, 2, 3].map(async () => await book.token(ORIGIN, address("c1"))));
   expect(answers[0]).toBeDefined();
@@ -100,7 +100,7 @@ test("a token once known is answered at once, and asked for once however many as
   expect(asked).toHaveLength(1);
 });
 
-test("that an address is no token is believed for a short time", async () => {
+test("the absence of a token is cached for a short time", async () => {
   const { book, asked, time } = world();
   expect(await book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
   expect(book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
@@ -112,7 +112,7 @@ test("that an address is no token is believed for a short time", async () => {
   expect(asked).toHaveLength(2);
 });
 
-test("a chain that does not tell is a fault and no answer", async () => {
+test("a chain that does not answer is a failure, not an absence", async () => {
   const { book, node } = world();
   node.fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
   await expect(book.token(ORIGIN, address("c1"))).rejects.toMatchObject({
@@ -124,7 +124,7 @@ test("a chain that does not tell is a fault and no answer", async () => {
   expect(await book.token(ORIGIN, address("c1"))).toBeDefined();
 });
 
-test("of many unknown tokens only a few are asked about at once, and all are answered", async () => {
+test("asks for few unknown tokens at once and answers all of them", async () => {
   const { book, asked, node } = world();
   const gate = Promise.withResolvers<void>();
   node.wait = gate.promise;
@@ -137,7 +137,7 @@ test("of many unknown tokens only a few are asked about at once, and all are ans
   expect(asked).toHaveLength(20);
 });
 
-test("the token not asked for longest is forgotten first", async () => {
+test("evicts the least recently used token first", async () => {
   const { book, asked } = world({ maxKept: 2 });
   await book.token(ORIGIN, address("c1"));
   await book.token(ORIGIN, address("c2"));
@@ -149,14 +149,14 @@ test("the token not asked for longest is forgotten first", async () => {
   expect(asked).toHaveLength(4);
 });
 
-test("chains that are not here have no tokens, not even native coin", () => {
+test("an unknown chain has no tokens, not even a native token", () => {
   const { book } = world();
   expect(book.token(1, NATIVE_CURRENCY)).toBeUndefined();
   expect(book.token(1, address("c1"))).toBeUndefined();
   expect(book.named(1)).toEqual([]);
 });
 
-test("named are the configured currencies, native coin first, then the listed ones that are not configured", () => {
+test("lists the configured currencies, native token first, then the listed ones that are not configured", () => {
   const { book, state } = world({
     lists: [listed(usdcOn(ORIGIN), "FALSE"), listed(address("b1"), "LISTED")],
   });

@@ -1,10 +1,10 @@
 import type { Currency } from "@causeway/domain";
 
-/** The tokens that can be searched by name: those that somebody has vouched for. */
+/** The tokens that can be searched by name: configured and listed ones. */
 export interface TokenCatalog {
   /**
-   * Of one chain: the configured currencies, native coin first, then those of the token lists in their order.
-   * Empty for a chain that this instance does not have. The same array until a list has changed.
+   * Tokens of one chain: the configured currencies, native token first, then those of the token lists in
+   * their order. Empty for an unknown chain. The same array until a list changes.
    */
   named(chainId: number): readonly Currency[];
 }

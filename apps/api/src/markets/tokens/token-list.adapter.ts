@@ -4,10 +4,10 @@ import { cleanText, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { z } from "zod";
 import { foreignToken } from "./foreign-token.adapter.ts";
 
-/** Most entries of one list; the largest public ones have some ten thousand. */
+/** Maximum number of entries of one list; the largest public ones have about ten thousand. */
 const MAX_TOKENS = 100_000;
 
-/** https://tokenlists.org: what is needed of a list. Fields that are not named here do not matter. */
+/** https://tokenlists.org: the required fields of a list; others are ignored. */
 const tokenList = z.object({ tokens: z.array(z.unknown()).max(MAX_TOKENS) });
 
 const listedToken = z.object({
@@ -19,24 +19,24 @@ const listedToken = z.object({
   logoURI: z.string().max(2_048).optional(),
 });
 
-/** What a list says, for the chains that matter here. */
+/** A parsed list, limited to configured chains. */
 export interface ReadList {
   readonly tokens: readonly Currency[];
-  /** Entries that are no tokens by the format. */
+  /** Number of invalid entries. */
   readonly refused: number;
 }
 
 /**
- * Reads a document of the standard token-list format. An entry that does not hold to it is left out: one bad
- * entry must not take the others away.
- * @throws ZodError when it is no token list at all
+ * Reads a document of the standard token-list format. Invalid entries are skipped, so that one of them does
+ * not discard the others.
+ * @throws ZodError when it is not a token list at all
  */
 export function readTokenList(document: unknown, chainIds: ReadonlySet<number>): ReadList {
   let refused = 0;
   const tokens = tokenList.parse(document).tokens.flatMap((entry): readonly Currency[] => {
     const read = listedToken.safeParse(entry);
-    // Lists also name tokens of other families of chains, whose addresses have other forms: they stand under
-    // chain ids that are not ours.
+    // Lists also contain tokens of other chain families with other address formats, under chain ids that are
+    // not configured here.
     if (read.success && !chainIds.has(read.data.chainId)) return [];
     const token = read.success ? currencyOf(read.data) : undefined;
     if (token === undefined) refused += 1;
@@ -56,7 +56,7 @@ function currencyOf(entry: z.infer<typeof listedToken>): readonly [Currency] | u
       symbol,
       name: cleanText(entry.name, 128) || symbol,
       decimals: entry.decimals,
-      // Shown as an image by clients: nothing else than an address of one.
+      // Clients show it as an image, so only image URLs are allowed.
       logoUri: /^(https?|ipfs):\/\/\S+$/i.test(entry.logoURI ?? "") ? entry.logoURI : undefined,
       verified: true,
     }),

@@ -19,7 +19,7 @@ const listOf = (...tokens: readonly unknown[]) => ({
 });
 const read = (...tokens: readonly unknown[]) => readTokenList(listOf(...tokens), new Set([1]));
 
-test("a listed token is verified, is not held by the solver, and is the same asset as no other", () => {
+test("a listed token is verified, is not held by the solver, and is its own asset", () => {
   expect(read(entry())).toEqual({
     refused: 0,
     tokens: [
@@ -43,14 +43,14 @@ test("a listed token is verified, is not held by the solver, and is the same ass
   });
 });
 
-test("tokens of other chains are left out, whatever their addresses look like", () => {
+test("skips tokens of other chains, whatever the format of their addresses", () => {
   expect(read(entry({ chainId: 2 }), entry({ chainId: 501, address: "So1ana" }))).toEqual({
     tokens: [],
     refused: 0,
   });
 });
 
-test("an entry that is no token is left out and counted, the others stay", () => {
+test("skips and counts invalid entries and keeps the others", () => {
   const bad = [
     entry({ address: "0x12" }),
     entry({ address: `0x${"00".repeat(20)}` }),
@@ -67,13 +67,13 @@ test("an entry that is no token is left out and counted, the others stay", () =>
   expect(refused).toBe(bad.length);
 });
 
-test("texts are cleaned, and a logo is an address of an image or none", () => {
+test("cleans texts and drops a logo that is not an image URL", () => {
   const [token] = read(entry({ symbol: "A\u202EB", name: "\n", logoURI: "javascript:alert(1)" })).tokens;
   expect(token).toMatchObject({ symbol: "A B", name: "A B", logoUri: undefined });
   expect(read(entry({ logoURI: "ipfs://bafy/logo.png" })).tokens[0]?.logoUri).toBe("ipfs://bafy/logo.png");
 });
 
-test("what is no token list is refused as a whole", () => {
+test("refuses a document that is not a token list", () => {
   for (const document of [null, [], {}, { tokens: {} }, "tokens"])
     expect(() => readTokenList(document, new Set([1]))).toThrow();
 });

@@ -3,38 +3,35 @@ import { readDocument, type DocumentBounds } from "./read-document.adapter.ts";
 import { readTokenList } from "./token-list.adapter.ts";
 
 export interface TokenListOptions {
-  /** File paths and URLs; where two lists know a token the earlier one is believed. */
+  /** File paths and URLs; earlier lists take precedence. */
   readonly sources: readonly string[];
   /** Tokens of other chains are not kept. */
   readonly chainIds: ReadonlySet<number>;
-  /** Lists are read again this often, ms. */
+  /** Interval of refreshes, ms. */
   readonly refreshMs: number;
   readonly bounds: DocumentBounds;
-  /** Told of a list that could not be read, and of entries that are no tokens (`refused`). */
+  /** Receives lists that could not be read, and numbers of invalid entries (`refused`). */
   readonly onFault: (error: unknown, facts: { readonly list: string; readonly refused?: number }) => void;
 }
 
-/** What token lists say, kept in memory. */
+/** Token lists cached in memory. */
 export interface TokenLists {
   get(chainId: number, address: Address): Currency | undefined;
-  /** The same array until a list has changed. */
+  /** The same array until a list changes. */
   of(chainId: number): readonly Currency[];
   /**
-   * Reads all lists now, or joins the reading under way. A list that cannot be read stays as it was last
-   * read; never throws.
+   * Reads all lists now, or joins the running read. A list that cannot be read stays as it was; never throws.
    */
   refresh(): Promise<void>;
-  /** Ends the reading under way and the coming ones. */
+  /** Aborts the running read and later ones. */
   close(): void;
 }
 
-/**
- * Reads nothing by itself before the first {@link TokenLists.refresh}; then again and again on its own clock.
- */
+/** Reads nothing before the first {@link TokenLists.refresh}; then refreshes on its own schedule. */
 export function createTokenLists(options: TokenListOptions): TokenLists {
   const { sources, chainIds, refreshMs, bounds, onFault } = options;
   const closing = new AbortController();
-  /** What each source said when it was last read well. */
+  /** The last successfully read state of each source. */
   const lists = new Map<string, readonly Currency[]>();
   let byChain: ReadonlyMap<number, ReadonlyMap<Address, Currency>> = new Map();
   let arrays: ReadonlyMap<number, readonly Currency[]> = new Map();

@@ -51,7 +51,7 @@ function listsFrom(sources: readonly string[], change: Partial<TokenListOptions>
 
 const symbols = (lists: TokenLists): string[] => lists.of(1).map(({ symbol }) => symbol);
 
-test("lists come from files and from servers, and the earlier one is believed", async () => {
+test("reads lists from files and servers, and the earlier one takes precedence", async () => {
   const folder = await mkdtemp(join(tmpdir(), "token-lists-"));
   ends.push(() => rm(folder, { recursive: true }));
   const file = join(folder, "list.json");
@@ -65,7 +65,7 @@ test("lists come from files and from servers, and the earlier one is believed", 
   expect(faults).toEqual([]);
 });
 
-test("a list that cannot be read stays as it was last read, and takes no other with it", async () => {
+test("a list that cannot be read stays as it was and does not affect others", async () => {
   const state = { down: false, other: "X" };
   const url = await serving((request, response) => {
     if (request.url === "/a") {
@@ -83,7 +83,7 @@ test("a list that cannot be read stays as it was last read, and takes no other w
   expect(faults).toEqual([{ list: `${url}/a` }]);
 });
 
-test("neither a huge nor a slow nor a senseless answer is a list", async () => {
+test("refuses a list that is too large, too slow or invalid", async () => {
   const url = await serving((request, response) => {
     if (request.url === "/huge") response.end(listOf(["a1", "A"]) + " ".repeat(10_000));
     if (request.url === "/senseless") response.end("<html>");
@@ -97,7 +97,7 @@ test("neither a huge nor a slow nor a senseless answer is a list", async () => {
   expect(faults.map(({ list }) => list).sort()).toEqual([...sources].sort());
 });
 
-test("a list that has moved is followed within its origin, and to no other place without https", async () => {
+test("follows redirects of a list within its origin, and elsewhere only with https", async () => {
   const elsewhere = await serving((_request, response) => response.end(listOf(["a1", "STRANGER"])));
   const url = await serving((request, response) => {
     const to = { "/moved": "/here", "/away": elsewhere, "/round": "/round" }[request.url ?? ""];
@@ -110,7 +110,7 @@ test("a list that has moved is followed within its origin, and to no other place
   expect(faults.map(({ list }) => list).sort()).toEqual([`${url}/away`, `${url}/round`]);
 });
 
-test("entries that are no tokens are told of, with their number", async () => {
+test("reports the number of invalid entries", async () => {
   const url = await serving((_request, response) =>
     response.end(JSON.stringify({ tokens: [null, { chainId: 1 }] })),
   );
@@ -119,7 +119,7 @@ test("entries that are no tokens are told of, with their number", async () => {
   expect(faults).toEqual([{ list: url, refused: 2 }]);
 });
 
-test("lists are read again and again, and not any more once closed", async () => {
+test("refreshes lists repeatedly until closed", async () => {
   let asked = 0;
   const url = await serving((_request, response) => {
     asked += 1;
@@ -135,7 +135,7 @@ test("lists are read again and again, and not any more once closed", async () =>
   expect(asked).toBe(asOfClose);
 });
 
-test("a list that was being read when they were closed is the last one", async () => {
+test("closing ends with the list that is being read", async () => {
   const folder = await mkdtemp(join(tmpdir(), "token-lists-"));
   ends.push(() => rm(folder, { recursive: true }));
   const file = join(folder, "list.json");

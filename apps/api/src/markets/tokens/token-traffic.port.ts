@@ -1,11 +1,11 @@
 import type { Address } from "@causeway/domain";
 
-/** How much one currency was paid or asked for by requests whose money came. */
+/** How much of a currency funded requests paid or requested. */
 export interface TokenTraffic {
   readonly chainId: number;
   readonly address: Address;
   readonly day: Traffic;
-  /** The day included. */
+  /** Includes the day. */
   readonly week: Traffic;
 }
 
@@ -15,7 +15,7 @@ export interface Traffic {
   readonly microUsd: bigint;
 }
 
-/** What this instance saw lately; aggregated aside, some minutes old. */
+/** Recent traffic of this instance; aggregated in the background, a few minutes old. */
 export interface RecentTraffic {
   latest(): readonly TokenTraffic[];
 }

@@ -34,7 +34,7 @@ const traffic = defineSql(
 );
 
 /**
- * What was transferred of each token.
+ * The traffic of each token.
  * @param weekMs start of the week, ms since epoch
  * @param dayMs start of the day, ms since epoch
  */

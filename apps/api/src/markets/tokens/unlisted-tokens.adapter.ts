@@ -7,30 +7,31 @@ import type { TokenBook } from "./token-book.port.ts";
 import { lookUpTurns } from "./look-up-turns.adapter.ts";
 import { foreignToken } from "./foreign-token.adapter.ts";
 
-/** That there is no token is true until somebody deploys one. */
+/** How long an absence is cached: a token may be deployed meanwhile. */
 const ABSENT_MS = 30_000;
 const MAX_KEPT = 20_000;
-/** Questions under way at one chain: code of anybody's choice runs on its node, which has other work. */
+/** Concurrent look-ups per chain: arbitrary code runs on its node, which has other work. */
 const MAX_ASKED_AT_ONCE = 4;
 
 type Entry =
   | { readonly kind: "known"; readonly token: Currency }
   | { readonly kind: "absent"; readonly readAtMs: number }
-  | { readonly kind: "asking"; readonly answer: Promise<Currency | undefined>; readonly hurry: () => void };
+  | {
+      readonly kind: "asking";
+      readonly answer: Promise<Currency | undefined>;
+      readonly prioritize: () => void;
+    };
 
 type Asking = Extract<Entry, { kind: "asking" }>;
 
 export interface UnlistedTokensOptions {
   readonly chains: Pick<ChainDirectory, "get">;
   readonly monotonic: Clock;
-  /** Answers kept at most; the one not asked for longest is forgotten first. Default 20 000. */
+  /** Maximum number of cached answers; evicts the least recently used. Default 20,000. */
   readonly maxKept?: number;
 }
 
-/**
- * Tokens as the chains themselves tell of them. Whatever anybody names is asked about once, however many ask
- * at the same time.
- */
+/** Tokens as reported by the chains themselves. Concurrent questions about one token share one look-up. */
 export function createUnlistedTokens({
   chains,
   monotonic,
@@ -42,7 +43,7 @@ export function createUnlistedTokens({
   function keep(key: string, entry: Entry): void {
     entries.delete(key);
     entries.set(key, entry);
-    // A map keeps the order in which keys came: the first is the one not asked for longest.
+    // A map keeps insertion order: the first key is the least recently used.
     const oldest = entries.size > maxKept ? entries.keys().next().value : undefined;
     if (oldest !== undefined) entries.delete(oldest);
   }
@@ -51,11 +52,11 @@ export function createUnlistedTokens({
     const { chain, connection } = connected;
     const turn = places.get(chain.id) ?? lookUpTurns(MAX_ASKED_AT_ONCE, () => monotonic.nowMs());
     places.set(chain.id, turn);
-    const { answer, hurry } = turn(
+    const { answer, prioritize } = turn(
       async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
       isSearch,
     );
-    return { kind: "asking", answer: answered(key, connected, address, answer), hurry };
+    return { kind: "asking", answer: answered(key, connected, address, answer), prioritize };
   }
 
   async function answered(
@@ -65,22 +66,22 @@ export function createUnlistedTokens({
     answer: ReturnType<typeof readTokenMetadata>,
   ): Promise<Currency | undefined> {
     try {
-      const told = await answer;
-      if (told === undefined) {
+      const metadata = await answer;
+      if (metadata === undefined) {
         keep(key, { kind: "absent", readAtMs: monotonic.nowMs() });
         return undefined;
       }
       const token = foreignToken({
         chainId: chain.id,
         address,
-        ...told,
+        ...metadata,
         logoUri: undefined,
         verified: false,
       });
       keep(key, { kind: "known", token });
       return token;
     } catch (cause) {
-      // Nothing was learnt: the next one who asks asks the chain.
+      // Nothing was learned: the next caller asks the chain again.
       entries.delete(key);
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
@@ -105,7 +106,7 @@ export function createUnlistedTokens({
         return entry.token;
       }
       if (entry?.kind === "asking") {
-        if (!isSearch) entry.hurry();
+        if (!isSearch) entry.prioritize();
         return entry.answer;
       }
       if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;

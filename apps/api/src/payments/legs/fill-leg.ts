@@ -145,7 +145,7 @@ async function noteBurnt(moment: LegContext): Promise<void> {
   const { services, tx, slot } = moment;
   const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
   if (burnt === undefined || burnt.usd === 0n) return;
-  await tx.fastFills.setBurnt(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
+  await tx.fastFills.setRevertedGas(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
   tx.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
 }
 

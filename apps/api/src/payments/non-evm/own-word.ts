@@ -1,6 +1,6 @@
 import type { RailAttempt } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
-import type { SaidNonce } from "../../chains/nonce-mappings.port.ts";
+import type { NewNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 
@@ -13,7 +13,7 @@ export async function ownWordOf(
   { rail }: Pick<ConnectedPayingRail, "rail">,
   { chainId, call, leg }: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
-): Promise<SaidNonce | undefined> {
+): Promise<NewNonceMapping | undefined> {
   if (rail.signNonceMapping === undefined || call.data === "0x") return undefined;
   const { nonce, signature, signatureChainId } = await rail.signNonceMapping(attempt, call.data);
   return {

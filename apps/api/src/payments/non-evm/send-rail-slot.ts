@@ -114,7 +114,7 @@ async function tryToMake(
     // From now on only the no-op is offered.
     if (kind === "noop") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
     // Committed with the bytes: of a payment that leaves, what it is for is never lost.
-    if (word !== undefined && (await tx.nonceMappings.say(word, attempt.createdAtMs)) === "taken")
+    if (word !== undefined && (await tx.nonceMappings.store(word, attempt.createdAtMs)) === "taken")
       throw new Error(`a nonce of ${chain.name} is already mapped to another order`);
     return attempt;
   });

@@ -348,7 +348,7 @@ function* priceFill(
     ends.originGasUsd,
     {
       pairClass: classOf(question),
-      exchangeGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
+      swapGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
       callsGas: question.calls?.gas ?? topupGas(services.quotePolicy.gas, question.fees?.topupUsd),
       hasTopup: question.fees?.topupUsd !== undefined,
     },

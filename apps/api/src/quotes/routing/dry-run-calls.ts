@@ -48,8 +48,8 @@ export function* withCallsPriced(services: DryRunServices, question: WithCalls):
   const bridge = bridgeOf(route);
   refuseBeyondOutput(coinOf(calls.calls), bridge.trade.expected);
   const { gas } = yield* soon(tried(services, question, bridge, bridge.trade.expected));
-  const { exchangedFill } = services.quotePolicy.gas;
-  const beyond = withHeadroom(gas) - exchangedFill - (bridge.trade.destination?.gas ?? 0n);
+  const { swapFill } = services.quotePolicy.gas;
+  const beyond = withHeadroom(gas) - swapFill - (bridge.trade.destination?.gas ?? 0n);
   return { ...question, calls: { ...calls, gas: beyond > 0n ? beyond : 0n } };
 }
 

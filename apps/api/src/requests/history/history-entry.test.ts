@@ -29,7 +29,7 @@ test.each<[string, Partial<RequestTerms>]>([
   ["Bridge", { origin: paying(1), destination: receiving(2) }],
   ["Bridge", { origin: paying(1, native), destination: receiving(2, wrapped) }],
   ["Crosschain Swap", { origin: paying(1, native), destination: receiving(2) }],
-  // Two currencies without a known asset may be anything.
+  // Two currencies without a known asset count as different assets.
   ["Crosschain Swap", { origin: paying(1, unnamed), destination: receiving(2, unnamed) }],
   ["Same-chain Swap", { origin: paying(1, native), destination: receiving(1) }],
   ["Wrap", { origin: paying(1, native), destination: receiving(1, wrapped) }],

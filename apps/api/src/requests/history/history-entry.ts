@@ -1,7 +1,7 @@
 import type { Address, RequestId, RequestTerms, StateName } from "@causeway/domain";
 import type { CurrencyName, RequestFeature, RequestType } from "./request-history.port.ts";
 
-/** What history lists a request by that never changes, or that only gains features. */
+/** The searchable fields of a request that never change, apart from features, which are only added. */
 export interface HistoryEntry {
   readonly requestId: RequestId;
   readonly requestType: RequestType;
@@ -29,7 +29,7 @@ export interface ChainCurrency {
   readonly address: Address;
 }
 
-/** What the configuration says of a currency. */
+/** What the configuration knows about a currency. */
 export type KnownName = Pick<CurrencyName, "symbol" | "wrapsNative"> & { readonly asset: string | null };
 type FindName = (currency: ChainCurrency) => KnownName | undefined;
 

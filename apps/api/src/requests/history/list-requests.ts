@@ -13,7 +13,7 @@ import { unattributedDeposits } from "./unattributed-deposits.ts";
 import type { UnattributedServices } from "./unattributed-deposits.ts";
 import { pastRequest } from "./past-request.ts";
 
-/** How far requests are counted. */
+/** Requests are counted up to this number. */
 export const COUNTED_UP_TO = 10_000;
 
 const TRANSACTION_FIELDS: ReadonlySet<HistoryField> = new Set(["hash", "depositTxHash", "term"]);
@@ -25,9 +25,8 @@ export type HistoryServices = Pick<Services, "chains"> & {
 type Needs = HistoryServices & UnattributedServices & { readonly turns: SearchTurns };
 
 /**
- * One page of past requests, with all that became of them. Quotes that nobody has paid are found only by
- * their own id or order: there may be a thousand of them for each that is paid, and an index of them all
- * would cost each quote more than quoting does.
+ * One page of past requests with their outcome. Unpaid quotes are found only by their own id or order: there
+ * may be a thousand per paid request, and indexing them would cost each quote more than quoting does.
  */
 export async function listRequests(
   services: Needs,
@@ -36,9 +35,9 @@ export async function listRequests(
 ): Promise<RequestPage> {
   const { history, turns } = services;
   const { wantsTotal, limit } = question;
-  // One after the other: a turn is one connection.
+  // Sequentially: a turn allows one connection.
   const { found, counted, unattributed } = await turns.run(searcher, async () => ({
-    // One more than asked for tells whether there is another page.
+    // One extra row tells whether there is another page.
     found: await history.page({ ...question, limit: limit + 1 }),
     counted: wantsTotal ? await history.count(question, COUNTED_UP_TO + 1) : undefined,
     unattributed: await unattributedDeposits(services, namedTransactions(question)),
@@ -65,7 +64,7 @@ export async function listRequests(
   };
 }
 
-/** Transactions whose deposits a question asks for. Later pages do not repeat what belongs to no request. */
+/** Transactions named by the question. Later pages do not repeat their unattributed deposits. */
 function namedTransactions({ conditions, after }: HistoryQuestion): readonly TxHash[] {
   if (after !== undefined) return [];
   return conditions.flatMap((one) =>
@@ -75,7 +74,7 @@ function namedTransactions({ conditions, after }: HistoryQuestion): readonly TxH
   );
 }
 
-/** Requests that a question names and asks nothing else of. */
+/** The requests that a question names by id or order, if it has no other condition. */
 async function namedIds(
   history: RequestHistory,
   { conditions, groups, limit }: HistoryQuestion,

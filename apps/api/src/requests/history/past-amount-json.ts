@@ -3,14 +3,14 @@ import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
 import type { PastAmount } from "./request-history-routes.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 
-/** A currency in the wire's words; one that is no longer configured has an address alone. */
+/** The wire form of a currency; one that is no longer configured only has an address. */
 export function currencyJson(
   { chainId, currency, known }: Pick<PastAmount, "chainId" | "currency" | "known">,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): HistoryCurrencyJson {
   return {
     chainId,
-    address: spelling.address(chainId, currency),
+    address: format.address(chainId, currency),
     ...(known && {
       symbol: known.symbol,
       name: known.name,
@@ -24,11 +24,11 @@ export function currencyJson(
   };
 }
 
-/** An amount in the wire's words, with its currency; without what is not known. */
-export function amountJson(past: PastAmount, spelling: AddressFormat): HistoryAmountJson {
+/** The wire form of an amount and its currency; omits what is unknown. */
+export function amountJson(past: PastAmount, format: AddressFormat): HistoryAmountJson {
   const { amount, usd, minimumAmount } = past;
   return {
-    currency: currencyJson(past, spelling),
+    currency: currencyJson(past, format),
     ...(amount !== undefined && { amount: String(amount), ...formatted(past, amount) }),
     ...(usd !== undefined && { amountUsd: formatUsd(usd) }),
     ...(minimumAmount !== undefined && { minimumAmount: String(minimumAmount) }),

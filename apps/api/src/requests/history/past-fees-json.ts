@@ -13,19 +13,19 @@ type AppFee = DataV2["appFees"][number];
 type Share = NonNullable<NonNullable<Data["feeSponsorship"]>["quoted"]>["components"]["execution"];
 
 /**
- * Whose app balances take and pay fees is told to the app alone: they lead to everything that it takes and
- * pays.
+ * The app balances that receive and pay fees are shown to their own app only: they lead to all of its revenue
+ * and costs.
  */
 interface FeeSight {
-  /** The asker is that app. */
+  /** True if the caller is that app. */
   readonly key: boolean;
 }
 
-/** Who took and who paid fees of a past request. */
+/** The recipients and payers of a past request's fees. */
 export function pastFeesJson(
   past: PastRequest,
   sight: FeeSight,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): Pick<Data, "appFees" | "fees" | "feeSponsorship"> {
   const { appFees } = past;
   const sponsorship = sponsorshipJson(past, sight, "platform");
@@ -34,19 +34,19 @@ export function pastFeesJson(
       appFees: {
         quoted: appFeesJson(appFees, "quoted", sight),
         ...(appFees.actual && { actual: appFeesJson(appFees, "actual", sight) }),
-        currency: currencyJson(appFees.quoted, spelling),
+        currency: currencyJson(appFees.quoted, format),
       },
     }),
-    fees: feesJson(past, spelling),
+    fees: feesJson(past, format),
     feeSponsorship: (sponsorship as Data["feeSponsorship"] | undefined) ?? null,
   };
 }
 
-/** The same in the words of the older lists. */
+/** The same in the form of the older lists. */
 export function pastFeesV2Json(
   past: PastRequest,
   sight: FeeSight,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): Pick<
   DataV2,
   | "appFees"
@@ -67,11 +67,11 @@ export function pastFeesV2Json(
   return {
     appFees: appFees === undefined ? [] : appFeesJson(appFees, "quoted", sight),
     paidAppFees: appFees?.actual === undefined ? [] : appFeesJson(appFees, "actual", sight),
-    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted, spelling) }),
+    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted, format) }),
     fees: olderFees(fees, ({ amount }) => amount),
     feesUsd: olderFees(fees, ({ usd }) => microUsd(usd)),
     ...(deposited.known && { feeCurrency: deposited.known.id }),
-    feeCurrencyObject: currencyJson(deposited, spelling),
+    feeCurrencyObject: currencyJson(deposited, format),
     ...(sponsorship && { feeSponsorship: sponsorship }),
     expandedPriceImpact: fees === undefined ? null : { quoted: impactsJson(fees) },
     subsidizedRequest: terms.sponsorship !== undefined || sponsored !== undefined,
@@ -96,7 +96,7 @@ function appFeesJson(
   });
 }
 
-/** What was deposited: quotes name their fees in it. */
+/** The deposited amount: quotes state their fees in its currency. */
 function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
   const { output, input } = quoted.origin;
   const deposited = output ?? input;
@@ -104,7 +104,7 @@ function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "cur
   return deposited;
 }
 
-function feesJson(past: PastRequest, spelling: AddressFormat): Fees | null {
+function feesJson(past: PastRequest, format: AddressFormat): Fees | null {
   const { terms, paidFees, sponsored } = past;
   const fees = terms.quoted?.fees;
   const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);
@@ -128,13 +128,13 @@ function feesJson(past: PastRequest, spelling: AddressFormat): Fees | null {
     ...(paid.length > 0 && {
       actual: { sponsored: { usd: formatUsd(paid.reduce((sum, usd) => sum + usd, 0n)) } },
     }),
-    currency: currencyJson(deposited, spelling),
+    currency: currencyJson(deposited, format),
   };
 }
 
-function olderFees(fees: QuotedFees | undefined, told: (fee: QuotedFee) => string): DataV2["fees"] {
+function olderFees(fees: QuotedFees | undefined, amountOf: (fee: QuotedFee) => string): DataV2["fees"] {
   if (fees === undefined) return {};
-  return { gas: told(fees.execution), fixed: "0", price: told(fees.service), gateway: "0" };
+  return { gas: amountOf(fees.execution), fixed: "0", price: amountOf(fees.service), gateway: "0" };
 }
 
 type Impacts = NonNullable<DataV2["expandedPriceImpact"]>["quoted"];
@@ -162,7 +162,7 @@ function microUsd(usd: string): string {
   return `${sign}${BigInt(whole + decimals.padEnd(6, "0").slice(0, 6))}`;
 }
 
-/** @param service what the list calls the fee of the service */
+/** @param service the list's name for the service fee */
 function sponsorshipJson(
   { terms, paidFees, sponsored }: PastRequest,
   { key }: FeeSight,

@@ -12,11 +12,11 @@ import { spellingOf } from "../../chains/address-format.ts";
 import { pastRequestJson, pastRequestV2Json } from "./past-request-json.ts";
 import { questionOf } from "./requests-question.route.ts";
 
-// A request from Solana to Bitcoin that was sent back, in the words of both lists.
+// A refunded request from Solana to Bitcoin, in the form of both lists.
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
 const chains = createChainDirectory([], [svm, bvm]);
-const spelling = spellingOf(chains);
+const format = spellingOf(chains);
 const signature: Hex = `0x${"d1".repeat(64)}`;
 const txid: Hex = `0x${"f1".repeat(32)}`;
 const terms = someTerms({
@@ -92,9 +92,9 @@ const past: PastRequest = {
 
 const nothingMore = { key: false, addressKey: false, wholeCalls: false };
 
-test("every account, currency and transaction is written as on its own chain, in both lists", () => {
-  const json = pastRequestJson(past, nothingMore, spelling);
-  const older = pastRequestV2Json(past, nothingMore, spelling);
+test("both lists format every account, currency and transaction like its own chain", () => {
+  const json = pastRequestJson(past, nothingMore, format);
+  const older = pastRequestV2Json(past, nothingMore, format);
   expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
   expect(
     mismatch(requestsAnswerV2, {
@@ -144,12 +144,12 @@ test("every account, currency and transaction is written as on its own chain, in
       },
     },
   });
-  // Nothing is left in the bytes that it is kept in.
+  // The stored bytes do not appear anywhere.
   for (const bytes of [terms.user, terms.recipient, terms.origin.currency, signature, txid])
     expect(JSON.stringify([json, older])).not.toContain(bytes);
 });
 
-test("requests are found by accounts and transactions as their chains' users write them", () => {
+test("finds requests by accounts and transactions in the format of their chains", () => {
   const asked = (query: object) =>
     questionOf({ sortBy: "createdAt", sortDirection: "desc", ...query }, undefined).conditions;
   expect(asked({ user: solana.user })).toEqual([{ kind: "is", field: "user", values: [terms.user] }]);
@@ -167,7 +167,7 @@ test("requests are found by accounts and transactions as their chains' users wri
   expect(() => asked({ depositTxHash: "f1" })).toThrow("depositTxHash has an invalid value");
 });
 
-test("lists leave out call data above 1,024 bytes, and a named request shows it", () => {
+test("lists omit call data above 1,024 bytes, and a request selected by id shows it", () => {
   const shown = (bytes: number, wholeCalls: boolean) => {
     const call = { to: terms.recipient, data: `0x${"ab".repeat(bytes)}`, value: 3n } as const;
     const withCalls: PastRequest = {
@@ -176,8 +176,8 @@ test("lists leave out call data above 1,024 bytes, and a named request shows it"
       outTxs: past.outTxs.map((one) => ({ ...one, call })),
     };
     const sight = { ...nothingMore, wholeCalls };
-    const json = pastRequestJson(withCalls, sight, spelling);
-    const older = pastRequestV2Json(withCalls, sight, spelling);
+    const json = pastRequestJson(withCalls, sight, format);
+    const older = pastRequestV2Json(withCalls, sight, format);
     expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
     return [json, older].map(({ data }) => [data.outTxs[0]?.data, data.failedCallData]);
   };

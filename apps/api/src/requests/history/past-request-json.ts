@@ -21,69 +21,65 @@ type CommonData = Pick<
 >;
 type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
 
-/** What the caller may see of a request beside what everybody may. */
+/** What the caller may see of a request beyond the public fields. */
 export interface Sight {
-  /** Whose key it came with. */
+  /** The request was made with the caller's key. */
   readonly key: boolean;
-  /** What its deposit address is made of, before any money was moved from it. */
+  /** Shows what the deposit address is derived from before money was moved from it. */
   readonly addressKey: boolean;
-  /** Call data of any size: the request was named, so it is the only one of the answer. */
+  /** Shows call data of any size: the request was selected by id, so it is the only one in the response. */
   readonly wholeCalls: boolean;
 }
 
-/** A past request as the API answers it. */
-export function pastRequestJson(past: PastRequest, sight: Sight, spelling: AddressFormat): PastRequestJson {
+/** A past request as the API returns it. */
+export function pastRequestJson(past: PastRequest, sight: Sight, format: AddressFormat): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
-    txHash: spelling.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, sight, spelling),
+    txHash: format.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, sight, format),
   });
   return {
-    ...common(past, sight, spelling),
+    ...common(past, sight, format),
     data: {
       ...commonData(past, sight),
       failReason: past.failReason ?? null,
       refundFailReason: past.refundFailReason ?? null,
       timeEstimate: past.terms.quoted?.timeEstimateSeconds ?? null,
-      ...pastFeesJson(past, sight, spelling),
+      ...pastFeesJson(past, sight, format),
       route: {
-        quoted: sidesJson(past.quoted, spelling),
-        actual: past.actual === undefined ? null : sidesJson(past.actual, spelling),
+        quoted: sidesJson(past.quoted, format),
+        actual: past.actual === undefined ? null : sidesJson(past.actual, format),
       },
-      refundCurrencyData: refundJson(past, spelling) ?? null,
+      refundCurrencyData: refundJson(past, format) ?? null,
       inTxs: past.inTxs.map(transaction),
       outTxs: past.outTxs.map(transaction),
     },
   };
 }
 
-/** The same in the words of the lists before. */
-export function pastRequestV2Json(
-  past: PastRequest,
-  sight: Sight,
-  spelling: AddressFormat,
-): PastRequestV2Json {
+/** The same in the form of the older lists. */
+export function pastRequestV2Json(past: PastRequest, sight: Sight, format: AddressFormat): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
-  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, spelling);
+  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, format);
   const output = { ...quoted.destination.output, ...known(actual?.destination.output) } as PastAmount;
-  const currencyOut = amountJson(output, spelling);
+  const currencyOut = amountJson(output, format);
   const timeEstimate = terms.quoted?.timeEstimateSeconds;
-  const refunded = refundJson(past, spelling);
+  const refunded = refundJson(past, format);
   const rate = rateOf(currencyIn, currencyOut);
-  const { rate: _, ...route } = sidesJson(actual ?? quoted, spelling);
+  const { rate: _, ...route } = sidesJson(actual ?? quoted, format);
   const transaction = (one: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
-    hash: spelling.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, sight, spelling),
+    hash: format.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, sight, format),
   });
   return {
-    ...common(past, sight, spelling),
+    ...common(past, sight, format),
     data: {
       ...commonData(past, sight),
       failReason: past.failReason ?? "N/A",
       refundFailReason: past.refundFailReason ?? "N/A",
       supersededByRequestId: past.supersededBy ?? null,
       ...(timeEstimate !== undefined && { timeEstimate }),
-      ...pastFeesV2Json(past, sight, spelling),
+      ...pastFeesV2Json(past, sight, format),
       ...(output.known && { currency: output.known.id }),
       currencyObject: currencyOut.currency,
       ...(currencyOut.amount !== undefined && { price: currencyOut.amount }),
@@ -91,8 +87,8 @@ export function pastRequestV2Json(
       inTxs: past.inTxs.map(transaction),
       outTxs: past.outTxs.map(transaction),
       metadata: {
-        sender: spelling.address(terms.origin.chainId, sender),
-        recipient: spelling.address(terms.destination.chainId, terms.recipient),
+        sender: format.address(terms.origin.chainId, sender),
+        recipient: format.address(terms.destination.chainId, terms.recipient),
         currencyIn,
         currencyOut,
         ...(rate !== undefined && { rate }),
@@ -102,7 +98,7 @@ export function pastRequestV2Json(
   };
 }
 
-/** Our own words first, then the vocabulary that clients of this API family know. */
+/** This project's names first, then the published ones that clients of this API family know. */
 function featuresOf({ features, terms }: PastRequest): string[] {
   const published = {
     gasless_execution: features.includes("execution"),
@@ -116,7 +112,7 @@ function featuresOf({ features, terms }: PastRequest): string[] {
   return [...features, ...Object.entries(published).flatMap(([word, applies]) => (applies ? [word] : []))];
 }
 
-/** The older lists have the type under a longer name. */
+/** The older lists use a longer name for this field. */
 function addressType(
   at: PastRequest["terms"]["depositAddress"],
 ): Pick<NonNullable<PastRequestJson["depositAddress"]>, "type" | "depositAddressType"> {
@@ -129,23 +125,23 @@ function recoveryOf(at: PastRequest["terms"]["depositAddress"]): string | null {
   return at === undefined || at.recovery === NATIVE_CURRENCY ? null : at.recovery;
 }
 
-/** An amount that is known stands in for the one that was quoted. */
+/** A known amount replaces the quoted one. */
 function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
 }
 
-function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Common {
+function common(past: PastRequest, sight: Sight, format: AddressFormat): Common {
   const { terms, deposit, settlement } = past;
-  // With the order id anyone can name the unused address to its factory; its first transaction shows the id
-  // to everybody.
+  // With the order id anyone can pass the unused address to its factory; its first transaction makes the id
+  // public.
   const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
   const showsAddressKey = sight.addressKey || !isUnswept;
-  const onOrigin = (address: Address): string => spelling.address(terms.origin.chainId, address);
+  const onOrigin = (address: Address): string => format.address(terms.origin.chainId, address);
   return {
     id: terms.requestId,
     status: past.status,
     user: onOrigin(terms.user),
-    recipient: spelling.address(terms.destination.chainId, terms.recipient),
+    recipient: format.address(terms.destination.chainId, terms.recipient),
     sender: onOrigin(past.sender),
     refundTo: onOrigin(terms.refundTo),
     supersededByRequestId: past.supersededBy ?? null,
@@ -172,12 +168,12 @@ function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Commo
         protocolChainId: terms.order.solverChainId,
         ...(past.solverChainId !== undefined && { chainId: past.solverChainId }),
       },
-      ...(deposit && { deposit: depositJson(terms.orderId, deposit, spelling) }),
+      ...(deposit && { deposit: depositJson(terms.orderId, deposit, format) }),
       ...(settlement && {
         settlement: {
           destination: {
-            fills: paymentsJson(past, "fill", spelling),
-            refunds: paymentsJson(past, "refund", spelling),
+            fills: paymentsJson(past, "fill", format),
+            refunds: paymentsJson(past, "refund", format),
           },
           state: settlement.state,
           ...(settlement.reason !== undefined && { reason: settlement.reason }),
@@ -193,33 +189,33 @@ type Protocol = PastRequestJson["protocol"];
 function depositJson(
   orderId: OrderId,
   deposit: NonNullable<PastRequest["deposit"]>,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): NonNullable<Protocol["deposit"]> {
   const { chainId, depository } = deposit;
   return {
     origin: {
       amount: String(deposit.amount),
       chainId,
-      currency: spelling.address(chainId, deposit.currency),
-      depositor: spelling.address(chainId, deposit.depositor),
-      ...(depository !== undefined && { depository: spelling.address(chainId, depository) }),
+      currency: format.address(chainId, deposit.currency),
+      depositor: format.address(chainId, deposit.depositor),
+      ...(depository !== undefined && { depository: format.address(chainId, depository) }),
       onchainId: orderId,
-      transactionId: spelling.transaction(chainId, deposit.txHash),
+      transactionId: format.transaction(chainId, deposit.txHash),
     },
     blockNumber: Number(deposit.block),
     confirmed: deposit.isConfirmed,
   };
 }
 
-/** Payments of one kind that are in a block and did not fail. */
+/** Mined payments of one kind that did not fail. */
 function paymentsJson(
   { outTxs }: PastRequest,
   leg: "fill" | "refund",
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): NonNullable<Protocol["settlement"]>["destination"]["fills"] {
   return outTxs
     .filter((one) => one.leg === leg && one.status === "success")
-    .map(({ chainId, txHash }) => ({ chainId, transactionId: spelling.transaction(chainId, txHash) }));
+    .map(({ chainId, txHash }) => ({ chainId, transactionId: format.transaction(chainId, txHash) }));
 }
 
 function commonData(past: PastRequest, sight: Sight): CommonData {
@@ -249,12 +245,12 @@ function commonData(past: PastRequest, sight: Sight): CommonData {
 
 function refundJson(
   { refund }: PastRequest,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): NonNullable<PastRequestJson["data"]["refundCurrencyData"]> | undefined {
   return (
     refund && {
-      ...amountJson(refund.amount, spelling),
-      recipient: spelling.address(refund.amount.chainId, refund.recipient),
+      ...amountJson(refund.amount, format),
+      recipient: format.address(refund.amount.chainId, refund.recipient),
     }
   );
 }
@@ -262,7 +258,7 @@ function refundJson(
 function transactionFields(
   { chainId, block, seenAtMs, status, feeWei, call, moved }: PastTransaction,
   sight: Sight,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): TransactionFields {
   return {
     ...(feeWei !== undefined && { fee: String(feeWei) }),
@@ -273,19 +269,17 @@ function transactionFields(
     ...(status !== "pending" && { status }),
     ...(call === undefined ? {} : { data: callJson(call, sight) }),
     stateChanges: moved.map(({ address, currency, difference }) => ({
-      address: spelling.address(chainId, address),
+      address: format.address(chainId, address),
       change: {
         kind: "token",
-        currency: spelling.address(chainId, currency),
+        currency: format.address(chainId, currency),
         balanceDiff: String(difference),
       },
     })),
   };
 }
 
-/**
- * The data of a call in a list has at most so many bytes: fifty requests with large calls would be megabytes.
- */
+/** Limit of call data per list entry: fifty requests with large calls would be megabytes. */
 const MAX_LISTED_DATA_BYTES = 1_024;
 
 function callJson(
@@ -296,7 +290,7 @@ function callJson(
   return { to, ...(isShown && { data }), value: String(value) };
 }
 
-/** As quoted; of requests from before it was stored, what the amounts tell, which may be rounded by 1. */
+/** As quoted. For older requests it is derived from the amounts, which may be rounded by 1. */
 function slippageBps({ terms: { destination, quoted } }: PastRequest): bigint {
   if (quoted?.slippageBps !== undefined) return BigInt(quoted.slippageBps);
   const { expectedAmount, minimumAmount } = destination;
@@ -305,9 +299,9 @@ function slippageBps({ terms: { destination, quoted } }: PastRequest): bigint {
 
 function sidesJson(
   { origin, destination }: PastRequest["quoted"],
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): PastRequestJson["data"]["route"]["quoted"] {
-  const sides = { origin: sideJson(origin, spelling), destination: sideJson(destination, spelling) };
+  const sides = { origin: sideJson(origin, format), destination: sideJson(destination, format) };
   const from = sides.origin.inputCurrency ?? sides.origin.outputCurrency;
   const rate = rateOf(from, sides.destination.outputCurrency);
   return { ...sides, ...(rate !== undefined && { rate }) };
@@ -315,18 +309,18 @@ function sidesJson(
 
 function sideJson(
   { input, output }: PastSide,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): {
   inputCurrency: HistoryAmountJson | null;
   outputCurrency: HistoryAmountJson | null;
 } {
   return {
-    inputCurrency: input === undefined ? null : amountJson(input, spelling),
-    outputCurrency: output === undefined ? null : amountJson(output, spelling),
+    inputCurrency: input === undefined ? null : amountJson(input, format),
+    outputCurrency: output === undefined ? null : amountJson(output, format),
   };
 }
 
-/** Whole units out for one in; undefined when one of the two is not known. */
+/** Output per unit of input, both in whole units; undefined if one of the two is unknown. */
 function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | undefined {
   const { amount: paid, currency: paidIn } = from ?? {};
   const { amount: got, currency: gotIn } = to ?? {};

@@ -13,9 +13,7 @@ import type { Services } from "../../db/services.port.ts";
 
 type Needs = Pick<Services, "chains">;
 
-/**
- * What became of a request, told by its terms, deposits and payments. Nothing is said that none of them says.
- */
+/** The outcome of a request, derived only from its terms, deposits and payments. */
 export function pastRequest(
   services: Needs,
   story: RequestStory,
@@ -81,12 +79,11 @@ export function pastRequest(
   };
 }
 
-/** Where the money of a story is. */
 export function fundsOf({ state, terms, addressFunds }: RequestStory): ReturnType<typeof fundsAt> {
   return fundsAt({ name: state.name, kind: terms.kind, depositId: state.depositId }, addressFunds);
 }
 
-/** Mined, done, and not since replaced by anything. */
+/** Mined, successful and not replaced. */
 export function isPaid(slot: HistorySlot): boolean {
   return (
     (slot.state === "mined" || slot.state === "final") && slot.minedStatus === "success" && !isNoop(slot)
@@ -97,7 +94,7 @@ function isNoop(slot: HistorySlot): boolean {
   return slot.attempts.find(({ n }) => n === slot.minedAttempt)?.kind === "noop";
 }
 
-/** The hash of the attempt that is in a block; before that, of the last one. */
+/** The hash of the mined attempt; before that, of the last one. */
 export function hashOf(slot: HistorySlot): TxHash | undefined {
   return (slot.attempts.find(({ n }) => n === slot.minedAttempt) ?? slot.attempts.at(-1))?.txHash;
 }
@@ -106,7 +103,6 @@ function isBeyondConfirmations({ state }: RequestStory): boolean {
   return state.name !== "quoted" && state.name !== "deposited" && state.name !== "depositing";
 }
 
-/** What the recipient got. */
 function deliveredBy({ terms }: RequestStory, paid: HistorySlot | undefined): Delivered | undefined {
   const { expectedAmount, minimumAmount } = terms.destination;
   const amount = terms.kind === "send" ? expectedAmount : paid?.deliveredAmount;
@@ -140,7 +136,7 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
       output: { ...deposited, minimumAmount: origin.minimumAmount ?? origin.amount },
     },
     destination: {
-      // What the solver pays an exchange with is known when it does.
+      // The solver's input to a swap is known once it was made.
       input:
         destination.paidFrom === undefined
           ? got
@@ -182,7 +178,7 @@ function feeOf({ gasUsed, effectiveGasPrice }: HistorySlot): bigint | undefined 
 
 function inTransactions({ deposits, send, terms, state, slots }: RequestStory): PastTransaction[] {
   const seen = deposits.map((deposit): PastTransaction => {
-    // A deposit of a call that we sent for the user is our transaction.
+    // A deposit by a call that the service sent for the user is the service's transaction.
     const execution = slots.find((slot) => slot.legKind === "execution" && hashOf(slot) === deposit.txHash);
     return {
       txHash: deposit.txHash,
@@ -220,7 +216,7 @@ function outTransactions(services: Needs, story: RequestStory): PastTransaction[
     const txHash = hashOf(slot);
     const isOut = slot.legKind === "fill" || slot.legKind === "refund" || terms.kind === "call";
     if (txHash === undefined || !isOut || isNoop(slot)) return [];
-    // A nonce that is used up by something else paid nothing, and is in no block.
+    // A nonce that another transaction used paid nothing and has no block.
     if (slot.state === "dead" && slot.minedStatus === undefined) return [];
     const isDone = isPaid(slot);
     return [
@@ -254,7 +250,7 @@ function outTransactions(services: Needs, story: RequestStory): PastTransaction[
       },
     ];
   });
-  // A user's own payment goes in and out at once.
+  // The user's own payment is both input and output.
   return story.send === undefined ? ours : [...ours, ...inTransactions({ ...story, deposits: [] })];
 }
 
@@ -278,8 +274,8 @@ function recipientOfRefund({ chains }: Needs, { deposits, terms }: RequestStory,
 }
 
 /**
- * Apps are credited all at once: one that is missing then got nothing, for its part was less than the
- * smallest unit.
+ * Apps are credited all at once: an app that is missing then got nothing because its share was below one base
+ * unit.
  */
 function appFeesOf(services: Needs, { terms, sponsorship }: RequestStory): PastRequest["appFees"] {
   const { appFees, appFeesUsd } = terms;

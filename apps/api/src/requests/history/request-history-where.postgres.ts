@@ -39,7 +39,7 @@ const rangeColumns: Record<HistoryRange, Column> = {
   fillTime: h.fillMs,
 };
 
-/** A value of a question. The type is written out, because nothing else in the statement tells it. */
+/** A parameter with an explicit type, because the rest of the statement does not imply it. */
 export const valueOf = (value: unknown, type: "text" | "bigint" | "text[]" | "bigint[]"): SQL =>
   text`${text.param(value)}::${text.raw(type)}`;
 
@@ -56,9 +56,9 @@ const USER_COLUMNS = [h.userAddress, h.depositAddress];
 const ACCOUNT_COLUMNS = [h.userAddress, h.recipient, h.depositAddress];
 
 /**
- * Splits conditions of which one compares several columns into one list per column, so that each part reads
- * its rows in the order of its own index. Together the columns have no index: for a user whose requests are
- * all old, the newest requests of all users would be read first.
+ * Splits conditions that compare several columns into one list per column, so that each part uses the index
+ * of its column. No index covers the combination: for a user with only old requests, Postgres would read the
+ * newest requests of all users first.
  */
 export function perColumn(conditions: readonly HistoryCondition[]): readonly (readonly Condition[])[] {
   const at = conditions.findIndex((condition) => comparedColumns(condition) !== undefined);
@@ -90,10 +90,9 @@ export function whereSql(
 }
 
 /**
- * Bounds the age of requests whose deposit is in or before a given block: their quotes are older than that
- * block. Without this bound, a list that starts with the newest requests would read all younger ones. Each
- * chain counts its own blocks; a chain without such a block takes the time of another, which is a bound as
- * well. Ten minutes are added for deposits that a reorg moved after they were seen.
+ * Bounds the age of requests whose deposit is in or before a given block: without it, a list that starts with
+ * the newest would read all younger ones. A chain without such a block uses the time of another chain's. Ten
+ * minutes are added for deposits that a reorg moved after they were seen.
  */
 export function blockBound(conditions: readonly HistoryCondition[]): SQL {
   for (const condition of conditions)
@@ -164,7 +163,7 @@ function fieldSql(field: HistoryField, values: readonly string[]): SQL {
   return search(values);
 }
 
-/** Fields that more than one column or another table decides. */
+/** Fields that involve several columns or another table. */
 const searches: Partial<Record<HistoryField, (values: readonly string[]) => SQL>> = {
   hash: (values) => isAmong(ofTransactions(values)),
   user: (values) => isOneOf(USER_COLUMNS, values, "text[]"),
@@ -177,7 +176,7 @@ const searches: Partial<Record<HistoryField, (values: readonly string[]) => SQL>
   term: termSql,
 };
 
-/** A term is an address or, being longer, a hash. */
+/** A term is an address, or a hash if it is longer. */
 function termSql(values: readonly string[]): SQL {
   if (!areHashes(values)) return isOneOf(ACCOUNT_COLUMNS, values, "text[]");
   const terms = valueOf(values, "text[]");
@@ -195,8 +194,8 @@ const areHashes = (values: readonly string[]): boolean =>
   values.every((value) => value.length === HASH_LENGTH);
 
 /**
- * The word is part of the text, because the index of each feature is found by it.
- * @throws RangeError if `value` is no feature
+ * The value is inlined because each feature has its own partial index.
+ * @throws RangeError if `value` is not a feature
  */
 function hasFeature(value: string): SQL {
   const feature = requestFeatures.find((known) => known === value);
@@ -224,5 +223,5 @@ const isOneOf = (names: readonly Column[], values: readonly string[], type: "tex
 
 const anyOf = (conditions: readonly SQL[]): SQL => text`(${text.join([...conditions], text` or `)})`;
 
-/** The ids are looked up once, before the rest of the question: a few rows by their ids remain to be read. */
+/** The ids are looked up first, so that only their rows remain to be read. */
 const isAmong = (ids: SQL): SQL => text`${h.requestId} = any(array(${ids}))`;

@@ -14,7 +14,7 @@ import type {
 
 import type { TraceEvent } from "../trace.port.ts";
 
-/** What kinds of requests there are, in the words of clients. */
+/** The types of requests, as clients name them. */
 export const requestTypes = [
   "Bridge",
   "Crosschain Swap",
@@ -27,9 +27,9 @@ export const requestTypes = [
 export type RequestType = (typeof requestTypes)[number];
 
 /**
- * What was special about a request. `fast-fill`: an app vouched for its deposit. `execution`: the service
- * sent the user's transaction. `origin-swap`: a swap turned what the user paid into what was deposited.
- * `destination-swap`: the fill exchanged what the solver holds. `calls`: the order holds calls.
+ * What was special about a request. `fast-fill`: an app guaranteed its deposit. `execution`: the service sent
+ * the user's transaction. `origin-swap`: the deposit came out of a swap. `destination-swap`: the fill swaps
+ * the solver's inventory. `calls`: the order contains calls.
  */
 export const requestFeatures = [
   "fast-fill",
@@ -40,7 +40,7 @@ export const requestFeatures = [
 ] as const;
 export type RequestFeature = (typeof requestFeatures)[number];
 
-/** What requests are chosen by, when it has one of a few values or is one of many. */
+/** Fields that conditions compare with given values. */
 export const historyFields = [
   "id",
   "orderId",
@@ -70,27 +70,26 @@ export const historyFields = [
 export type HistoryField = (typeof historyFields)[number];
 
 /**
- * What requests are chosen by, when it lies in a range. `createdAt` in ms, USD in millionths, `fillTime` in
- * ms, `block` of the deposit.
+ * Fields that conditions compare with a range. `createdAt` in ms, USD in millionths, `fillTime` in ms,
+ * `block` of the deposit.
  */
 export const historyRanges = ["createdAt", "block", "amountUsd", "appFeesAmountUsd", "fillTime"] as const;
 export type HistoryRange = (typeof historyRanges)[number];
 
-/** One thing that a request must be, or with `not` must not be. */
+/** A condition that a request must meet, or must not meet if `not` is set. */
 export type HistoryCondition =
   | {
       readonly kind: "is";
       readonly field: HistoryField;
       /**
-       * One of these: in lower case where case means nothing, chain ids as digits. Of `features`: all of
-       * these. At least one.
+       * Matches any of these, at least one; of `features`: all of them. Lower case where case is irrelevant;
+       * chain ids as digits.
        */
       readonly values: readonly string[];
       readonly not?: boolean;
     }
-  /** Nobody knows it, or there is none. */
+  /** The value is unknown or absent. */
   | { readonly kind: "null"; readonly field: HistoryField; readonly not?: boolean }
-  /** Both ends belong to it. */
   | {
       readonly kind: "within";
       readonly range: HistoryRange;
@@ -102,36 +101,36 @@ export type HistoryCondition =
 export const historySorts = ["createdAt", "updatedAt", "amountUsd"] as const;
 export type HistorySort = (typeof historySorts)[number];
 
-/** Where a page ended: the sort key of its last row, and the row's number. */
+/** Where a page ended: the sort key and number of its last row. */
 export interface HistoryPlace {
   readonly key: bigint;
   readonly n: bigint;
 }
 
 export interface HistoryQuestion {
-  /** All of these hold. */
+  /** All of these must hold. */
   readonly conditions: readonly HistoryCondition[];
-  /** Of at least one of these groups, all conditions hold; empty: no groups were asked for. */
+  /** All conditions of at least one group must hold; empty: no groups. */
   readonly groups: ReadonlyArray<readonly HistoryCondition[]>;
   readonly sort: HistorySort;
   readonly isAscending: boolean;
   readonly after: HistoryPlace | undefined;
-  /** Rows at most. */
+  /** Maximum number of rows. */
   readonly limit: number;
 }
 
-/** A row that was found, in its place. */
+/** A row of the result and its position. */
 export interface ListedRequest {
   readonly requestId: RequestId;
   readonly place: HistoryPlace;
   readonly requestType: RequestType | undefined;
   readonly features: readonly RequestFeature[];
   readonly depositAddress: string | undefined;
-  /** When what clients see of it last changed. */
+  /** When the client-visible status last changed. */
   readonly updatedAtMs: number;
 }
 
-/** A deposit, as far as history tells of it. */
+/** A deposit as shown in history. */
 export interface HistoryDeposit {
   readonly id: string;
   readonly chainId: number;
@@ -141,7 +140,7 @@ export interface HistoryDeposit {
   readonly depositor: Address;
   readonly sender: Address;
   readonly currency: Address;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
   readonly confirmAtBlock: bigint;
   readonly disposition: string;
@@ -151,7 +150,7 @@ export interface HistoryDeposit {
   readonly seenAtMs: number;
 }
 
-/** Signed bytes, without the bytes. Fees in wei per gas. */
+/** A signed transaction without its bytes. Fees in wei per gas. */
 export interface HistoryAttempt {
   readonly n: number;
   readonly kind: string;
@@ -163,7 +162,7 @@ export interface HistoryAttempt {
   readonly broadcastAtMs: number | undefined;
 }
 
-/** A nonce and what it pays. */
+/** A nonce and its payment. */
 export interface HistorySlot {
   readonly id: string;
   readonly chainId: number;
@@ -183,7 +182,7 @@ export interface HistorySlot {
   readonly minedAttempt: number | undefined;
   readonly minedBlockNumber: bigint | undefined;
   readonly minedStatus: string | undefined;
-  /** When it was seen in its block. */
+  /** When the service saw it mined. */
   readonly minedAtMs: number | undefined;
   readonly gasUsed: bigint | undefined;
   readonly effectiveGasPrice: bigint | undefined;
@@ -191,14 +190,14 @@ export interface HistorySlot {
   readonly attempts: readonly HistoryAttempt[];
 }
 
-/** Something that happened to a request, and its facts as they were noted. */
+/** An event of a request and its recorded facts. */
 export interface HistoryEvent {
   readonly atMs: number;
   readonly event: TraceEvent;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** One payment that the hub owes the solver for. */
+/** One payment that the hub owes the solver. */
 export interface HistorySettlement {
   readonly slotId: string;
   /** due | attested | settled */
@@ -207,7 +206,7 @@ export interface HistorySettlement {
   readonly tries: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** The executions on the hub: the deposit becomes money there, then it goes to the solver. */
+  /** Its two executions on the hub: the deposit is credited, then transferred to the solver. */
   readonly executions: ReadonlyArray<{
     readonly kind: string;
     readonly state: string;
@@ -218,11 +217,11 @@ export interface HistorySettlement {
   }>;
 }
 
-/** Fees that an app balance was charged for a fill that is final. */
+/** Fees that an app balance was charged for a final fill. */
 export interface PaidFees {
   /** USD, 18 decimals. */
   readonly usd: bigint;
-  /** What was taken of each currency, smallest units. */
+  /** What was charged per currency, base units. */
   readonly parts: ReadonlyArray<{
     readonly chainId: number;
     readonly currency: Address;
@@ -230,12 +229,12 @@ export interface PaidFees {
   }>;
 }
 
-/** All that is stored of one request. */
+/** All stored facts about one request. */
 export interface RequestStory {
   readonly terms: RequestTerms;
-  /** The request that was made in its place, for another sum at the same deposit address. */
+  /** The request that replaced this one when a different amount arrived at its deposit address. */
   readonly supersededBy?: RequestId;
-  /** Absent: nothing lies at its deposit address, or it has none. */
+  /** Absent: no funds at the deposit address, or no deposit address. */
   readonly addressFunds?: AddressFunds;
   readonly state: {
     readonly name: StateName;
@@ -257,7 +256,7 @@ export interface RequestStory {
   readonly send:
     | { readonly txHash: TxHash; readonly blockNumber: bigint | undefined; readonly reportedAtMs: number }
     | undefined;
-  /** What an app did for it. */
+  /** What an app paid for the request. */
   readonly sponsorship: {
     readonly execution:
       | {
@@ -279,11 +278,11 @@ export interface RequestStory {
           readonly resolvedAtMs: number | undefined;
         }
       | undefined;
-    /** What an app paid of the quote's fees; undefined: nothing yet. */
+    /** The part of the quote's fees that an app paid; undefined: nothing yet. */
     readonly fees: PaidFees | undefined;
     /**
-     * What apps were credited of the input, each wallet once; smallest units of the currency that the terms
-     * name. None: nothing yet.
+     * What apps were credited for the deposit, once per wallet; base units of the currency in the terms.
+     * Empty: nothing yet.
      */
     readonly appFees: ReadonlyArray<{ readonly wallet: string; readonly amount: bigint }>;
     readonly fastFill:
@@ -304,31 +303,30 @@ export interface RequestStory {
   };
 }
 
-/** A name that a currency has while requests are listed. */
+/** The name of a currency at the time when requests are listed. */
 export interface CurrencyName {
   readonly chainId: number;
   readonly address: Address;
-  /** The same for one asset on all chains; undefined: nobody says. */
+  /** Equal for the same asset on all chains; undefined: unknown. */
   readonly asset: string | undefined;
   readonly symbol: string;
   readonly wrapsNative: boolean;
 }
 
-/** Past requests. */
 export interface RequestHistory {
-  /** One page, in order. Requests that nobody has paid and nobody is about to pay are not listed. */
+  /** One page, in order. Unpaid requests are not listed unless a payment is pending. */
   page(question: HistoryQuestion): Promise<readonly ListedRequest[]>;
-  /** How many there are on all pages, counted up to `cap`. */
+  /** The number of matches on all pages, counted up to `cap`. */
   count(question: Pick<HistoryQuestion, "conditions" | "groups">, cap: number): Promise<number>;
-  /** Listed or not. */
+  /** Finds unlisted requests, too. */
   idOfOrder(orderId: OrderId): Promise<RequestId | undefined>;
   /**
-   * What lists tell of these requests, listed or not: without holds, fast fills, movements and executions on
-   * the hub.
+   * The stories that lists show, also of unlisted requests: without holds, fast fills, movements and
+   * executions on the hub.
    */
   stories(requestIds: readonly RequestId[]): Promise<ReadonlyMap<RequestId, RequestStory>>;
-  /** All that is known of one. */
+  /** The complete story of one request. */
   story(requestId: RequestId): Promise<RequestStory | undefined>;
-  /** Remembers names for requests that are listed from now on. */
+  /** Stores names for requests that are listed from now on. */
   name(currencies: readonly CurrencyName[]): Promise<void>;
 }

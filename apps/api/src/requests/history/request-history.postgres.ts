@@ -32,7 +32,7 @@ const LISTED = {
   depositAddress: h.depositAddress,
   updatedAtMs: h.updatedAtMs,
   n: BigInt,
-  /** More than a number holds for a token whose price is invented. */
+  /** A token with a made-up price can exceed the range of a number. */
   key: BigInt,
 };
 
@@ -63,11 +63,10 @@ const name = defineSql(
 );
 
 /**
- * Past requests, found by what is indexed in `request_history`. Questions are planned for their very values:
- * a plan for all values would be bad for many, because one user has half of all requests and another three.
- *
- * @param searches runs the questions of clients. No index answers some of them, so they must not take the
- * connections or the time of those that move money
+ * Past requests, searched through the indexes of `request_history`. Each question is planned with its actual
+ * values: one user may have half of all requests and another three, so a generic plan would suit neither.
+ * @param searches runs client questions. Some have no index, so they must not use the connections of code
+ * that moves money
  */
 export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHistory {
   return {
@@ -105,8 +104,8 @@ export const pageStatement = (question: HistoryQuestion): ReturnType<typeof text
   textAndValues(pageSql(question));
 
 /**
- * The statement of one page. The place where the last page ended is compared as a row, so that the index is
- * entered there.
+ * The statement of one page. The end of the last page is compared as a row, so that Postgres starts there in
+ * the index.
  */
 function pageSql({ conditions, groups, sort, isAscending, after, limit }: HistoryQuestion): SQL {
   const column = sortColumns[sort];
@@ -115,16 +114,16 @@ function pageSql({ conditions, groups, sort, isAscending, after, limit }: Histor
     after === undefined
       ? text``
       : text` and (${column}, ${h.n}) ${text.raw(isAscending ? ">" : "<")} (${valueOf(after.key, "bigint")}, ${valueOf(after.n, "bigint")})`;
-  const most = valueOf(limit, "bigint");
+  const maxRows = valueOf(limit, "bigint");
   const parts = perColumn(conditions).map(
     (part) => text`(select ${h.n}, ${column} as key from ${h}
         where ${whereSql(part, groups)}${blockBound(conditions)}${behind}
-        order by ${column} ${direction}, ${h.n} ${direction} limit ${most})`,
+        order by ${column} ${direction}, ${h.n} ${direction} limit ${maxRows})`,
   );
-  // The indexes hold what is needed to find the rows, so the table is read only for the rows of the page.
+  // The indexes suffice to find the rows; the table is only read for the rows of the page.
   return text`select ${h.requestId}, ${h.requestType}, ${h.features}, ${h.depositAddress}, ${h.updatedAtMs}, ${h.n},
         ${column}::numeric as key
       from (
-        select n from (${text.join(parts, text` union `)}) either order by key ${direction}, n ${direction} limit ${most}
+        select n from (${text.join(parts, text` union `)}) either order by key ${direction}, n ${direction} limit ${maxRows}
       ) found join ${h} using (n) order by ${column} ${direction}, ${h.n} ${direction}`;
 }

@@ -36,7 +36,7 @@ type RowOf<Read extends (...args: never[]) => Promise<readonly unknown[]>> = Awa
   ReturnType<Read>
 >[number];
 
-/** Every table that knows of a request is read once for all requests of a page. */
+/** Every table is read once for all requests of a page. */
 const isAsked = (column: PgColumn, { requestIds }: Params<Asked>): SQL =>
   text`${column} = any(${requestIds}::text[])`;
 
@@ -62,8 +62,7 @@ const DEPOSIT = {
   refundFailReason: deposits.refundFailReason,
   seenAtMs: deposits.seenAtMs,
 };
-// Anyone can name a request in thousands of deposits that are too small to be refunded: only the first ones
-// are shown.
+// Anyone can name a request in thousands of deposits that are too small to refund: only the first are shown.
 const isTooSmall = text`${deposits.refundFailReason} = 'AMOUNT_TOO_LOW_TO_REFUND'`;
 const readDeposits = defineSql(
   "story_deposits",
@@ -223,8 +222,8 @@ const readFastFills = defineQuery("story_fast_fills", (db, asked: Params<Asked>)
     .from(fastFills)
     .where(isAsked(fastFills.requestId, asked)),
 );
-// The fees of a final fill. Gas of reverted fills also closes a reservation, but is not one of these fees. A
-// reservation of nothing has no parts.
+// The fees of a final fill. Gas of reverted fills also closes a reservation but is not one of these fees. A
+// reservation of zero has no parts.
 const readPaidFees = defineSql(
   "story_paid_fees",
   {
@@ -274,8 +273,8 @@ const readMovements = defineQuery("story_movements", (db, asked: Params<Asked>) 
 );
 
 /**
- * What is stored of these requests. Each table is read once, whatever their number.
- * @param isWhole reads also holds, fast fills, movements and executions on the hub, which only the view of a
+ * The stored facts of these requests. Each table is read once, whatever their number.
+ * @param isWhole also reads holds, fast fills, movements and executions on the hub, which only the view of a
  * single request shows
  */
 export async function requestStories(

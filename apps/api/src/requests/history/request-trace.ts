@@ -6,13 +6,11 @@ import { spellingOf } from "../../chains/address-format.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
 import { fundsOf, hashOf } from "./past-request.ts";
-import { spelledTrace } from "./spelled-trace.ts";
+import { formatTrace } from "./spelled-trace.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/**
- * Everything that was seen, decided, signed and sent for a request, in order; undefined when nobody knows it.
- */
+/** Everything that was seen, decided, signed and sent for a request, in order; undefined if it is unknown. */
 export async function requestTrace(
   { history, chains }: HistoryServices,
   requestId: RequestId,
@@ -24,11 +22,11 @@ export async function requestTrace(
     status: publicStatus(story.state, story.addressFunds),
     fundsAt: fundsOf(story),
     summary: moneySentence(story),
-    entries: spelledTrace(entriesOf(story), story, spellingOf(chains)),
+    entries: formatTrace(entriesOf(story), story, spellingOf(chains)),
   };
 }
 
-/** What happened at the same moment stays in the order in which it can only have happened. */
+/** Entries of the same moment keep their causal order. */
 function entriesOf(story: RequestStory): readonly TraceEntry[] {
   const entries = [
     quoted(story),
@@ -123,7 +121,7 @@ function deposits({ deposits: seen, send, terms }: RequestStory): TraceEntry[] {
   ];
 }
 
-/** A nonce, every transaction that was signed for it, and what became of it. */
+/** A nonce, every transaction that was signed for it, and the outcome. */
 function payment(slot: HistorySlot): TraceEntry[] {
   const lane = { leg: slot.legKind, chainId: slot.chainId, nonce: slot.nonce };
   const [first] = slot.attempts;
@@ -144,7 +142,7 @@ function payment(slot: HistorySlot): TraceEntry[] {
         attempt: attempt.n,
         purpose: attempt.kind,
         txHash: attempt.txHash,
-        // A later one has the same nonce: at most one of them is ever in a block.
+        // Attempts of one slot share its nonce: at most one of them is mined.
         replaces: slot.attempts.findLast(({ n }) => n < attempt.n)?.txHash,
         maxFeePerGas: attempt.maxFeePerGas,
         maxPriorityFeePerGas: attempt.maxPriorityFeePerGas,
@@ -220,14 +218,12 @@ function ledger({ sponsorship: { movements } }: RequestStory): TraceEntry[] {
 const URLS = /\b[a-z][a-z0-9+.-]*:\/\/\S+/giu;
 
 /**
- * What is nobody's business but the operator's and the app's that pays: whose balance a request was paid from
- * leads to all that the app pays for.
+ * Only for the operator and the app that pays: the paying balance leads to everything that the app pays for.
  */
 const KEPT_BACK: ReadonlySet<string> = new Set(["keyId", "wallet"]);
 
 /**
- * Facts that are not known are left out, and so is whatever anybody may have put into words that only
- * operators should read: addresses of nodes, ids of keys.
+ * Omits unknown facts, and texts that may contain what only operators should read: node addresses, key ids.
  */
 function entry(atMs: number, kind: string, facts: Facts): TraceEntry {
   return { atMs, kind, facts: shownFacts(facts) };

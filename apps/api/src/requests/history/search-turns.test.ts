@@ -6,10 +6,10 @@ const otherPage = { name: "ip:2", hasSecretKey: false };
 const app = { name: "key:1", hasSecretKey: true };
 const otherApp = { name: "key:2", hasSecretKey: true };
 
-/** Settles when every search whose turn it is has begun. */
+/** Resolves once every search whose turn it is has begun. */
 const begun = async (): Promise<void> => await new Promise((resolve) => void setImmediate(resolve));
 
-/** Searches that end when the test says so, and the order in which they began. */
+/** Searches that end on command, and the order in which they began. */
 function searches() {
   const began: string[] = [];
   const ends = new Map<string, () => void>();
@@ -27,7 +27,7 @@ function searches() {
   };
 }
 
-test("callers without a key do not take the places of keys", async () => {
+test("callers without a key do not use the places reserved for keys", async () => {
   const { run } = searchTurns();
   const { began, search, end } = searches();
   const slow = [run(page, search("slow 1")), run(otherPage, search("slow 2"))];
@@ -77,7 +77,7 @@ test("a caller without a key pauses ten times as long as its slow search took, a
   await run(page, lasting(1));
 });
 
-test("searches that wait are bounded for each caller, and a search that fails gives its place back", async () => {
+test("waiting searches are limited per caller, and a failed search frees its place", async () => {
   const { run } = searchTurns();
   const { search, end } = searches();
   const first = run(page, search("1"));
@@ -90,7 +90,7 @@ test("searches that wait are bounded for each caller, and a search that fails gi
   await run(page, async () => undefined);
 });
 
-test("a search that finds no turn in time is refused and leaves the queue", async () => {
+test("a search without a turn in time is refused and leaves the queue", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const { run } = searchTurns();

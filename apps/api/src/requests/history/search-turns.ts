@@ -2,13 +2,13 @@ import { ServiceError } from "@causeway/domain";
 import type { SearchTurns } from "../../http/usage.port.ts";
 
 interface Bounds {
-  /** Searches at once. */
+  /** Concurrent searches. */
   readonly places: number;
   /** Of these, for one caller. */
   readonly perCaller: number;
   readonly maxWaitingPerCaller: number;
   readonly maxWaiting: number;
-  /** A caller whose search took longer pauses for ten times as long as it took. Infinity: never. */
+  /** A caller whose search took longer is paused for ten times its duration. Infinity: never. */
   readonly slowMs: number;
 }
 
@@ -16,7 +16,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Together as many as there are connections for searches: four. */
+/** Both limits add up to the number of search connections: four. */
 const withKey: Bounds = {
   places: 3,
   perCaller: 2,
@@ -34,13 +34,10 @@ const withoutKey: Bounds = {
 export const SEARCH_PLACES = withKey.places + withoutKey.places;
 const PAUSE_FACTOR = 10;
 const MAX_PAUSES = 10_000;
-/** A search that found no turn within this time would be answered too late to be of use. */
+/** After waiting this long, an answer would be too late to be useful. */
 const MAX_WAIT_MS = 2_000;
 
-/**
- * Shares the connections for searches: no caller keeps the others waiting for more than one search of its
- * own.
- */
+/** Shares the search connections fairly: a caller delays the others by at most one of its own searches. */
 export function searchTurns(nowMs: () => number = () => performance.now()): SearchTurns {
   const keyed = lane(withKey, nowMs);
   const open = lane(withoutKey, nowMs);
@@ -78,7 +75,7 @@ function lane(bounds: Bounds, nowMs: () => number) {
     first.begin();
   }
 
-  /** The caller's other searches wait behind everybody else's. */
+  /** The caller's other searches move to the end of the queue. */
   function leave(name: string, one: Waiting): void {
     const others = (waiting.get(name) ?? []).filter((other) => other !== one);
     waitingCount -= 1;
@@ -136,7 +133,7 @@ function lane(bounds: Bounds, nowMs: () => number) {
     await turn(name);
     const beganAtMs = nowMs();
     try {
-      // A search before this one may have been slow while this one waited.
+      // A slow search may have paused the caller while this one waited.
       refusePaused(name);
       return await search();
     } finally {

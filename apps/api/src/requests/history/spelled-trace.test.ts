@@ -6,10 +6,10 @@ import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { RequestStory } from "./request-history.port.ts";
 import { spellingOf } from "../../chains/address-format.ts";
-import { spelledTrace } from "./spelled-trace.ts";
+import { formatTrace } from "./spelled-trace.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
-const spelling = spellingOf(createChainDirectory([], [svm, bvm]));
+const format = spellingOf(createChainDirectory([], [svm, bvm]));
 const depositTx: Hex = `0x${"d1".repeat(64)}`;
 const fillTx: Hex = `0x${"f1".repeat(32)}`;
 const terms = someTerms({
@@ -41,9 +41,9 @@ const story = {
 } as unknown as RequestStory;
 
 const shown = (facts: Record<string, unknown>) =>
-  spelledTrace([{ atMs: 1, kind: "event", facts }], story, spelling)[0]?.facts;
+  formatTrace([{ atMs: 1, kind: "event", facts }], story, format)[0]?.facts;
 
-test("accounts and transactions of a request are told as their chains' users write them, wherever an entry noted them", () => {
+test("formats accounts and transactions of a request like their own chains, wherever an entry noted them", () => {
   expect(
     shown({
       user: terms.user,
@@ -68,12 +68,12 @@ test("accounts and transactions of a request are told as their chains' users wri
   });
 });
 
-test("what is no account and no transaction of the request stays as it was noted", () => {
+test("leaves values unchanged that are not an account or transaction of the request", () => {
   const facts = { orderId: terms.orderId, amount: 7n, n: 3, reason: undefined, none: null };
   expect(shown(facts)).toEqual(facts);
 });
 
-test("a currency is spelled by the chain beside it: native currencies of two families are the same bytes", () => {
+test("formats a currency like the chain in the same entry: native currencies of two families have the same bytes", () => {
   const native = bytesOn("bvm", bitcoin.native);
   expect(shown({ chainId: 5, currency: native })).toEqual({ chainId: 5, currency: native });
   expect(shown({ chainId: bvm.chain.id, paysCurrency: native })).toEqual({

@@ -5,51 +5,53 @@ import type { AddressFormat } from "../../chains/address-format.port.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Facts that are a currency of the chain that stands beside them. */
+/** Facts that are a currency of the chain in the same entry. */
 const CURRENCIES = ["currency", "paysCurrency"];
 
 /**
- * The entries as clients of the two chains write what is in them. What is hex in an entry is told apart by
- * what the request is known to be about: its accounts and the transactions that paid it. A currency is
- * spelled by the chain beside it: native currencies of two families may be the same bytes.
+ * Formats the hex in entries like its chain. Hex is recognized by the known accounts and transactions of the
+ * request. A currency is formatted by the chain id in its entry: native currencies of two families may have
+ * the same bytes.
  */
-export function spelledTrace(
+export function formatTrace(
   entries: readonly TraceEntry[],
   story: Pick<RequestStory, "terms" | "deposits" | "inTxHashes" | "txHashes" | "refundTxHashes">,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): readonly TraceEntry[] {
-  const words = wordsOf(story, spelling);
-  const inWords = (value: unknown): unknown => {
-    if (typeof value === "string") return words.get(value) ?? value;
-    if (Array.isArray(value)) return value.map(inWords);
-    return typeof value === "object" && value !== null ? factsInWords(value as Facts) : value;
+  const texts = textsOf(story, format);
+  const formatValue = (value: unknown): unknown => {
+    if (typeof value === "string") return texts.get(value) ?? value;
+    if (Array.isArray(value)) return value.map(formatValue);
+    return typeof value === "object" && value !== null ? formatFacts(value as Facts) : value;
   };
-  const factsInWords = (facts: Facts): Facts =>
+  const formatFacts = (facts: Facts): Facts =>
     Object.fromEntries(
       Object.entries(facts).map(([name, value]) => {
         const { chainId } = facts;
         const isCurrency = CURRENCIES.includes(name) && typeof chainId === "number";
         return [
           name,
-          isCurrency && typeof value === "string" ? spelling.address(chainId, value as Hex) : inWords(value),
+          isCurrency && typeof value === "string"
+            ? format.address(chainId, value as Hex)
+            : formatValue(value),
         ];
       }),
     );
-  return entries.map((entry) => ({ ...entry, facts: factsInWords(entry.facts) }));
+  return entries.map((entry) => ({ ...entry, facts: formatFacts(entry.facts) }));
 }
 
-/** Texts by the hex that they are written for, where the two differ. */
-function wordsOf(
-  { terms, deposits, inTxHashes, txHashes, refundTxHashes }: Parameters<typeof spelledTrace>[1],
-  spelling: AddressFormat,
+/** The formatted text of each hex value, where the two differ. */
+function textsOf(
+  { terms, deposits, inTxHashes, txHashes, refundTxHashes }: Parameters<typeof formatTrace>[1],
+  format: AddressFormat,
 ): ReadonlyMap<string, string> {
   const { origin, destination } = terms;
-  const words = new Map<string, string>();
+  const texts = new Map<string, string>();
   const note = (bytes: Hex, text: string): void => {
-    if (text !== bytes) words.set(bytes, text);
+    if (text !== bytes) texts.set(bytes, text);
   };
-  const account = (chainId: number, bytes: Hex): void => note(bytes, spelling.address(chainId, bytes));
-  const transaction = (chainId: number, id: Hex): void => note(id, spelling.transaction(chainId, id));
+  const account = (chainId: number, bytes: Hex): void => note(bytes, format.address(chainId, bytes));
+  const transaction = (chainId: number, id: Hex): void => note(id, format.transaction(chainId, id));
   for (const one of [terms.user, terms.refundTo]) account(origin.chainId, one);
   account(destination.chainId, terms.recipient);
   for (const { chainId, depositor, sender, txHash } of deposits) {
@@ -59,5 +61,5 @@ function wordsOf(
   }
   for (const id of [...inTxHashes, ...refundTxHashes]) transaction(origin.chainId, id);
   for (const id of txHashes) transaction(destination.chainId, id);
-  return words;
+  return texts;
 }

@@ -10,7 +10,7 @@ export type UnattributedServices = Pick<Services, "chains"> & {
 };
 
 /**
- * Deposits of these transactions that belong to no known request, and where each is. Of many, the first.
+ * The first of the deposits in these transactions that belong to no known request, and where each is.
  * @param chainIds undefined: all chains
  */
 export async function unattributedDeposits(
@@ -19,25 +19,25 @@ export async function unattributedDeposits(
   chainIds = [...chains.all, ...chains.rails].map(({ chain }) => chain.id),
 ): Promise<readonly UnattributedDeposit[]> {
   const deposits = txHashes.length === 0 ? [] : await reads.unaskedDeposits(chainIds, txHashes);
-  const spelling = spellingOf(chains);
+  const format = spellingOf(chains);
   return deposits.map((deposit) => {
     const { chainId, txHash, currency, amount } = deposit;
-    const depositor = spelling.address(chainId, deposit.depositor);
-    // On other chains than EVM chains no deposit of an unknown order goes back by itself.
+    const depositor = format.address(chainId, deposit.depositor);
+    // On non-EVM chains a deposit of an unknown order is not refunded automatically.
     const isReturned = chains.rail(chainId) === undefined;
     const waitMs = isReturned ? enginePolicy.unattributedRefundAfterMs : undefined;
     return {
       chainId,
-      txHash: spelling.transaction(chainId, txHash),
+      txHash: format.transaction(chainId, txHash),
       depositor,
-      currency: spelling.address(chainId, currency),
+      currency: format.address(chainId, currency),
       amount,
       ...whereabouts(deposit, depositor, waitMs),
     };
   });
 }
 
-/** Where a deposit of no request is, in a word and as the end of a sentence. */
+/** Where an unattributed deposit is: its state, and the end of a sentence. */
 function whereabouts(
   { disposition, refundState, refundFailReason, refundWaits, seenAtMs }: DepositRecord,
   depositor: string,
@@ -66,10 +66,7 @@ function whereabouts(
   return { state: "held", message: "it stays in the depository until the operator refunds it" };
 }
 
-/**
- * What reporting a transaction answers when it was recorded: its reporter learns of deposits that no status
- * shows.
- */
+/** Answers the report of a recorded transaction: the reporter learns of deposits that no status shows. */
 export async function describeIndexed(
   services: UnattributedServices,
   chainId: number,

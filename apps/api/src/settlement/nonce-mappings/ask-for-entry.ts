@@ -4,7 +4,7 @@ import type { Hex } from "@causeway/domain";
 import { nonceMappingAnswer } from "@causeway/wire";
 import type { HubSigners } from "../hub.port.ts";
 import type { HubMappings } from "./hub-mappings.port.ts";
-import type { SaidNonce } from "../../chains/nonce-mappings.port.ts";
+import type { NewNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import type { AttestationOracle } from "../oracles.port.ts";
 import { countedSignatures } from "../counted-signatures.ts";
 import type { Finding } from "../ask-oracle.ts";
@@ -12,8 +12,8 @@ import type { Finding } from "../ask-oracle.ts";
 const PATH = "/attestations/signatures/nonce-mapping/v2";
 
 /** The hub's entry that says what the wallet said. */
-export function entryFor(chainName: string, said: SaidNonce): SetEntry {
-  return nonceMappingEntry({ name: chainName, vmType: "hyperliquid-vm" }, said);
+export function entryFor(chainName: string, mapping: NewNonceMapping): SetEntry {
+  return nonceMappingEntry({ name: chainName, vmType: "hyperliquid-vm" }, mapping);
 }
 
 /**
@@ -25,10 +25,10 @@ export async function askForEntry(
   mappings: Pick<HubMappings, "contract" | "chainId">,
   { signers: accepted, threshold }: HubSigners,
   chainName: string,
-  said: SaidNonce,
+  mapping: NewNonceMapping,
   signal: AbortSignal,
 ): Promise<Finding<Hex>> {
-  const { wallet, nonce, id, depositor, signature, signatureChainId } = said;
+  const { wallet, nonce, id, depositor, signature, signatureChainId } = mapping;
   const body = {
     walletChainId: chainName,
     wallet,
@@ -49,7 +49,7 @@ export async function askForEntry(
   }
   const answer = nonceMappingAnswer.safeParse(answered.json);
   if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
-  const entry = entryFor(chainName, said);
+  const entry = entryFor(chainName, mapping);
   const domain = { chainId: mappings.chainId, verifyingContract: mappings.contract };
   const slot = {
     digest: setEntryDigest(domain, entry),

@@ -71,16 +71,16 @@ export async function authorizeNonce(services: Needs, said: NonceAuthorization):
   const standing = async (tx: Pick<Tx, "nonceMappings">): Promise<AuthorizationStanding> =>
     await tx.nonceMappings.standing(mapped, nowMs - WINDOW_MS);
   const before = await services.uow.run(standing);
-  if (before.said === undefined && !before.isTransferSeen) {
+  if (before.existing === undefined && !before.isTransferSeen) {
     mustBeFew(before);
     await mustHold(connected, terms);
   }
   const outcome = await services.uow.run(async (tx) => {
     await tx.nonceMappings.lockWallet(wallet);
     const now = await standing(tx);
-    if (now.said !== undefined) return now.said;
+    if (now.existing !== undefined) return now.existing;
     if (!now.isTransferSeen) mustBeFew(now);
-    const stored = await tx.nonceMappings.say(mapped, nowMs);
+    const stored = await tx.nonceMappings.store(mapped, nowMs);
     if (stored === "new") await tx.requests.note(requestId, nowMs, "nonce_authorized", { nonce });
     return stored;
   });

@@ -211,11 +211,11 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
       if (counted === undefined)
         throw new Error("invariant violated: count of authorizations returned no row");
       return {
-        said: row && (row.mappedId === id && row.depositor === depositor ? "same" : "taken"),
+        existing: row && (row.mappedId === id && row.depositor === depositor ? "same" : "taken"),
         ...counted,
       };
     },
-    async say(
+    async store(
       { chainId, wallet, nonce, id, depositor, requestId = null, signature, signatureChainId },
       atMs,
     ) {
