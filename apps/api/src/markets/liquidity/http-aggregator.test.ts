@@ -155,7 +155,7 @@ test.each([
   ],
   ["wants the allowance for the depository", { allowanceTarget: contracts.depository }],
   ["wants the allowance for the zero address", { allowanceTarget: account("00") }],
-])("rejects an answer that %s", async (_why, change) => {
+])("an answer that %s is none", async (_why, change) => {
   server.change = change;
   await expect(anAggregator().exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   expect(faults).toHaveLength(1);
