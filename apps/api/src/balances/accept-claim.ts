@@ -37,7 +37,7 @@ export async function acceptClaim(
   keep?: AnswerToKeep,
 ): Promise<void> {
   const offered = await services.balances.claim(claimId);
-  if (offered === undefined) throw refused(claimId, `Claim ${claimId} not found`);
+  if (offered === undefined) throw invalidClaim(claimId, `Claim ${claimId} not found`);
   // Before the expiry check: only the signer may learn the state of a claim.
   if (!(await services.signatures.isSignedBy(offered.wallet, { raw: claimId }, signature)))
     throw new ServiceError("INVALID_REQUEST", "signature is not the wallet's signature over the claim id", {
@@ -60,13 +60,13 @@ async function reserve(services: AcceptServices, tx: Tx, { claimId, wallet }: Cl
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   const claim = await tx.claims.lock(claimId);
-  if (claim === undefined) throw refused(claimId, `Claim ${claimId} not found`);
+  if (claim === undefined) throw invalidClaim(claimId, `Claim ${claimId} not found`);
   if (claim.state !== "offered") return false;
-  if (claim.expiresAt * 1000 <= atMs) throw refused(claimId, "Claim expired; request a new one");
+  if (claim.expiresAt * 1000 <= atMs) throw invalidClaim(claimId, "Claim expired; request a new one");
   const { chainId, amount, feeAmount } = claim;
   const currency = services.appBalance.currencies.find(({ address }) => address === claim.currency);
   if (currency === undefined || chainId !== services.appBalance.chainId)
-    throw refused(
+    throw invalidClaim(
       claimId,
       "App balances are no longer paid out in the currency of this claim; request a claim in another currency",
     );
@@ -100,6 +100,6 @@ export function claimJob(claimId: Hex32, tries: number): OutboxEntry {
   return { job: "claim", jobId: `claim-${claimId}-${tries}`, payload: { claimId } };
 }
 
-function refused(claimId: Hex32, message: string): ServiceError {
+function invalidClaim(claimId: Hex32, message: string): ServiceError {
   return new ServiceError("INVALID_REQUEST", message, { field: "requestId", requestId: claimId });
 }

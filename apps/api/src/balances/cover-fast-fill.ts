@@ -60,7 +60,7 @@ export async function coverFastFill(
   const book = await tx.ledger.lockWallet(wallet, atMs);
   const hold = await tx.ledger.hold(requestId);
   if (hold === undefined) throw new Error(`invariant violated: cover of ${requestId} without a hold`);
-  const cover = await priced(async () => {
+  const cover = await tryPricing(async () => {
     const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
     // Also checks that the balance itself can be priced, before anything is counted or moved.
     found.shortfall(book);
@@ -310,10 +310,10 @@ function pairOf(
   from: Asset,
   to: Asset,
 ): readonly [Currency, Currency] {
-  return [configured(chains, from), configured(chains, to)];
+  return [configuredCurrency(chains, from), configuredCurrency(chains, to)];
 }
 
-function configured(chains: CoverServices["chains"], { chainId, currency }: Asset): Currency {
+function configuredCurrency(chains: CoverServices["chains"], { chainId, currency }: Asset): Currency {
   const known = chains.currency(chainId, currency);
   if (known !== undefined) return known;
   throw new ServiceError("PRICE_FETCH_FAILED", `Currency ${currency} of chain ${chainId} is not configured`);
@@ -337,13 +337,13 @@ export function priceOf(
   services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
   asset: Asset,
 ): PricedUnit {
-  const unit = unitInMemory(services, configured(services.chains, asset));
+  const unit = unitInMemory(services, configuredCurrency(services.chains, asset));
   if (unit instanceof ServiceError) throw unit;
   return unit;
 }
 
 /** A missing price is a regular outcome here: the chain watcher must not wait for one. */
-async function priced<T>(work: () => Promise<T>): Promise<T | ServiceError> {
+async function tryPricing<T>(work: () => Promise<T>): Promise<T | ServiceError> {
   try {
     return await work();
   } catch (error) {

@@ -81,7 +81,7 @@ async function moveHold(
   if (decision.kind === "already") return "already";
   const debits = decision.moves === "debit" ? hold.debits + 1 : hold.debits;
   if (decision.moves === "debit") await debit(services, tx, book, hold, { usd: dueUsd ?? hold.usd, atMs });
-  if (decision.moves === "credit") await giveBack(tx, book, hold, atMs);
+  if (decision.moves === "credit") await returnDebit(tx, book, hold, atMs);
   await tx.ledger.setHold(requestId, decision.state, debits, atMs);
   tx.events.happened("hold_moved", { ...facts, act, state: decision.state });
   return "applied";
@@ -111,7 +111,7 @@ async function debit(
     );
 }
 
-async function giveBack(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: number): Promise<void> {
+async function returnDebit(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: number): Promise<void> {
   const { wallet, requestId, debits } = hold;
   const taken = (await tx.ledger.entriesOf(debitKey(requestId, debits))).filter(
     ({ account }) => account === "fronted",

@@ -32,7 +32,7 @@ export async function readBalances(services: ReadServices, wallet: Address): Pro
   const netUsd = known.reduce((sum, { view, owedUsd }) => sum + view.usd - owedUsd, 0n);
   const totalUsd = notBelowZero(netUsd);
   return {
-    main: all.find(({ currency }) => currency === appBalance.currencies[0]) ?? nothingOf(appBalance),
+    main: all.find(({ currency }) => currency === appBalance.currencies[0]) ?? zeroBalance(appBalance),
     all,
     totalUsd,
     heldUsd: book.heldUsd,
@@ -40,7 +40,7 @@ export async function readBalances(services: ReadServices, wallet: Address): Pro
   };
 }
 
-function nothingOf({ currencies: [currency] }: { readonly currencies: readonly Currency[] }): BalanceView {
+function zeroBalance({ currencies: [currency] }: { readonly currencies: readonly Currency[] }): BalanceView {
   if (currency === undefined) throw new Error("invariant violated: app balances without a currency");
   return { currency, amount: 0n, pending: 0n, owed: 0n, usd: 0n };
 }

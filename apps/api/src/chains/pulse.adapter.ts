@@ -154,7 +154,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   // The refresh timer alone must not keep the process alive.
   timer.unref();
 
-  function fresh(): Facts {
+  function freshFacts(): Facts {
     if (facts !== undefined && monotonic.nowMs() - facts.readAtMs <= maxAgeMs) return facts;
     throw new ServiceError(
       "RPC_HTTP_ERROR",
@@ -169,16 +169,16 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
 
   return {
     head: () => heads.latest,
-    gasPrices: () => fresh().gasPrices,
+    gasPrices: () => freshFacts().gasPrices,
     solverBalance: (currency) => {
-      const { balances, blockNumber } = fresh();
+      const { balances, blockNumber } = freshFacts();
       const amount = balances.get(currency);
       if (amount === undefined)
         throw new RangeError(`currency ${currency} is not configured on ${chain.name}`);
       return { amount, blockNumber };
     },
     gasBalance: (account) => {
-      const has = fresh().gasBalances.get(account);
+      const has = freshFacts().gasBalances.get(account);
       if (has === undefined)
         throw new RangeError(`invariant violated: balance of ${account} on ${chain.name} is not tracked`);
       return has;

@@ -86,7 +86,7 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   // The refresh timer alone must not keep the process alive.
   timer.unref();
 
-  function fresh(of: "balances" | "costs", currency: Address): bigint {
+  function freshValue(of: "balances" | "costs", currency: Address): bigint {
     if (facts === undefined || monotonic.nowMs() - facts.readAtMs > maxAgeMs)
       throw new ServiceError(
         "RPC_HTTP_ERROR",
@@ -103,8 +103,8 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   const headAgeMs = (): number => monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs);
 
   return {
-    solverBalance: (currency) => fresh("balances", currency),
-    paymentCost: (currency) => fresh("costs", currency),
+    solverBalance: (currency) => freshValue("balances", currency),
+    paymentCost: (currency) => freshValue("costs", currency),
     lagging: () => headAgeMs() > lateMs,
     headAgeMs,
     refresh,

@@ -79,7 +79,7 @@ export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotoni
       return asked;
     },
     async nonceOf(currency, owner) {
-      const nonce = await asking(readerOf(currency.chainId), currency.address).nonces(owner);
+      const nonce = await tokenCalls(readerOf(currency.chainId), currency.address).nonces(owner);
       // It existed when the token was probed.
       if (nonce === undefined)
         throw new RangeError(`token ${currency.address} no longer returns permit nonces`);
@@ -92,7 +92,7 @@ async function probe(
   reader: ChainReader,
   { address, chainId, supportsPermit }: Currency,
 ): Promise<TokenPermits> {
-  const ask = asking(reader, address);
+  const ask = tokenCalls(reader, address);
   const [described, name, version, separator, nonce, isUsed, receiveTypehash, permitTypehash] =
     await Promise.all([
       ask.eip712Domain(),
@@ -134,7 +134,7 @@ async function probe(
 }
 
 /** Calls to one token; undefined: no answer, or not of the expected type. */
-function asking(reader: Pick<ChainReader, "ask">, token: Address) {
+function tokenCalls(reader: Pick<ChainReader, "ask">, token: Address) {
   const read = async <T>(data: Hex, decode: (answer: Hex) => T): Promise<T | undefined> => {
     const answer = await reader.ask(token, data);
     if (answer === undefined || answer === "0x") return undefined;

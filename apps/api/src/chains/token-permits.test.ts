@@ -55,7 +55,7 @@ function world(answers: Answers, supportsPermit = false) {
   const state = { nowMs: 0, isAway: false };
   const ask = async (_to: Address, data: Hex): Promise<Hex | undefined> => {
     asked.push(data);
-    if (state.isAway) throw new Error("the node is unavailable");
+    if (state.isAway) throw new Error("the node is away");
     return bySelector.get(data.slice(0, 10) as Hex);
   };
   const connected = { connection: { reader: { ask } } } as unknown as ConnectedChain;

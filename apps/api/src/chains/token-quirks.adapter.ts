@@ -40,12 +40,12 @@ export function createTokenQuirks({
       onFault(error, { chainId });
       return unknown;
     };
-  const behaviours = remembered<TokenBehaviour>({
+  const behaviours = createCache<TokenBehaviour>({
     clock,
     maxKept,
     keptMs: ({ transfers }) => (transfers === undefined ? UNKNOWN_MS : BEHAVIOUR_MS),
   });
-  const recipients = remembered<RecipientStanding>({
+  const recipients = createCache<RecipientStanding>({
     clock,
     maxKept,
     keptMs: (standing) => (standing === undefined ? UNKNOWN_MS : RECIPIENT_MS),
@@ -73,7 +73,7 @@ interface Memory<T> {
 }
 
 /** @param ask must not reject */
-function remembered<T>({
+function createCache<T>({
   clock,
   maxKept,
   keptMs,

@@ -24,7 +24,7 @@ export async function findUnlisted(
 ): Promise<readonly Currency[]> {
   if (!question.external) return [];
   const listed = new Set(found.map(({ currency }) => `${currency.chainId}:${currency.address}`));
-  const wanted = wantedBy(question)
+  const wanted = tokensToLookUp(question)
     .filter(({ chainId, address }) => chains.get(chainId) && !listed.has(`${chainId}:${address}`))
     .slice(0, MAX_ASKED);
   const answers = await Promise.allSettled(
@@ -36,7 +36,7 @@ export async function findUnlisted(
   return reported;
 }
 
-function wantedBy({ chains, address, exact }: CurrencyQuestion): Wanted[] {
+function tokensToLookUp({ chains, address, exact }: CurrencyQuestion): Wanted[] {
   const here = new Set(chains.map(({ chain }) => chain.id));
   if (exact === undefined)
     return address === undefined ? [] : [...here].map((chainId) => ({ chainId, address }));

@@ -54,7 +54,7 @@ export function createCurrencySearch(
       });
     };
     const found = question.chains.flatMap(search);
-    found.sort(inOrder);
+    found.sort(compareFound);
     const unlisted = await findUnlisted(services, question, found);
     const all = [...found.map(({ currency }) => currency), ...unlisted];
     if (input.includeAllChains === true) all.push(...sameAssetsElsewhere(services, all));
@@ -62,7 +62,7 @@ export function createCurrencySearch(
   };
 }
 
-function inOrder(one: Found, other: Found): number {
+function compareFound(one: Found, other: Found): number {
   return (
     Number(other.configured) - Number(one.configured) ||
     one.relevance - other.relevance ||

@@ -12,7 +12,7 @@ import { gasOf } from "../markets/prices/quote-pricing.ts";
 import {
   isStillDue,
   planRefundOf,
-  planUnasked,
+  planUnattributedRefund,
   priceOfRefund,
   PRICE_WAIT_MS,
   refundCancelAfterMs,
@@ -144,7 +144,7 @@ async function pay(
   const router = toContract ? chain.contracts.router : undefined;
   const refund =
     request === undefined
-      ? planUnasked(rest, priced)
+      ? planUnattributedRefund(rest, priced)
       : planRefundOf(services, chain, request, deposit, { recipient, rest, router, nowMs });
   if (refund.kind === "tooLow")
     return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);

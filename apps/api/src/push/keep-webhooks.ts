@@ -46,21 +46,21 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
     async rotate(keyId, id, graceSeconds) {
       const [secret, atMs] = [newSecret(), clock.nowMs()];
       const change = { secret, previousUntilMs: atMs + graceSeconds * 1_000, atMs };
-      return { secret, endpoint: found(await register.rotate(keyId, id, change)) };
+      return { secret, endpoint: requireFound(await register.rotate(keyId, id, change)) };
     },
     async remove(keyId, id) {
       if (!(await register.remove(keyId, id, clock.nowMs()))) throw unknown();
     },
-    deliveries: async (keyId, id, query) => found(await register.deliveries(keyId, id, query)),
-    delivery: async (keyId, id, deliveryId) => found(await register.delivery(keyId, id, deliveryId)),
+    deliveries: async (keyId, id, query) => requireFound(await register.deliveries(keyId, id, query)),
+    delivery: async (keyId, id, deliveryId) => requireFound(await register.delivery(keyId, id, deliveryId)),
     replay: async (keyId, id, deliveryId) =>
-      found(await register.replay(keyId, id, deliveryId, clock.nowMs())),
+      requireFound(await register.replay(keyId, id, deliveryId, clock.nowMs())),
   };
 }
 
 const unknown = (): ServiceError => new ServiceError("NOT_FOUND", "Webhook or delivery not found");
 
-function found<T>(value: T | undefined): T {
+function requireFound<T>(value: T | undefined): T {
   if (value === undefined) throw unknown();
   return value;
 }

@@ -101,11 +101,11 @@ export function planRefundOf(
  * Minimum value of automatic refunds of unattributed deposits, USD with 18 decimals. It applies even where
  * payments are free: their number is limited, and dust would use it up.
  */
-const MIN_UNASKED_USD = 10n ** 16n;
+const MIN_UNATTRIBUTED_USD = 10n ** 16n;
 
 /** The refund of an unattributed deposit: without an order, oracles cannot attest it. */
-export function planUnasked(rest: bigint, unit: PricedUnit): RefundPlan {
-  return rest > 0n && amountToUsdDown(rest, unit) >= MIN_UNASKED_USD
+export function planUnattributedRefund(rest: bigint, unit: PricedUnit): RefundPlan {
+  return rest > 0n && amountToUsdDown(rest, unit) >= MIN_UNATTRIBUTED_USD
     ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
     : { kind: "tooLow" };
 }

@@ -91,7 +91,7 @@ test("an unknown id has no signature until it is quoted", async () => {
 test("does not cache a failure", async () => {
   let broken = true;
   const request = async () => {
-    if (broken) throw new Error("the database is unavailable");
+    if (broken) throw new Error("the database is away");
     return { terms };
   };
   const ask = createRequestSignature({

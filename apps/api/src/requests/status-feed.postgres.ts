@@ -157,10 +157,10 @@ export function statusFeed({
     if (followed === undefined || change.sequence <= (followed.read ?? Infinity)) return;
     followed.read = change.sequence;
     figures.changes++;
-    for (const follower of followed.followers) tell(follower, change);
+    for (const follower of followed.followers) notify(follower, change);
   }
 
-  function tell(follower: Follower, change: StatusChange): void {
+  function notify(follower: Follower, change: StatusChange): void {
     if (follower.delivered === undefined) follower.early.push(change);
     else if (change.sequence > follower.delivered) {
       follower.delivered = change.sequence;
@@ -233,7 +233,7 @@ export function statusFeed({
         // Followers that lost the feed meanwhile were already notified.
         if (followed.followers.has(follower) && requests.get(requestId) === followed) {
           for (const change of first) listening.changed(change);
-          for (const change of follower.early.splice(0)) tell(follower, change);
+          for (const change of follower.early.splice(0)) notify(follower, change);
           if (followed.mayHaveMissed) readAgain(requestId, followed);
         }
         return stop;

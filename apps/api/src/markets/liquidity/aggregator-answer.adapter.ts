@@ -53,7 +53,7 @@ export interface AggregatorQuestion {
  */
 export function readPrice(json: unknown, question: AggregatorQuestion): AggregatorPrice | undefined {
   if (noLiquidity.safeParse(json).success) return undefined;
-  return checked(price.parse(json), question);
+  return checkAnswer(price.parse(json), question);
 }
 
 /**
@@ -66,7 +66,7 @@ export function readQuote(
   untouchable: ReadonlySet<Address>,
 ): AggregatorQuote | undefined {
   if (noLiquidity.safeParse(json).success) return undefined;
-  const read = checked(quote.parse(json), question);
+  const read = checkAnswer(quote.parse(json), question);
   const { transaction, allowanceTarget } = read;
   if (transaction.value !== 0n) throw new RangeError("the swap of a token requires native tokens");
   if ((transaction.gas ?? 0n) > MAX_GAS) throw new RangeError(`the swap requires more than ${MAX_GAS} gas`);
@@ -76,7 +76,7 @@ export function readQuote(
   return read;
 }
 
-function checked<Answer extends AggregatorPrice>(answer: Answer, question: AggregatorQuestion): Answer {
+function checkAnswer<Answer extends AggregatorPrice>(answer: Answer, question: AggregatorQuestion): Answer {
   const { sellToken, buyToken, sellAmount, buyAmount, minBuyAmount } = answer;
   if ((sellToken ?? question.tokenIn) !== question.tokenIn)
     throw new RangeError("the response has another input token");

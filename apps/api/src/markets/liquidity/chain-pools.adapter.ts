@@ -193,7 +193,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   /** Which reading covers a list of pairs: a quote asks for the same list repeatedly. */
   const covered = new WeakMap<readonly TokenPair[], Reading>();
 
-  function answers(pairs: readonly TokenPair[]): Reading | undefined {
+  function newestReading(pairs: readonly TokenPair[]): Reading | undefined {
     if (reading === undefined || !isNewest(reading)) return undefined;
     if (covered.get(pairs) === reading) return reading;
     watch(pairs);
@@ -234,7 +234,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
         if (older === undefined) throw error;
         return older;
       }
-      const newest = answers(pairs);
+      const newest = newestReading(pairs);
       if (newest !== undefined) return newest;
     }
     // Blocks arrive faster than they are read, or no head was announced: this reading is the newest
@@ -258,7 +258,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   return {
     at: (pairs) => {
-      const newest = answers(pairs);
+      const newest = newestReading(pairs);
       if (newest !== undefined) return newest;
       watch(pairs);
       return waitFor(pairs);

@@ -30,7 +30,7 @@ export function createCombinedLiquidity(
     return best;
   }
 
-  async function elseServices(
+  async function fallBackToServices(
     question: SwapQuestion,
     amountIn: bigint,
     ofPools: Promise<SwapAnswer | undefined>,
@@ -44,7 +44,7 @@ export function createCombinedLiquidity(
     exactIn: (question, amountIn) => {
       const ofPools = pools.exactIn(question, amountIn);
       if (question.external) return withServices(question, amountIn, ofPools);
-      if (ofPools instanceof Promise) return elseServices(question, amountIn, ofPools);
+      if (ofPools instanceof Promise) return fallBackToServices(question, amountIn, ofPools);
       return ofPools ?? withServices(question, amountIn, undefined);
     },
     exactOut: (question, amountOut) => pools.exactOut(question, amountOut),

@@ -140,12 +140,12 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     const known = underWay.get(key);
     if (known !== undefined) return known;
     if (clock.nowMs() < Math.max(pausedUntilMs, pausedPairs.get(pair) ?? 0))
-      return Promise.reject(away(undefined));
+      return Promise.reject(unavailable(undefined));
     const asked = find(question, amountIn, contracts)
       .catch((error: unknown) => {
         pause(error, pair);
         onFault(error, { chainId });
-        throw away(error);
+        throw unavailable(error);
       })
       .finally(() => underWay.delete(key));
     underWay.set(key, asked);
@@ -173,7 +173,7 @@ function isAllowed({ included, excluded }: SwapQuestion, name: string): boolean 
   return (included === undefined || included.has(name)) && !excluded.has(name);
 }
 
-function away(cause: unknown): ServiceError {
+function unavailable(cause: unknown): ServiceError {
   return new ServiceError("SERVICE_UNAVAILABLE", "The swap aggregator did not respond; try again", { cause });
 }
 

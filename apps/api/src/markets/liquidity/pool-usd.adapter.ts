@@ -28,7 +28,7 @@ interface UnitUsd {
 export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook): PoolUsd {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
 
-  function priced(chain: PricedChain, token: Address): UnitUsd | undefined {
+  function sourcePrice(chain: PricedChain, token: Address): UnitUsd | undefined {
     const currency =
       token === chain.liquidity.wrappedNative
         ? chain.native
@@ -44,11 +44,12 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     for (const connector of chain.liquidity.connectors) {
       if (connector === token) continue;
       const known =
-        priced(chain, connector) ?? (poolsLeft > 1 ? unitUsd(chain, connector, poolsLeft - 1) : undefined);
+        sourcePrice(chain, connector) ??
+        (poolsLeft > 1 ? unitUsd(chain, connector, poolsLeft - 1) : undefined);
       if (known === undefined) continue;
       const pair = tokenPair(token, connector);
       for (const { down } of chain.pools.known()?.live.get(pair.key) ?? []) {
-        const found = through(token === pair.token0, down.pool, known);
+        const found = priceThroughPool(token === pair.token0, down.pool, known);
         if (found !== undefined && (best === undefined || found.depthUsd > best.depthUsd)) best = found;
       }
     }
@@ -102,7 +103,7 @@ function usdNow(prices: PriceBook, currency: Currency): bigint | undefined {
   }
 }
 
-function through(
+function priceThroughPool(
   isToken0: boolean,
   pool: ConcentratedPool | ConstantProductPair,
   known: UnitUsd,

@@ -74,7 +74,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       paused = undefined;
       // A price from the future is dated to its arrival.
       for (const [id, price] of fetched)
-        take(id, { ...price, asOfMs: Math.min(price.asOfMs, fetchedAtMs), fetchedAtMs });
+        acceptReading(id, { ...price, asOfMs: Math.min(price.asOfMs, fetchedAtMs), fetchedAtMs });
       const missing = priceIds.filter((id) => !fetched.has(id));
       lastMissing = {
         errors: new Map(missing.map((id) => [id, unpriced(id, undefined)])),
@@ -90,7 +90,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const isNear = (usd: bigint, before: bigint): boolean =>
     (usd > before ? usd - before : before - usd) * 10_000n <= before * maxMoveBps;
 
-  function take(id: string, reading: KeptPrice): void {
+  function acceptReading(id: string, reading: KeptPrice): void {
     const held = prices.get(id);
     const doubt = doubted.get(id);
     // A repeated or older reading confirms nothing.
@@ -129,7 +129,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     return nowMs - price.fetchedAtMs > refreshMs * STALE_REFRESHES ? undefined : price;
   }
 
-  async function awaited(priceId: string): Promise<bigint> {
+  async function awaitPrice(priceId: string): Promise<bigint> {
     if (running === undefined && resting(clock.nowMs())) throw unpriced(priceId, paused?.error);
     await refresh().catch((error: unknown) => {
       throw unpriced(priceId, error);
@@ -157,7 +157,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         refreshWhenAged(lastMissing.atMs, nowMs);
         throw refused;
       }
-      const answer = awaited(priceId);
+      const answer = awaitPrice(priceId);
       // A caller of several prices may have failed on another one and never await this.
       answer.catch(() => undefined);
       return answer;

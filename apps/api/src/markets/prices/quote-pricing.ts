@@ -104,7 +104,7 @@ export function* pricingSoon(
     destinationNative: prices.usd(destination.chain.native),
   };
   // With fresh prices this does not even wait for a microtask.
-  const usd = allKnown(asked) ? asked : yield* soon(allAnswered(asked));
+  const usd = allKnown(asked) ? asked : yield* soon(awaitAll(asked));
 
   const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
   const spreadBps = spreadOf(services, originCurrency, destinationCurrency);
@@ -199,7 +199,7 @@ function allKnown(prices: AskedPrices): prices is KnownPrices {
 }
 
 /** Concurrently: if two fail, neither rejection may stay unhandled. */
-async function allAnswered(prices: AskedPrices): Promise<KnownPrices> {
+async function awaitAll(prices: AskedPrices): Promise<KnownPrices> {
   const wait = async (price: bigint | Promise<bigint>) => price;
   const [origin, destination, originNative, destinationNative] = await Promise.all([
     wait(prices.origin),

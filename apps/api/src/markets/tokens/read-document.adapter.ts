@@ -20,11 +20,11 @@ export async function readDocument(
 ): Promise<unknown> {
   const text = /^https?:\/\//i.test(source)
     ? await fetched(source, bounds, signal)
-    : await fromFile(source, bounds);
+    : await readBoundedFile(source, bounds);
   return JSON.parse(text);
 }
 
-async function fromFile(path: string, { maxBytes }: DocumentBounds): Promise<string> {
+async function readBoundedFile(path: string, { maxBytes }: DocumentBounds): Promise<string> {
   const file = await open(path);
   try {
     const { size } = await file.stat();

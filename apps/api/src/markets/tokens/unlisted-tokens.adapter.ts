@@ -56,10 +56,10 @@ export function createUnlistedTokens({
       async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
       isSearch,
     );
-    return { kind: "asking", answer: answered(key, connected, address, answer), prioritize };
+    return { kind: "asking", answer: lookUp(key, connected, address, answer), prioritize };
   }
 
-  async function answered(
+  async function lookUp(
     key: string,
     { chain }: ConnectedChain,
     address: Address,

@@ -8,7 +8,7 @@ import { giveUpRefund } from "../give-up-refund.ts";
 import {
   isStillDue,
   planRefundOf,
-  planUnasked,
+  planUnattributedRefund,
   PRICE_WAIT_MS,
   priceOfRefund,
   refundCancelAfterMs,
@@ -59,7 +59,7 @@ export async function refundByRail(
   const nowMs = services.clock.nowMs();
   const refund =
     request === undefined
-      ? planUnasked(rest, unit)
+      ? planUnattributedRefund(rest, unit)
       : planRefundOf(services, chain, request, deposit, { recipient, rest, router: undefined, nowMs });
   if (refund.kind === "tooLow")
     return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);

@@ -73,7 +73,7 @@ export function historyEntry(
     appFeesUsd: millionths(terms.appFeesUsd ?? 0n),
     features: featuresOf(terms, state, isFastFill),
     keyId: terms.keyId ?? null,
-    referrer: terms.referrer === undefined ? null : storable(terms.referrer),
+    referrer: terms.referrer === undefined ? null : toStorableText(terms.referrer),
   };
 }
 
@@ -108,6 +108,6 @@ function millionths(usd: bigint): bigint {
 }
 
 /** Postgres cannot store NUL and unpaired surrogates; other control characters are useless in a search. */
-function storable(text: string): string {
+function toStorableText(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "");
 }

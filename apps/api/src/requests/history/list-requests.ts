@@ -80,7 +80,7 @@ async function namedIds(
   { conditions, groups, limit }: HistoryQuestion,
 ): Promise<readonly RequestId[]> {
   const [only, ...others] = conditions;
-  if (only === undefined || others.length > 0 || groups.length > 0 || !names(only)) return [];
+  if (only === undefined || others.length > 0 || groups.length > 0 || !isNaming(only)) return [];
   if (only.field === "id") return (only.values as readonly RequestId[]).slice(0, limit);
   const ids = await Promise.all(
     only.values.slice(0, limit).map(async (orderId) => await history.idOfOrder(orderId as OrderId)),
@@ -88,7 +88,7 @@ async function namedIds(
   return ids.filter((id) => id !== undefined);
 }
 
-function names(condition: HistoryCondition): condition is Extract<HistoryCondition, { kind: "is" }> {
+function isNaming(condition: HistoryCondition): condition is Extract<HistoryCondition, { kind: "is" }> {
   return (
     condition.kind === "is" &&
     condition.not !== true &&

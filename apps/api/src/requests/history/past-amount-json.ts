@@ -29,14 +29,14 @@ export function amountJson(past: PastAmount, format: AddressFormat): HistoryAmou
   const { amount, usd, minimumAmount } = past;
   return {
     currency: currencyJson(past, format),
-    ...(amount !== undefined && { amount: String(amount), ...formatted(past, amount) }),
+    ...(amount !== undefined && { amount: String(amount), ...formatWholeUnits(past, amount) }),
     ...(usd !== undefined && { amountUsd: formatUsd(usd) }),
     ...(minimumAmount !== undefined && { minimumAmount: String(minimumAmount) }),
   };
 }
 
 /** In whole units, if the decimals are known. */
-export function formatted(
+export function formatWholeUnits(
   { known }: Pick<PastAmount, "known">,
   amount: bigint,
 ): { readonly amountFormatted?: string } {

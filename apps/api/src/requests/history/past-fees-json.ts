@@ -3,7 +3,7 @@ import type { FeeSponsorshipText, QuotedFee, QuotedFees } from "@causeway/domain
 import type { PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastAppFees, PastRequest } from "./request-history-routes.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
-import { currencyJson, formatted } from "./past-amount-json.ts";
+import { currencyJson, formatWholeUnits } from "./past-amount-json.ts";
 
 type Data = PastRequestJson["data"];
 type DataV2 = PastRequestV2Json["data"];
@@ -61,7 +61,7 @@ export function pastFeesV2Json(
   | "subsidizedRequest"
 > {
   const { appFees, terms, sponsored } = past;
-  const deposited = depositedIn(past);
+  const deposited = depositedCurrency(past);
   const fees = terms.quoted?.fees;
   const sponsorship = sponsorshipJson(past, sight, "relay");
   return {
@@ -90,14 +90,14 @@ function appFeesJson(
       ...(key && { recipient: one.recipient }),
       bps: String(one.bps),
       amount: String(amount),
-      ...formatted(quoted, amount),
+      ...formatWholeUnits(quoted, amount),
       ...(quoted.usd !== undefined && total > 0n && { amountUsd: formatUsd((quoted.usd * amount) / total) }),
     };
   });
 }
 
 /** The deposited amount: quotes state their fees in its currency. */
-function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
+function depositedCurrency({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
   const { output, input } = quoted.origin;
   const deposited = output ?? input;
   if (deposited === undefined) throw new Error("invariant violated: request without a deposited currency");
@@ -109,11 +109,11 @@ function feesJson(past: PastRequest, format: AddressFormat): Fees | null {
   const fees = terms.quoted?.fees;
   const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);
   if (fees === undefined && paid.length === 0) return null;
-  const deposited = depositedIn(past);
+  const deposited = depositedCurrency(past);
   const named = ({ amount, usd }: QuotedFee): NamedFee => ({
     usd,
     amount,
-    ...formatted(deposited, BigInt(amount)),
+    ...formatWholeUnits(deposited, BigInt(amount)),
   });
   return {
     ...(fees && {

@@ -55,7 +55,7 @@ export function pastRequest(
               input: paid === undefined ? undefined : outflowOf(services, paid),
               output: {
                 ...quoted.destination.output,
-                ...bare(services, terms.destination),
+                ...describeCurrency(services, terms.destination),
                 amount: delivered.amount,
               },
             },
@@ -114,18 +114,18 @@ function deliveredBy({ terms }: RequestStory, paid: HistorySlot | undefined): De
 function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSide; destination: PastSide } {
   const { origin, input, destination, inputUsd } = terms;
   const quotedUsd = terms.quoted?.outputUsd;
-  const deposited: PastAmount = { ...bare(services, origin), amount: origin.amount };
+  const deposited: PastAmount = { ...describeCurrency(services, origin), amount: origin.amount };
   const paidIn: PastAmount =
     input === undefined
       ? { ...deposited, usd: inputUsd, minimumAmount: origin.amount }
       : {
-          ...bare(services, { chainId: origin.chainId, currency: input.currency }),
+          ...describeCurrency(services, { chainId: origin.chainId, currency: input.currency }),
           amount: input.amount,
           minimumAmount: input.amount,
           usd: inputUsd,
         };
   const got: PastAmount = {
-    ...bare(services, destination),
+    ...describeCurrency(services, destination),
     amount: destination.expectedAmount,
     minimumAmount: destination.minimumAmount,
     usd: quotedUsd === undefined ? undefined : parseDecimal(quotedUsd, USD_DECIMALS),
@@ -140,7 +140,10 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
       input:
         destination.paidFrom === undefined
           ? got
-          : { ...bare(services, { ...destination, currency: destination.paidFrom }), amount: undefined },
+          : {
+              ...describeCurrency(services, { ...destination, currency: destination.paidFrom }),
+              amount: undefined,
+            },
       output: got,
     },
   };
@@ -152,7 +155,7 @@ function depositoryOf({ chains }: Needs, chainId: number): Hex | undefined {
   return "depository" in chain ? chain.depository : chain.contracts.depository;
 }
 
-function bare(
+function describeCurrency(
   { chains }: Needs,
   { chainId, currency }: { readonly chainId: number; readonly currency: Address },
 ): Pick<PastAmount, "chainId" | "currency" | "known"> {
@@ -164,12 +167,12 @@ function amountOf(
   deposit: HistoryDeposit | undefined,
   agreed: { readonly chainId: number; readonly currency: Address },
 ): PastAmount | undefined {
-  if (deposit === undefined) return { ...bare(services, agreed), amount: undefined };
-  return { ...bare(services, deposit), amount: deposit.amount };
+  if (deposit === undefined) return { ...describeCurrency(services, agreed), amount: undefined };
+  return { ...describeCurrency(services, deposit), amount: deposit.amount };
 }
 
 function outflowOf(services: Needs, { chainId, outflow }: HistorySlot): PastAmount {
-  return { ...bare(services, { chainId, currency: outflow.currency }), amount: outflow.amount };
+  return { ...describeCurrency(services, { chainId, currency: outflow.currency }), amount: outflow.amount };
 }
 
 function feeOf({ gasUsed, effectiveGasPrice }: HistorySlot): bigint | undefined {
@@ -287,7 +290,7 @@ function appFeesOf(services: Needs, { terms, sponsorship }: RequestStory): PastR
     quoted: amount,
     actual: credited.size === 0 ? undefined : (credited.get(recipient) ?? 0n),
   }));
-  const currency = bare(services, appFees);
+  const currency = describeCurrency(services, appFees);
   return {
     quoted: { ...currency, amount: sumOf(recipients.map(({ quoted }) => quoted)), usd: appFeesUsd },
     actual: credited.size === 0 ? undefined : { ...currency, amount: sumOf([...credited.values()]) },

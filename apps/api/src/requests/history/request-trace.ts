@@ -226,16 +226,16 @@ const KEPT_BACK: ReadonlySet<string> = new Set(["keyId", "wallet"]);
  * Omits unknown facts, and texts that may contain what only operators should read: node addresses, key ids.
  */
 function entry(atMs: number, kind: string, facts: Facts): TraceEntry {
-  return { atMs, kind, facts: shownFacts(facts) };
+  return { atMs, kind, facts: redactFacts(facts) };
 }
 
-function shownFacts(facts: Facts): Facts {
+function redactFacts(facts: Facts): Facts {
   const known = Object.entries(facts).filter(([name, value]) => value !== undefined && !KEPT_BACK.has(name));
-  return Object.fromEntries(known.map(([name, value]) => [name, shown(value)]));
+  return Object.fromEntries(known.map(([name, value]) => [name, redact(value)]));
 }
 
-function shown(value: unknown): unknown {
+function redact(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll(URLS, "[address]");
-  if (Array.isArray(value)) return value.map(shown);
-  return typeof value === "object" && value !== null ? shownFacts(value as Facts) : value;
+  if (Array.isArray(value)) return value.map(redact);
+  return typeof value === "object" && value !== null ? redactFacts(value as Facts) : value;
 }
