@@ -46,18 +46,18 @@ import type { WalletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 
-/** What a quote needs. `solver` is the address that signs orders and pays. */
+/** Dependencies of quoting. `solver` is the address that signs orders and pays. */
 export interface QuoteServices extends OrderSigners {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
-  /** Undefined: only configured currencies are known. */
+  /** Without it, only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
-  /** Undefined: nobody looks at how tokens behave. */
+  /** Without it, token behavior is not checked. */
   readonly quirks?: TokenQuirks | undefined;
-  /** Undefined: nothing is swapped here. */
+  /** Without it, this instance swaps nothing. */
   readonly liquidity?: LiquiditySource | undefined;
-  /** Undefined: what has no source of prices has no price. */
+  /** Without it, a token without a price source has no price. */
   readonly poolUsd?: PoolUsd | undefined;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
@@ -66,27 +66,26 @@ export interface QuoteServices extends OrderSigners {
   readonly timings: RouteTimings;
   readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
-  /** Undefined: nobody pays by signature here. */
+  /** Without it, nothing can be paid by signature. */
   readonly permitTokens?: PermitTokens | undefined;
-  /** Moves what comes to deposit addresses; undefined: there are none. */
+  /** Sweeps deposit addresses. Without it, there are none. */
   readonly depositAddressOperator?: { readonly address: Address } | undefined;
-  /** Submits signatures; undefined: there are none. */
+  /** Submits user signatures. Without it, this instance takes none. */
   readonly executor?: { readonly address: Address } | undefined;
-  /** Undefined: no fees of apps are collected or paid here. */
+  /** Without it, app fees are neither collected nor paid. */
   readonly appBalance?: AppBalancePolicy | undefined;
   readonly sponsors?: SponsorReads | undefined;
-  /** Undefined: nothing is withdrawn from the perpetuals exchange. */
+  /** Without it, Hyperliquid withdrawals are not supported. */
   readonly walletNonces?: WalletNonces | undefined;
 }
 
 /**
- * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the
- * funds. With fresh prices, pools and heads only the user's balance and allowance are read from a chain (all
- * users of one moment in one call), and only the promise is written.
- * @param keyId of the API key that asks, if one does: it alone may have a fast fill made for less than the
- * quoted input
- * @param key the same with what it may pay for; absent: it pays for nobody
- * @throws ServiceError with the codes of the client contract.
+ * Prices an intent, fixes its terms, stores them and returns the steps. The user need not hold the funds.
+ * With fresh prices, pools and heads it only reads the user's balance and allowance (one call for all users
+ * of a moment) and only writes the terms.
+ * @param keyId of the client's API key, if any: only this key may request a fast fill below the quoted input
+ * @param key that may pay fees; absent: the client cannot sponsor
+ * @throws ServiceError with the codes of the public contract
  */
 export async function createQuote(
   services: QuoteServices,
@@ -98,9 +97,9 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote}, whose answer `tell` puts into its words before the promise is stored (after it, where
- * somebody signs first, and on rails): what waits for the commit is a text then, and not the hundreds of
- * objects that it was made of, which the garbage collector would have to carry along.
+ * {@link createQuote} with the answer serialized by `tell` before the terms are stored (after it, if someone
+ * signs first, and for non-EVM chains): what waits for the commit is then one string instead of hundreds of
+ * objects that the garbage collector would have to move.
  */
 export async function quoteAs<Told>(
   services: QuoteServices,
@@ -147,7 +146,7 @@ async function promised<Told>(
   };
 }
 
-/** What is asked, the best way it can go, and what is agreed upon: from memory, where everything is there. */
+/** Parses, routes and prices a question; synchronous when everything is in memory. */
 function* workOut(
   services: QuoteServices,
   input: QuoteInput,
@@ -184,7 +183,7 @@ function* workOut(
 }
 
 /**
- * What a quote for this input would agree upon now; nothing is stored.
+ * The terms that a quote for this input would fix now; stores nothing.
  * @throws ServiceError as {@link createQuote}
  */
 export async function agreeOn(
@@ -217,7 +216,7 @@ function timeEstimate(
   { kind }: ChosenRoute,
   inputUsd: bigint,
 ): number {
-  // The user's own payment is done with its own block: nobody waits for confirmations to pay out.
+  // The user pays the recipient in one block: there are no confirmations to wait for.
   if (kind !== "bridge") return origin.chain.blockTimeSeconds;
   const confirmations = confirmationsFor(origin.chain.confirmationTiers, inputUsd);
   return timings.estimateSeconds(origin.chain.id, destination.chain.id, confirmations);

@@ -34,17 +34,16 @@ import type { ValuedRoute } from "./routing/choose-route.ts";
 import { sidesOf } from "./routing/route-sides.ts";
 import { routedFacts } from "./routing/routed-facts.ts";
 
-/** Everything an answer tells. */
 export interface AnswerFacts extends ValuedRoute {
   readonly policy: Pick<QuotePolicy, "gas">;
   readonly question: QuoteQuestion;
   readonly agreement: Agreement;
-  /** Of the input currency; the allowance of whoever takes it. */
+  /** The user's balance of the input currency, and the allowance of the contract that pulls it. */
   readonly account: AccountState;
   readonly timeEstimateSeconds: number;
 }
 
-/** The quote in the words of the wire. */
+/** The wire form of a quote. */
 export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
   const { question, agreement } = told;
   const { terms } = agreement;
@@ -76,7 +75,7 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
   };
 }
 
-/** Says that a refund promises nothing, which its 0 alone does not explain. */
+/** Warns that no refund is guaranteed, which the 0 alone does not explain. */
 export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
   if (refundMinimum > 0n) return {};
   const message =
@@ -155,7 +154,7 @@ function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): Quo
     gas: amountObject(toWireCurrency(origin.chain.native), values.originNative, gasWei, gasWei),
     relayer: {
       ...inDeposit(priced.execution + priced.service),
-      // The sum of its two parts as they are written, not a third cut of its own.
+      // The sum of the two amounts as written: rounding it again could differ.
       ...(unit.priceUsd > 0n && {
         amountUsd: formatUsd(written(priced.execution) + written(priced.service)),
       }),
@@ -261,8 +260,8 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
 }
 
 /**
- * Origin: what may be missing of the deposit, or taken more of the user. Destination: what may be missing of
- * the output for other reasons than that.
+ * Origin: how much the deposit may fall short, or the input exceed the quote. Destination: the rest of the
+ * slippage of the output.
  */
 function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteDetails["slippageTolerance"] {
   const { promise } = agreement;
@@ -310,13 +309,13 @@ export function amountObject(
     currency,
     amount: digits,
     amountFormatted: formatAmount(amount, unit.decimals),
-    // Without a price nothing is known, which is not the same as being worth nothing.
+    // An unknown price does not mean a worthless currency.
     amountUsd: unit.priceUsd === 0n ? "0" : formatUsd(amountToUsdDown(amount, unit)),
     minimumAmount: minimum === amount ? digits : minimum.toString(),
   };
 }
 
-/** An amount of nothing is worth nothing at any price, and every quote tells two of them. */
+/** A zero amount is worth nothing at any price, and every quote has two of them. */
 const nothings = new WeakMap<QuoteCurrency, AmountObject>();
 
 export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
@@ -328,10 +327,7 @@ export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObje
   return nothing;
 }
 
-/**
- * Currencies in the words of the wire. Those of the configuration come back in every quote, so each is put
- * into words once.
- */
+/** Wire forms of currencies. Configured currencies appear in every quote, so each is converted once. */
 const wireCurrencies = new WeakMap<Currency, QuoteCurrency>();
 const ON_EVM: Spelled = { vmType: "evm" };
 

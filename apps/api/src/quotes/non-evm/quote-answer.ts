@@ -20,7 +20,6 @@ import type { RailQuestion } from "./quote-question.ts";
 import type { RailSteps } from "./quote-steps.ts";
 import type { RailAgreement } from "./quote-terms.ts";
 
-/** Everything an answer tells. */
 export interface RailAnswerFacts {
   readonly question: RailQuestion;
   readonly pricing: RoutePricing;
@@ -30,9 +29,7 @@ export interface RailAnswerFacts {
   readonly timeEstimateSeconds: number;
 }
 
-/**
- * A quote to or from a rail in the words of the wire: what is on a chain is written as its users write it.
- */
+/** The wire form of a quote from or to a non-EVM chain. Addresses are in the format of their chain. */
 export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
   const { question, agreement, made } = told;
   const { origin, destination } = question;
@@ -80,7 +77,7 @@ function feesOf({ question, pricing, trade, made }: RailAnswerFacts): QuoteFees 
     gas: amountObject(native, pricing.originNative, made.gas, made.gas),
     relayer: {
       ...inDeposit(trade.execution + trade.service),
-      // The sum of its two parts as they are written, not a third cut of its own.
+      // The sum of the two amounts as written: rounding it again could differ.
       amountUsd: formatUsd(written(trade.execution) + written(trade.service)),
     },
     relayerGas: inDeposit(trade.execution),

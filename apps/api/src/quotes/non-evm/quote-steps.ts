@@ -18,20 +18,20 @@ import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 
-/** What the user does, and what that costs him beside what he deposits. */
+/** The user's steps and what they cost in addition to the deposit. */
 export interface RailSteps {
   readonly steps: QuoteStep[];
-  /** Smallest units of the origin's native currency. */
+  /** Base units of the origin's native currency. */
   readonly gas: bigint;
-  /** What he holds of the input currency. */
+  /** The user's balance of the input currency. */
   readonly balance: bigint;
 }
 
 type Policy = Pick<QuotePolicy, "gas">;
 
 /**
- * @throws ServiceError RPC_HTTP_ERROR when the origin does not tell what the user holds, or what his steps
- * are made of; UNSUPPORTED_CURRENCY
+ * @throws ServiceError RPC_HTTP_ERROR when the origin does not report the user's balance or the parts of the
+ * steps; UNSUPPORTED_CURRENCY
  */
 export async function railSteps(
   policy: Policy,
@@ -126,7 +126,6 @@ async function evmSteps(
   };
 }
 
-/** The one step of a deposit on Solana or Bitcoin. */
 function depositStep(
   chain: RailChain,
   currency: Currency,
@@ -161,7 +160,7 @@ function depositStep(
   };
 }
 
-/** What a currency is called in the exchange's actions is for the exchange to say. */
+/** Hyperliquid's own name of the currency. */
 async function tokenOf(
   { chain, users }: ConnectedRail,
   { origin: { currency } }: RequestTerms,
@@ -178,15 +177,14 @@ async function tokenOf(
 }
 
 /**
- * Chain id of a signature's domain when nobody says which chain the wallet is on; it binds nothing but the
- * signature.
+ * Chain id of the signature's domain when the client does not name the wallet's chain; it affects nothing but
+ * the signature.
  */
 const DEFAULT_SIGNATURE_CHAIN = 1;
 
 /**
- * The two steps of a withdrawal from the perpetuals exchange, with one nonce: what the nonce is for, and the
- * transfer that carries it. The first has nothing to be waited for: a client that found a check there would
- * wait for the fill before it ever deposited.
+ * The two steps of a Hyperliquid withdrawal, with one nonce: the nonce mapping and the transfer. The first
+ * has no check: a client would wait there for the fill before it ever deposited.
  */
 function withdrawalSteps(
   chain: RailChain,

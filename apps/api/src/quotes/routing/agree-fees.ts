@@ -21,15 +21,15 @@ import { capOf, swapLoss } from "./wished-pricing.ts";
 export interface FeeServices {
   readonly prices: PriceBook;
   readonly reservations: Reservations;
-  /** Undefined: this instance keeps no app balances, and no fees are agreed upon. */
+  /** Without it, this instance keeps no app balances and no fees are agreed. */
   readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
 }
 
-/** What a request's terms say of fees that apps take or pay. */
+/** The part of a request's terms about fees that apps take or pay. */
 export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsorship">;
 
 /**
- * @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay;
+ * @throws ServiceError INVALID_REQUEST for a fixed rate that costs more than the sponsor would pay;
  * PRICE_FETCH_FAILED
  */
 export function* agreeFees(
@@ -53,8 +53,8 @@ export function* agreeFees(
 }
 
 /**
- * @throws ServiceError UNSUPPORTED_ROUTE, INSUFFICIENT_LIQUIDITY when coin for gas cannot come with the
- * payment
+ * @throws ServiceError UNSUPPORTED_ROUTE, INSUFFICIENT_LIQUIDITY when a gas top-up cannot be paid with the
+ * output
  */
 function refuseTopup(
   { reservations }: FeeServices,
@@ -62,7 +62,7 @@ function refuseTopup(
   { trade, paidFrom, pricing: { facts } }: BridgeRoute,
 ): void {
   const topup = (code: ErrorCode, message: string) => new ServiceError(code, message, { field: "topupGas" });
-  // Out of coin, what an exchange leaves of it would lie beside the recipient's own while he is paid.
+  // A swap out of the native token leaves a remainder in the router, which would mix with the top-up.
   if (trade.destination !== undefined && paidFrom.address === NATIVE_CURRENCY)
     throw topup("UNSUPPORTED_ROUTE", "topupGas is not available when the fill swaps out of the native token");
   const held = pulse.solverBalance(chain.native.address).amount;
@@ -123,8 +123,8 @@ function badRate(message: string): ServiceError {
 }
 
 /**
- * @throws ServiceError UNSUPPORTED_ROUTE for a rate between currencies that are not stable, or that the
- * solver does not hold
+ * @throws ServiceError UNSUPPORTED_ROUTE for a fixed rate between currencies that are not stable or not held
+ * by the solver
  */
 export function refuseUnfixable({ fees, originCurrency, destinationCurrency }: QuoteQuestion): void {
   if (fees?.sponsor?.fixedRate === undefined) return;

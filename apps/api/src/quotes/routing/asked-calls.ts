@@ -5,17 +5,17 @@ import type { QuoteInput } from "@causeway/wire";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { AskedCalls } from "./fill-wishes.ts";
 
-/** More gas than this no fill gets, all its calls together. */
+/** Gas limit of all calls of a fill together. */
 export const MAX_CALLS_GAS = 10_000_000n;
-/** Each costs the fill an event beside itself, and an order more bytes than most have altogether. */
+/** Each call adds an event to the fill, and bytes to the order. */
 const MAX_CALLS = 50;
 /** Each costs the fill 25,000 gas. */
 const MAX_AUTHORIZATIONS = 20;
-/** Of all calls together; nodes take four times as much in a transaction. */
+/** Of all calls together; nodes accept four times as much in a transaction. */
 const MAX_BYTES = 32_768;
 
 /**
- * What a question asks to be called, its words understood; undefined: nothing.
+ * Reads the calls that a question requests, if any.
  * @throws ServiceError INVALID_EXTRA_TXS and others naming the field
  */
 export function readAskedCalls(
@@ -80,7 +80,7 @@ export function readAskedCalls(
   };
 }
 
-/** @throws ServiceError INVALID_EXTRA_TXS when calls carry more coin than the output is */
+/** @throws ServiceError INVALID_EXTRA_TXS when the calls send more native token than the output */
 export function refuseBeyondOutput(coin: bigint, output: bigint): void {
   if (coin <= output) return;
   throw new ServiceError(
@@ -101,7 +101,7 @@ function callOf(
   const target = parseAddress(to);
   if (target === undefined)
     throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must be a 20-byte address`, "txs");
-  // What the router does to itself it tells nobody: the call could not be proven to have been made.
+  // The router emits no event for calls to itself: such a call could not be proven.
   if (target === router)
     throw refusal(
       "INVALID_EXTRA_TXS",
