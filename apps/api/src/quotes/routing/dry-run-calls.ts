@@ -31,14 +31,14 @@ export interface DryRunServices extends RouteServices, Omit<FillPlanServices, "s
 
 type WithCalls = QuoteQuestion & { readonly calls: AskedCalls };
 
-/** Nothing that is tried is sent: no order has this id. Without zero bytes, which cost less. */
+/** Order id for dry runs; no real order has it. Zero bytes would cost less gas than a real id. */
 const NO_ORDER: OrderId = `0x${"ff".repeat(32)}` as const;
-/** What an exchange in a dry run may cost: what the solver has bounds it. */
+/** Swaps in a dry run are bounded by the solver's balance. */
 const ANY_AMOUNT = 2n ** 255n;
 
 /**
- * The question with the gas of its calls: what the client reserves, or what they need today when they get
- * what the output would be without that gas.
+ * Sets the gas of the question's calls: the client's limit, or what a dry run with the output before that gas
+ * uses.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
 export function* withCallsPriced(services: DryRunServices, question: WithCalls): Soon<WithCalls> {
@@ -54,10 +54,10 @@ export function* withCallsPriced(services: DryRunServices, question: WithCalls):
 }
 
 /**
- * What was agreed, with an order that makes the calls: they are tried with what is expected and with the
- * least that they may get, and what they leave then is what the order promises.
- * @throws ServiceError DESTINATION_TX_FAILED when they cannot be made; INVALID_EXTRA_TXS when they carry or
- * burn too much; RpcFault
+ * Adds the calls to the order. Dry runs with the expected and the minimum output determine what the calls
+ * leave over, which the order promises.
+ * @throws ServiceError DESTINATION_TX_FAILED when the calls fail; INVALID_EXTRA_TXS when they send or use too
+ * much; RpcFault
  */
 export async function agreeCalls(
   services: DryRunServices,
@@ -70,7 +70,7 @@ export async function agreeCalls(
   const { expectedAmount, minimumAmount, currency } = terms.destination;
   const coin = coinOf(calls.calls);
   refuseBeyondOutput(coin, expectedAmount);
-  // With less than they carry they are not made, and the deposit goes back.
+  // With less than the calls send, they are not made and the deposit is refunded.
   const least = minimumAmount > coin ? minimumAmount : coin;
   const bridge = bridgeOf(route);
   const [usual, worst] = await Promise.all([
@@ -115,8 +115,8 @@ export async function agreeCalls(
 }
 
 /**
- * What comes back at least when the calls make the fill revert in a block, although they did not when they
- * were tried: its gas is kept of the deposit.
+ * Lowers the minimum refund by the gas of a fill that reverts on chain because of its calls although the dry
+ * run succeeded.
  */
 function lessBurnt(
   refund: bigint,
@@ -163,8 +163,8 @@ interface Tried {
 }
 
 /**
- * The fill as it would be now. What is left is told by a payment to the recipient; one who takes none may
- * still have calls made that leave nothing.
+ * Runs the fill against current state. The remainder is read from the payment to the recipient; a recipient
+ * that cannot receive payments may still have calls that leave no remainder.
  */
 async function tried(
   services: DryRunServices,

@@ -37,7 +37,7 @@ async function handedOn(sent: unknown, query?: string): Promise<NonceAuthorizati
   return said;
 }
 
-test("what a wallet signed is handed on in one spelling, without a key, and answered with its request", async () => {
+test("passes on the signed mapping in one format, without a key, and answers with its request", async () => {
   const said = {
     walletChainId: 1337,
     wallet: `0x${"ab".repeat(20)}`,
@@ -68,14 +68,14 @@ test.each<[string, unknown, string]>([
   ["no chain of the signature", { ...body, signatureChainId: 0 }, "signatureChainId"],
   ["a broken chain of the signature", { ...body, signatureChainId: "1.5" }, "signatureChainId"],
   ["a list", [], "body"],
-])("%s is 400", async (_what, sent, field) => {
+])("answers %s with 400", async (_what, sent, field) => {
   const answer = await post(sent);
   expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });
   expect(answer.json().message).toContain(field);
 });
 
 test.each(["", "signature=0x", `signature=${signature}00`, `signature=${signature}&signature=${signature}`])(
-  "the query %j is 400",
+  "answers the query %j with 400",
   async (query) => {
     const answer = await post(body, {}, query);
     expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });
@@ -87,7 +87,7 @@ test.each<[ErrorCode, number]>([
   ["INVALID_REQUEST", 400],
   ["UNSUPPORTED_CHAIN", 400],
   ["NONCE_TAKEN", 409],
-])("%s is told with %d, in words for the caller", async (code, status) => {
+])("reports %s with %d and a message for the client", async (code, status) => {
   const answer = await post(body, {
     authorizeNonce: async () => {
       throw new ServiceError(code, "wallet is not the user of the quote with this id", { field: "wallet" });
