@@ -4,7 +4,7 @@ import { leasedLimits, type LeasePermits } from "./leased-limits.adapter.ts";
 
 const WINDOW_MS = 60_000;
 
-/** A common store with its own windows, and processes that take permits from it. */
+/** A shared store with its own windows, and processes that take permits from it. */
 function aWorld() {
   let nowMs = 0;
   const counters = new Map<string, { used: number; endsAtMs: number }>();
@@ -39,7 +39,7 @@ function aWorld() {
   };
 }
 
-test("as many calls pass as the limit says, and the next one is told when the window ends", async () => {
+test("allows as many calls as the limit, and tells the next one when the window ends", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   const used: number[] = [];
@@ -64,7 +64,7 @@ test("a refused caller costs the store nothing until the window ends, and an adm
   expect(world.calls()).toBe(full);
 });
 
-test("a call for which a permit is at hand waits for nothing", async () => {
+test("a call with a permit at hand waits for nothing", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   await Promise.all(Array.from({ length: 20 }, async () => await limits.take("a", 1_000)));
@@ -72,7 +72,7 @@ test("a call for which a permit is at hand waits for nothing", async () => {
   expect(limits.take("a", 1_000)).not.toBeInstanceOf(Promise);
 });
 
-test("several permits are taken at once or not at all, also without the store", async () => {
+test("takes several permits together or none, also without the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   expect((await limits.take("a", 100, 60)).used).toBe(60);
@@ -86,18 +86,18 @@ test("several permits are taken at once or not at all, also without the store", 
   expect((await limits.take("c", 100, 101)).used).toBe(101);
 });
 
-test("permits that were not used end with their window, also when the store answers late", async () => {
+test("unused permits end with their window, even when the store answers late", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   for (let call = 0; call < 7; call++) await limits.take("a", 1_000);
   world.forward(WINDOW_MS - 1);
   world.setDelay(10);
-  // This answer comes when its window is over already.
+  // This answer arrives after the end of its window.
   expect((await limits.take("a", 1_000)).used).toBe(1);
   expect(world.window("a")?.used).toBe(1);
 });
 
-test("any number of calls at once share one question to the store", async () => {
+test("concurrent calls share one request to the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   const all = await Promise.all(Array.from({ length: 500 }, async () => await limits.take("a", 100)));
@@ -105,7 +105,7 @@ test("any number of calls at once share one question to the store", async () => 
   expect(world.calls()).toBeLessThan(10);
 });
 
-test("without the store each process counts alone, tells so, and asks again after a while", async () => {
+test("while the store is unavailable each process counts alone, reports it, and retries after a pause", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   await limits.take("a", 10);
@@ -115,7 +115,7 @@ test("without the store each process counts alone, tells so, and asks again afte
   expect(passed).toBe(10);
   expect(world.faults).toHaveLength(1);
   for (let bucket = 0; bucket < 50; bucket++) await limits.take(`b${bucket}`, 10);
-  // The store is not asked for each of them while it is known to be away.
+  // The store is not asked for each of them while it is known to be unavailable.
   expect(world.calls()).toBeLessThan(5);
   world.setAway(false);
   world.forward(WINDOW_MS);
@@ -123,7 +123,7 @@ test("without the store each process counts alone, tells so, and asks again afte
   expect(world.window("a")?.used).toBe(1);
 });
 
-test("however calls, windows and processes fall, no window gives more than its limit", async () => {
+test("no window exceeds its limit for any sequence of calls, windows and processes", async () => {
   const step = fc.record({
     process: fc.nat({ max: 2 }),
     calls: fc.integer({ min: 1, max: 30 }),
@@ -144,7 +144,7 @@ test("however calls, windows and processes fall, no window gives more than its l
           for (let call = 0; call < calls; call++) {
             const permit = await processes[process]?.take("a", most);
             if (permit === undefined || permit.used > most) continue;
-            // A window is the counter object that the store keeps for it.
+            // A window is identified by the counter object that the store keeps for it.
             const window = world.window("a");
             passed.set(window, (passed.get(window) ?? 0) + 1);
           }

@@ -1,7 +1,7 @@
 import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 
-/** What is going on at connections that stay open. */
+/** Figures of open connections. */
 export interface PushFigures {
   readonly sockets: number;
   readonly streams: number;
@@ -26,7 +26,7 @@ const counters = {
   losses: "Times when announcements may have been missed",
 } as const satisfies Partial<Record<keyof PushFigures, string>>;
 
-/** Tells the figures when somebody reads the metrics. */
+/** Publishes the figures with each scrape. */
 export function pushGauges(registry: Registry, figures: () => PushFigures): void {
   for (const name of keysOf(gauges))
     void new Gauge({
