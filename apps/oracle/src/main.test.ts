@@ -5,7 +5,7 @@ import { oracleSettingGroups } from "./settings.ts";
 
 const START_MS = 20_000;
 
-// Runs before the program, and writes at its end what a library and a child process would see.
+// Preloaded: at exit it writes the environment that a library and a child process would see.
 const spy = `data:text/javascript,${encodeURIComponent(`
   import { execFileSync } from "node:child_process";
   process.on("exit", () => {
@@ -15,7 +15,7 @@ const spy = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 test(
-  "the oracle leaves no secret in its environment, nor for child processes",
+  "leaves no secret in its environment or in that of child processes",
   { timeout: 2 * START_MS },
   () => {
     const names = oracleSettingGroups
