@@ -20,7 +20,7 @@ const familyOf = (chain: string): VmType => families[chain] ?? "ethereum-vm";
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
-/** Bytes that are an account on that chain. */
+/** Valid accounts of each chain, as bytes. */
 const accountOn: Readonly<Record<string, fc.Arbitrary<Hex>>> = {
   base: bytes(20).map(hex),
   solana: bytes(32).map(hex),
@@ -77,7 +77,7 @@ const order: fc.Arbitrary<Order> = fc.tuple(onSome, onSome, onSome).map(([from, 
   ],
 }));
 
-test("an order in words is the same order to whoever reads them: its id does not change, between whichever families", () => {
+test("an order in client formats decodes to the same id, between any families", () => {
   fc.assert(
     fc.property(order, (any) => {
       const read = encodeOrder(spellOrder(any, familyOf), familyOf);
@@ -87,7 +87,7 @@ test("an order in words is the same order to whoever reads them: its id does not
   );
 });
 
-test("between EVM chains the words are the bytes", () => {
+test("between EVM chains the text equals the bytes", () => {
   fc.assert(
     fc.property(
       order.filter(({ inputs, output, fees }) =>
@@ -103,7 +103,7 @@ test("between EVM chains the words are the bytes", () => {
   );
 });
 
-test("bytes that are no address of their chain are told apart from those that are, by the field", () => {
+test("refuses bytes that are not an address of their chain, naming the field", () => {
   const [broken] = fc.sample(order, 1);
   const [input] = broken?.inputs ?? [];
   if (broken === undefined || input === undefined) throw new Error("an order has an input");

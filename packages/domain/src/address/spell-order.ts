@@ -6,11 +6,10 @@ import type { Order } from "../order/order.ts";
 import { decodeAddress } from "./codec.ts";
 
 /**
- * The JSON of an order in which addresses and currencies are texts of their chains' families, as clients and
- * oracles read it; `encodeOrder` makes the same order of it again.
- * @param familyOf family of a chain by its name; throws what the caller wants thrown for a chain that it does
- * not know.
- * @throws ServiceError INVALID_REQUEST for bytes that are no address of their chain's family
+ * The JSON of an order with addresses and currencies in the formats of their chains, as clients and oracles
+ * read it; the inverse of `encodeOrder`.
+ * @param familyOf family of a chain by its name; throws the caller's error for an unknown chain
+ * @throws ServiceError INVALID_REQUEST for bytes that are not an address of their chain's family
  */
 export function spellOrder(order: Order, familyOf: (chain: string) => VmType): OrderJson {
   const json = orderToJson(order);

@@ -55,7 +55,7 @@ const someReturn = fc.boolean().map((isHeld): ReturnFacts => ({
   isWorthMoving: (amount) => isHeld && amount >= LEAST,
 }));
 
-/** What leaves the address, whichever way is taken in the end. */
+/** The amounts that leave the address under a decision. */
 function moved(decision: FundsDecision): bigint[] {
   if (decision.kind === "hold") return [];
   if (decision.kind === "own") return [decision.amount + decision.excess];
@@ -63,7 +63,7 @@ function moved(decision: FundsDecision): bigint[] {
   return [decision.amount, ...moved(decision.otherwise)];
 }
 
-test("never more is moved than is there, and what is left behind would not pay its own way back, or has nobody to go to", () => {
+test("moves no more than is there, and leaves only what would not pay for its refund or has no recipient", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       for (const amount of moved(decideFunds(address, funds, returning))) {
@@ -78,7 +78,7 @@ test("never more is moved than is there, and what is left behind would not pay i
   );
 });
 
-test("a refund goes to who was named or to who sent the money, and to nobody else", () => {
+test("refunds only the named address or the sender", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       const decision = decideFunds(address, funds, returning);
@@ -95,7 +95,7 @@ test("a refund goes to who was named or to who sent the money, and to nobody els
   );
 });
 
-test("the promise of a quote is kept for its own sum and nothing less, and only while it is unused", () => {
+test("keeps a quote only for its exact amount, and only while it is unused", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       const decision = decideFunds(address, funds, returning);
@@ -111,7 +111,7 @@ test("the promise of a quote is kept for its own sum and nothing less, and only 
   );
 });
 
-test("a strict address fills what was quoted, and gives what is more back with it, from its order", () => {
+test("a strict address fills the quoted amount and refunds the excess with it, from its order", () => {
   const own = { kind: "own", amount: 100n, refundTo: undefined };
   expect(decideFunds(strict(), found(), canReturn)).toEqual({ ...own, excess: 0n });
   expect(decideFunds(strict({ isFirm: false }), found(), canReturn)).toEqual({ ...own, excess: 0n });
@@ -123,13 +123,13 @@ test.each([
   ["too little", found({ amount: 99n })],
   ["another currency", found({ currency: other })],
   ["another chain", found({ chainId: 2 })],
-])("a strict address deposits %s whole under its order, which sends it back", (_, funds) => {
+])("a strict address deposits %s whole under its order, which refunds it", (_, funds) => {
   const whole = { kind: "own", amount: funds.amount, excess: 0n, refundTo: undefined };
   expect(decideFunds(strict(), funds, canReturn)).toEqual(whole);
   expect(decideFunds(strict({ isUnused: false }), funds, canReturn)).toEqual(whole);
 });
 
-test("where the refund goes to whoever sent it, the order is made anew with the sender in it", () => {
+test("an address that refunds the sender creates the order again with the sender in it", () => {
   const address = strict({ refundTo: "sender", sender });
   expect(decideFunds(address, found(), canReturn)).toMatchObject({ kind: "own", refundTo: sender });
   expect(decideFunds(address, found({ amount: 60n }), canReturn)).toEqual({
@@ -146,7 +146,7 @@ test("where the refund goes to whoever sent it, the order is made anew with the 
   });
 });
 
-test("the sender matters only where a refund to the sender is decided or agreed", () => {
+test("needs the sender only where a refund to the sender is decided or agreed", () => {
   const address = open({ refundTo: "sender" });
   expect(dependsOnSender(address, found(), canReturn)).toBe(true);
   expect(dependsOnSender(strict({ refundTo: "sender" }), found({ amount: 60n }), canReturn)).toBe(true);
@@ -173,7 +173,7 @@ test("an open address keeps its quote for exactly what was quoted while it is fi
     });
 });
 
-test("money for a request that was filled ahead of it covers that fill or stays at the address: it is never quoted anew or refunded", () => {
+test("funds of a fast-filled request cover that fill or stay at the address, and are never requoted or refunded", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       const fronted = { ...address, isUnused: true, isFronted: true };
@@ -190,13 +190,13 @@ test("money for a request that was filled ahead of it covers that fill or stays 
   );
 });
 
-test("dust that anyone can add does not make the quoted amount another payment, and never keeps it waiting", () => {
+test("added dust does not change the quoted amount into another payment, and never delays it", () => {
   const own = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
   expect(decideFunds(open(), found({ amount: 100n + LEAST - 1n }), canReturn)).toEqual(own);
-  // Without a price nobody can tell what is dust.
+  // Without a price, dust cannot be recognized.
   const unpriced: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
   expect(decideFunds(open(), found({ amount: 101n }), unpriced).kind).toBe("requote");
-  // In two parts: the confirmed one waits for the other only while both make the quoted amount.
+  // In two parts: the confirmed one waits only while both add up to the quoted amount.
   expect(awaitsRest(open(), found({ amount: 60n }), 100n)).toBe(true);
   expect(awaitsRest(open(), found({ amount: 60n }), 99n)).toBe(false);
   expect(awaitsRest(open(), found({ amount: 100n }), 101n)).toBe(false);
@@ -204,7 +204,7 @@ test("dust that anyone can add does not make the quoted amount another payment, 
   expect(awaitsRest(open(), found({ amount: 60n, currency: other }), 100n)).toBe(false);
 });
 
-test("only configured tokens that are worth moving speak for a request, and the quoted amount always does", () => {
+test("reports only configured tokens worth moving, and always the quoted amount", () => {
   const told = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
     speaksForRequest(open(), funds, { isListed, isDust });
   expect(told(found(), true, true)).toBe(true);
@@ -213,7 +213,7 @@ test("only configured tokens that are worth moving speak for a request, and the 
   expect(told(found({ currency: other }), false, false)).toBe(false);
 });
 
-test("a fast fill is covered by exactly the quoted amount, however late, and the excess follows the address's own rules", () => {
+test("only the exact quoted amount covers a fast fill, however late, and the excess follows the address's own rules", () => {
   const fronted = { isFronted: true, isFirm: false };
   const covers = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
   expect(decideFunds(open(fronted), found(), canReturn)).toEqual(covers);
@@ -234,7 +234,7 @@ test("a fast fill is covered by exactly the quoted amount, however late, and the
   });
 });
 
-test("what cannot be given back stays where its owner can take it", () => {
+test("funds that cannot be refunded stay where their owner can recover them", () => {
   const none: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
   expect(decideFunds(strict(), found({ currency: other }), none)).toEqual({
     kind: "hold",

@@ -3,8 +3,8 @@ import type { Hex } from "../ids/hex.ts";
 import type { Order, OrderFee, OrderInput, OrderPayment, OrderRefund } from "./order.ts";
 
 /**
- * An order as JSON carries it (`protocol.v2.orderData`, the oracle's bodies, the database): amounts are
- * decimal strings, deadlines Unix seconds.
+ * An order in JSON (`protocol.v2.orderData`, the oracle's bodies, the database): amounts are decimal strings,
+ * deadlines Unix seconds.
  */
 export interface OrderJson {
   readonly version: "v1";
