@@ -94,9 +94,9 @@ export function orderToJson(order: Order): OrderJson {
 }
 
 /**
- * The order that a JSON of the right shape (schemas check the shape) describes; hex is lower-cased.
- * @throws ServiceError INVALID_REQUEST naming the field when an amount is no uint256, a deadline no uint32 or
- * a text no whole bytes of hex.
+ * Parses an order from JSON whose shape a schema has checked; hex is lower-cased.
+ * @throws ServiceError INVALID_REQUEST naming the field if an amount is not a uint256, a deadline not a
+ * uint32 or a text not whole bytes of hex
  */
 export function orderFromJson(json: OrderJson): Order {
   return {

@@ -23,7 +23,7 @@ const [a, b, c]: readonly [Address, Address, Address] = [
 const id: Hex = `0x${"0d".repeat(32)}`;
 
 test.each([0, 1, 3, 32, 33, 64])(
-  "calls with %i bytes of data are written as an ABI encoder writes them",
+  "encodes calls with %i bytes of data like an ABI encoder",
   (bytes) => {
     const calls = [
       { to: a, data: `0x${"7e".repeat(bytes)}` as Hex, value: 5n },
@@ -51,7 +51,7 @@ test.each([0, 1, 3, 32, 33, 64])(
   },
 );
 
-test("what the router is told to do with its balance is written as an ABI encoder writes it", () => {
+test("encodes the router's calls to itself like an ABI encoder", () => {
   expect(routerCalls.depositBalance(a, b, c, 7n, id)).toBe(
     encodeFunctionData({ abi, functionName: "depositBalance", args: [a, b, c, 7n, id] }),
   );

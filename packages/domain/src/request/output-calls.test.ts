@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { coinOf, minLeft } from "./output-calls.ts";
 
-test("what calls carry is the sum of it", () => {
+test("the value of calls is the sum of their values", () => {
   expect(coinOf([])).toBe(0n);
   expect(coinOf([{ value: 3n }, { value: 0n }, { value: 4n }])).toBe(7n);
 });
