@@ -5,8 +5,8 @@ import type { PricedUnit } from "../money/usd.ts";
 import type { FixedRate } from "./fixed-rate.ts";
 
 /**
- * The fees of the destination side that a sponsor can pay. `relay` is the service's own; `rent` exists for
- * compatibility and is always zero.
+ * The fees of the destination side that a sponsor can pay. `relay` is the service's own; `rent` exists only
+ * on chains of other services and is always zero.
  */
 export const feeComponents = ["execution", "swap", "relay", "app", "rent"] as const;
 export type FeeComponent = (typeof feeComponents)[number];
@@ -192,8 +192,8 @@ export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.u
 export const MICRO_USD = 10n ** 12n;
 
 /**
- * The component that absorbs the difference between charge and quote: for a fixed rate the swap; otherwise
- * the execution, because the service may not have had to send the origin transaction.
+ * Divides the difference between charge and quote: an increase counts as swap; a decrease first reduces the
+ * execution (the service may not have sent the origin transaction) or, for a fixed rate, the swap.
  */
 function changesBy({ components, fixedRate }: FeeSponsorship, off: bigint): Record<FeeComponent, bigint> {
   const changes: Record<FeeComponent, bigint> = { execution: 0n, swap: 0n, relay: 0n, app: 0n, rent: 0n };
