@@ -28,11 +28,14 @@ test.each([
   ["42501", "grant it to the role in DATABASE_URL"],
   ["53300", "raise max_connections, or lower DATABASE_POOL_SIZE of the processes"],
   ["57P03", "wait until it has started, then start again"],
-])("names the server and the remedy, but no password, when Postgres refuses with %s", async (code, remedy) => {
-  const problem = await problemOf(refusal(code));
-  expect(problem).toBeInstanceOf(StartProblem);
-  expect(problem.message).toBe(`Postgres at ${PLACE} reports: refused with ${code}: ${remedy}`);
-});
+])(
+  "names the server and the remedy, but no password, when Postgres refuses with %s",
+  async (code, remedy) => {
+    const problem = await problemOf(refusal(code));
+    expect(problem).toBeInstanceOf(StartProblem);
+    expect(problem.message).toBe(`Postgres at ${PLACE} reports: refused with ${code}: ${remedy}`);
+  },
+);
 
 test.each([
   "ECONNREFUSED",

@@ -78,13 +78,16 @@ test.for([
     ((_q, r) => void r.end(" ".repeat(4_194_305))) as RequestListener,
     "the response exceeds 4194304 bytes",
   ],
-] as const)("treats %s as no answer, and the reason holds neither key nor URL", async ([, listener, reason]) => {
-  const { ask, url } = await behind(listener);
-  const said = await ask();
-  expect(said).toEqual({ kind: "away", reason });
-  expect(JSON.stringify(said)).not.toContain("secret");
-  expect(JSON.stringify(said)).not.toContain(url);
-});
+] as const)(
+  "treats %s as no answer, and the reason holds neither key nor URL",
+  async ([, listener, reason]) => {
+    const { ask, url } = await behind(listener);
+    const said = await ask();
+    expect(said).toEqual({ kind: "away", reason });
+    expect(JSON.stringify(said)).not.toContain("secret");
+    expect(JSON.stringify(said)).not.toContain(url);
+  },
+);
 
 test("reports an oracle that is not running as unavailable", async () => {
   const oracle = createHttpOracle({ url: "http://127.0.0.1:9", apiKey: undefined }, { timeoutMs: 500 });
