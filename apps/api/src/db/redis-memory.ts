@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { Events } from "./events.port.ts";
 
 /**
- * Percent of its limit above which Redis will soon refuse writes, as `noeviction` requires: then no job is
+ * Percent of its limit above which Redis is about to refuse writes, as `noeviction` requires: then no job is
  * queued or completed on any chain.
  */
 const HIGH_PERCENT = 70;

@@ -81,7 +81,7 @@ export function readClaimedRefunds(
  * @param inputs by index in the order
  * @param difference see `weightedDifference`
  * @throws AttestationError rejected if refunds of one transaction name different fill contracts: its
- * transfers could not be told apart
+ * transfers could not be distinguished
  */
 export function refundPayments(
   claimed: readonly ClaimedRefund[],

@@ -4,6 +4,6 @@ import { portableCurve } from "./portable-curve.ts";
 
 /**
  * The curve that this process signs and recovers with. Log and publish its `backend`: a tenfold signing time
- * shows nowhere else.
+ * is visible only there.
  */
 export const curve: Curve = nativeCurve() ?? portableCurve;

@@ -14,7 +14,7 @@ export interface EndPrices {
  * decimals at current prices. The guaranteeing app pays the difference: otherwise it could deposit only when
  * that is cheaper.
  * @param amount what was paid, base units of the destination's currency
- * @param toleranceBps the solver bears price moves up to this
+ * @param toleranceBps price moves up to this are at the solver's cost
  */
 export function shortfallUsd(amount: bigint, then: EndPrices, now: EndPrices, toleranceBps: number): bigint {
   const isNoWorse =

@@ -50,7 +50,7 @@ const someFacts: fc.Arbitrary<PricingFacts> = fc
   .tuple(plainFacts, sponsored, topupWei)
   .map(([facts, paid, wei]) => ({ ...facts, sponsored: paid, topupWei: wei, topupBps: 31 }));
 
-test("whoever pays the fees, the input for an output is the smallest that yields it", () => {
+test("with or without a sponsor, the input for an output is the smallest that yields it", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, output) => {
       const input = inputFor(output, facts);
@@ -62,7 +62,7 @@ test("whoever pays the fees, the input for an output is the smallest that yields
   );
 });
 
-test("whoever pays the fees, more input never buys less", () => {
+test("with or without a sponsor, more input never buys less", () => {
   fc.assert(
     fc.property(someFacts, anAmount, fc.bigInt({ min: 1n, max: 3n }), (facts, input, more) => {
       expect(forward(input + more, facts).output >= forward(input, facts).output).toBe(true);

@@ -20,7 +20,7 @@ test("on chains whose wallets pay from any address, another depositor matches, b
   expect(judgeDeposit(agreed, { ...from, amount: 99n })).toMatchObject({ kind: "mismatch", byUser: false });
 });
 
-test("an agreed deposit matches, whoever signed it: someone else may pay for the user", () => {
+test("an agreed deposit matches even if someone else signed it to pay for the user", () => {
   expect(judgeDeposit(agreed, asAgreed)).toEqual({ kind: "match" });
   expect(judgeDeposit(agreed, { ...asAgreed, sender: stranger })).toEqual({ kind: "match" });
 });

@@ -45,7 +45,7 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
   if (terms.forceRefund)
     return { kind: "mismatch", reason: terms.refundReason ?? "MANUAL_ADMIN_REFUND", byUser };
-  // All else matches, so it is the request's deposit, whoever signed it.
+  // All else matches, so it is the request's deposit, no matter who signed it.
   if (deposit.isUnattestable === true)
     return { kind: "mismatch", reason: "DEPOSIT_UNATTESTABLE", byUser: true };
   return { kind: "match" };

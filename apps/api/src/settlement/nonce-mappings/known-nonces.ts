@@ -16,7 +16,7 @@ export interface NonceSources {
 
 /**
  * Looks up nonce mappings. Asks the hub even about nonces without a stored mapping: its entries bind the
- * oracles, whoever set them, and a deposit that belongs to an order must not be returned as unknown.
+ * oracles, no matter who set them, and a deposit that belongs to an order must not be returned as unknown.
  */
 export function knownNonces({ clock, stored, hub, chainName }: NonceSources): NonceMappingReads {
   const read: NonceMappingReads["read"] = async (chainId, wallet, nonce) => {

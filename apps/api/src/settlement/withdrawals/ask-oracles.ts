@@ -17,7 +17,7 @@ export type Asked<T> =
   | { readonly kind: "rejected"; readonly reason: string }
   | { readonly kind: "timeUp" };
 
-/** Asks one oracle after another until one gives a valid answer; otherwise returns what they said. */
+/** Asks one oracle after another until one gives a valid answer; otherwise returns their answers. */
 export async function askOracles<Answer, T>(
   { oracles }: Pick<SettlementServices, "oracles">,
   path: string,
