@@ -1,5 +1,5 @@
 import type { AccountState } from "@causeway/chains";
-import type { Currency, PricedUnit, QuoteStep, Spelled } from "@causeway/domain";
+import type { Currency, PricedUnit, QuoteStep, ChainFormat } from "@causeway/domain";
 import {
   addressStep,
   amountToUsdDown,
@@ -19,7 +19,7 @@ import {
   signatureGas,
   signatureSteps,
   slippageDetails,
-  spellAddress,
+  formatAddress,
   tradeImpact,
   tradeRate,
   payBy,
@@ -329,15 +329,15 @@ export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObje
 
 /** Wire forms of currencies. Configured currencies appear in every quote, so each is converted once. */
 const wireCurrencies = new WeakMap<Currency, QuoteCurrency>();
-const ON_EVM: Spelled = { vmType: "evm" };
+const ON_EVM: ChainFormat = { vmType: "evm" };
 
-export function toWireCurrency(currency: Currency, chain: Spelled = ON_EVM): QuoteCurrency {
+export function toWireCurrency(currency: Currency, chain: ChainFormat = ON_EVM): QuoteCurrency {
   let wire = wireCurrencies.get(currency);
   if (wire === undefined) {
     wire = {
       id: currency.id,
       chainId: currency.chainId,
-      address: spellAddress(chain, currency.address),
+      address: formatAddress(chain, currency.address),
       symbol: currency.symbol,
       name: currency.name,
       decimals: currency.decimals,

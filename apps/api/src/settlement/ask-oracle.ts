@@ -1,4 +1,4 @@
-import { spellOrder } from "@causeway/domain";
+import { formatOrder } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { depositAttestationAnswer, fillAttestationAnswer, refundAttestationAnswer } from "@causeway/wire";
 import type { AnswerForm, AttestationOracle } from "./oracles.port.ts";
@@ -104,7 +104,7 @@ function paymentBody(
   { onchainId }: AttestedDeposit,
 ): object {
   return {
-    order: spellOrder(claim.order, judge.familyOf),
+    order: formatOrder(claim.order, judge.familyOf),
     orderSignature,
     inputs: [{ transactionId: claim.deposit.transactionId, onchainId, inputIndex: 0 }],
     ...(payment.kind === "fill"

@@ -11,7 +11,7 @@ import {
   signatureToHex,
 } from "@causeway/attest";
 import type { HubChain } from "@causeway/attest";
-import { decodeAddress, spellTransaction } from "@causeway/domain";
+import { decodeAddress, formatTransactionId } from "@causeway/domain";
 import type { AttestationHub, Hex32, VmType } from "@causeway/domain";
 import type { DepositAttestationAnswer } from "@causeway/wire";
 import { expect, test } from "vitest";
@@ -230,7 +230,7 @@ test("accepts hex in another letter case as the same deposit", async () => {
 test("verifies a deposit of another chain family in that family's formats, which may be case-sensitive", async () => {
   const two: HubChain = { name: "two", vmType: "solana-vm" };
   const account = () => decodeAddress(two.vmType, someHash());
-  const transactionId = spellTransaction({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
+  const transactionId = formatTransactionId({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
   const seen = { ...ours, depository: account(), depositor: account(), currency: account() };
   const { depository, depositor, currency } = seen;
   const there = { ...claim, chain: "two", transactionId, depository, depositor, currency };

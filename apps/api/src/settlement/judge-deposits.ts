@@ -60,7 +60,7 @@ export function judgeDeposits(
   before = 0,
 ): Verdict<AttestedPart> {
   const at = judge.chainOf(claim.chain);
-  const messages = answer.messages.map((message) => inOneSpelling(at, message));
+  const messages = answer.messages.map((message) => withCanonicalHex(at, message));
   const stray = messages.find(
     ({ data }) => data.chainId !== claim.chain || data.transactionId !== claim.transactionId,
   );
@@ -142,7 +142,7 @@ function asMessage({ data, result }: DepositMessage): Parameters<typeof deposito
 }
 
 /** Normalizes the letter case of hex; other formats are case-sensitive. */
-function inOneSpelling({ vmType }: HubChain, { data, result, ...rest }: DepositMessage): DepositMessage {
+function withCanonicalHex({ vmType }: HubChain, { data, result, ...rest }: DepositMessage): DepositMessage {
   const one = (text: string) => (isHex(vmType) ? text.toLowerCase() : text);
   return {
     ...rest,

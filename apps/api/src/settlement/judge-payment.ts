@@ -59,7 +59,7 @@ export function judgePayment(
 
 /** Credits the whole deposit to the solver, and what the order promises to others from there. */
 function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: PaymentClaim): Execution {
-  const spelled = (chain: string, bytes: Hex) => decodeAddress(familyOf(chain), bytes);
+  const decodeText = (chain: string, bytes: Hex) => decodeAddress(familyOf(chain), bytes);
   const { order, deposit, orderId } = claim;
   const chain = claim.kind === "fill" ? order.output.chainId : (order.inputs[0]?.refunds[0]?.chainId ?? "");
   const settlement = {
@@ -79,8 +79,8 @@ function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: Payment
     encodeHubAction({
       kind: "transfer",
       from: solver,
-      to: hubAlias(chainOf(fee.recipientChainId), spelled(fee.recipientChainId, fee.recipient)),
-      tokenId: hubTokenId(chainOf(fee.currencyChainId), spelled(fee.currencyChainId, fee.currency)),
+      to: hubAlias(chainOf(fee.recipientChainId), decodeText(fee.recipientChainId, fee.recipient)),
+      tokenId: hubTokenId(chainOf(fee.currencyChainId), decodeText(fee.currencyChainId, fee.currency)),
       amount: fee.amount,
     }),
   );

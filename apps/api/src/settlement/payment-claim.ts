@@ -3,7 +3,7 @@ import {
   familyOf,
   MISSING_SOLVER_KEY,
   PASSING_REASONS,
-  spellTransaction,
+  formatTransactionId,
 } from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
 import { depositoryOf } from "../deposits/depository-of.ts";
@@ -55,19 +55,19 @@ export function claimOf(
     return never("the deposit is not in the currency and on the chain of the order's input");
   // Oracles write addresses in the format of their family, which is the same on all its networks.
   const vm = familyOf(origin);
-  const spelled = (bytes: Hex) => decodeAddress(vm, bytes);
+  const addressText = (bytes: Hex) => decodeAddress(vm, bytes);
   return {
     kind: "claim",
     claim: {
       order: terms.order,
-      paymentTransactionId: spellTransaction(paidOn, payment.txHash),
+      paymentTransactionId: formatTransactionId(paidOn, payment.txHash),
       deposit: {
         chain: origin.name,
-        transactionId: spellTransaction(origin, deposit.txHash),
-        depository: spelled(deposit.depository ?? depositoryOf(origin)),
+        transactionId: formatTransactionId(origin, deposit.txHash),
+        depository: addressText(deposit.depository ?? depositoryOf(origin)),
         orderId: terms.orderId,
-        depositor: spelled(deposit.depositor),
-        currency: spelled(deposit.currency),
+        depositor: addressText(deposit.depositor),
+        currency: addressText(deposit.currency),
         amount: deposit.amount,
         ordinal: deposit.ordinal,
       },

@@ -41,7 +41,7 @@ export function readSignedOrder(
   if (given.inputs.reduce((sum, { refunds }) => sum + refunds.length, 0) > MAX_REFUND_OPTIONS)
     throw invalid("order.inputs", `order must have at most ${MAX_REFUND_OPTIONS} refund options in total`);
   const solverChain = knownChain(chains, given.solverChainId, "order.solverChainId").chain;
-  const { order, json } = spelled(chains, given);
+  const { order, json } = encodeAddresses(chains, given);
   if (totalWeight(order) === 0n)
     throw invalid("order.inputs", "order requests nothing: the sum of amounts times weights is zero");
   const orderId = orderIdOf(order);
@@ -55,7 +55,10 @@ export function readSignedOrder(
  * The order twice: with addresses as bytes and as canonical text. Every chain must be known, because the
  * chain defines the address format.
  */
-function spelled(chains: AttestedChains, given: AttestedOrder): { order: Order; json: AttestedOrder } {
+function encodeAddresses(
+  chains: AttestedChains,
+  given: AttestedOrder,
+): { order: Order; json: AttestedOrder } {
   const at = (name: string, field: string) => knownChain(chains, name, field).chain.vmType;
   const hex = (text: string): Hex => text.toLowerCase() as Hex;
   const both = (chain: string, chainField: string, text: string, field: string): readonly [Hex, string] => {

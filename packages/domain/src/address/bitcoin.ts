@@ -18,7 +18,7 @@ interface AddressFormat {
 }
 
 const TEST: AddressFormat = { prefix: "tb", legacy: [0x6f, 0xc4] };
-const SPELLINGS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
+const ADDRESS_FORMATS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
   mainnet: { prefix: "bc", legacy: [0x00, 0x05] },
   testnet: TEST,
   testnet4: TEST,
@@ -54,20 +54,20 @@ export const bitcoinAddresses: AddressFamily = {
  * is paid, not the network: orders and oracles write the script in mainnet format.
  */
 export function encodeBitcoinAddress(network: BitcoinNetwork, text: string): Hex | undefined {
-  const spelling = SPELLINGS[network];
+  const format = ADDRESS_FORMATS[network];
   // All upper case is valid bech32, used in QR codes, but not canonical; mixed case is invalid.
-  const bytes = text.startsWith(`${spelling.prefix}1`)
-    ? witnessBytes(text, spelling.prefix)
-    : legacyBytes(text, spelling);
+  const bytes = text.startsWith(`${format.prefix}1`)
+    ? witnessBytes(text, format.prefix)
+    : legacyBytes(text, format);
   return bytes === undefined ? undefined : toHex(bytes);
 }
 
 /** The address of these bytes in a network's format; undefined if they are not an address. */
 export function decodeBitcoinAddress(network: BitcoinNetwork, hex: Hex): string | undefined {
   if (!/^0x(?:[0-9a-fA-F]{2}){3,42}$/.test(hex)) return undefined;
-  const spelling = SPELLINGS[network];
+  const format = ADDRESS_FORMATS[network];
   const bytes = bytesOf(hex);
-  const text = bytes[0] === LEGACY_MARK ? legacyText(bytes, spelling) : witnessText(bytes, spelling.prefix);
+  const text = bytes[0] === LEGACY_MARK ? legacyText(bytes, format) : witnessText(bytes, format.prefix);
   // Accept only text that encodes to the same bytes.
   return text !== undefined && encodeBitcoinAddress(network, text) === hex.toLowerCase() ? text : undefined;
 }
@@ -99,12 +99,12 @@ function legacyBytes(text: string, { legacy }: AddressFormat): Uint8Array | unde
   if (payload?.length !== 21) return undefined;
   const kind = legacy.indexOf(payload[0] ?? -1);
   // The mainnet version byte, whatever the network.
-  const version = SPELLINGS.mainnet.legacy[kind];
+  const version = ADDRESS_FORMATS.mainnet.legacy[kind];
   return version === undefined ? undefined : Uint8Array.of(LEGACY_MARK, version, ...payload.subarray(1));
 }
 
 function legacyText(bytes: Uint8Array, { legacy }: AddressFormat): string | undefined {
-  const version = legacy[SPELLINGS.mainnet.legacy.indexOf(bytes[1] ?? -1)];
+  const version = legacy[ADDRESS_FORMATS.mainnet.legacy.indexOf(bytes[1] ?? -1)];
   return version === undefined ? undefined : base58check.encode(Uint8Array.of(version, ...bytes.subarray(2)));
 }
 

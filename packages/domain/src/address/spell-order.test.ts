@@ -6,7 +6,7 @@ import { orderIdOf } from "../order/order-hash.ts";
 import type { Order } from "../order/order.ts";
 import { orderToJson } from "../order/order-json.ts";
 import { encodeOrder } from "./encode-order.ts";
-import { spellOrder } from "./spell-order.ts";
+import { formatOrder } from "./spell-order.ts";
 
 const families: Readonly<Record<string, VmType>> = {
   base: "ethereum-vm",
@@ -80,7 +80,7 @@ const order: fc.Arbitrary<Order> = fc.tuple(onSome, onSome, onSome).map(([from, 
 test("an order in client formats decodes to the same id, between any families", () => {
   fc.assert(
     fc.property(order, (any) => {
-      const read = encodeOrder(spellOrder(any, familyOf), familyOf);
+      const read = encodeOrder(formatOrder(any, familyOf), familyOf);
       expect(read).toEqual(any);
       expect(orderIdOf(read)).toBe(orderIdOf(any));
     }),
@@ -96,7 +96,7 @@ test("between EVM chains the text equals the bytes", () => {
         ),
       ),
       (any) => {
-        expect(spellOrder(any, familyOf)).toEqual(orderToJson(any));
+        expect(formatOrder(any, familyOf)).toEqual(orderToJson(any));
       },
     ),
     { numRuns: 10 },
@@ -108,7 +108,7 @@ test("refuses bytes that are not an address of their chain, naming the field", (
   const [input] = broken?.inputs ?? [];
   if (broken === undefined || input === undefined) throw new Error("an order has an input");
   const payment = { ...input.payment, chainId: "solana", currency: `0x${"00".repeat(20)}` as const };
-  expect(() => spellOrder({ ...broken, inputs: [{ ...input, payment }] }, familyOf)).toThrow(
+  expect(() => formatOrder({ ...broken, inputs: [{ ...input, payment }] }, familyOf)).toThrow(
     "inputs[0].payment.currency",
   );
 });

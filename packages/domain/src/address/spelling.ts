@@ -14,10 +14,10 @@ import { decodeAddress, encodeAddress, nativeCurrency, transactionIdBytes } from
 // converts between them and the formats that clients use.
 
 /** What formatting needs to know about a chain. */
-export type Spelled = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoin">;
+export type ChainFormat = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoin">;
 
 /** The oracle's name for the family of a configured chain. */
-export function familyOf({ vmType }: Spelled): VmType {
+export function familyOf({ vmType }: ChainFormat): VmType {
   return vmType === "evm" ? "ethereum-vm" : RAIL_FAMILIES[vmType];
 }
 
@@ -28,7 +28,7 @@ const BITCOIN_NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"))
  * Formats an account or currency as clients of that chain write it; bytes that are not an address there are
  * returned unchanged.
  */
-export function spellAddress({ vmType, bitcoin }: Spelled, bytes: Hex): string {
+export function formatAddress({ vmType, bitcoin }: ChainFormat, bytes: Hex): string {
   if (vmType === "evm") return bytes;
   if (bitcoin !== undefined && bytes !== BITCOIN_NATIVE)
     return decodeBitcoinAddress(bitcoin.network, bytes) ?? bytes;
@@ -43,7 +43,7 @@ export function spellAddress({ vmType, bitcoin }: Spelled, bytes: Hex): string {
  * Formats a transaction id as clients of that chain write it: base58 on Solana, digits without prefix on
  * Bitcoin.
  */
-export function spellTransaction({ vmType }: Spelled, id: TxHash): string {
+export function formatTransactionId({ vmType }: ChainFormat, id: TxHash): string {
   if (vmType === "svm") return base58.encode(bytesOf(id));
   return vmType === "bvm" ? id.slice(2) : id;
 }
@@ -54,7 +54,7 @@ export function spellTransaction({ vmType }: Spelled, id: TxHash): string {
  * @throws ServiceError INVALID_ADDRESS
  */
 export function parseAccount(
-  chain: Spelled & Pick<ChainProfile, "displayName">,
+  chain: ChainFormat & Pick<ChainProfile, "displayName">,
   text: string,
   field: string,
 ): Hex {
@@ -65,12 +65,12 @@ export function parseAccount(
 }
 
 /** Parses a currency on that chain; undefined if it is invalid. */
-export function parseCurrency(chain: Spelled, text: string): Hex | undefined {
+export function parseCurrency(chain: ChainFormat, text: string): Hex | undefined {
   return chain.vmType === "evm" ? parseAddress(text) : bytesIn(familyOf(chain), text);
 }
 
 /** Parses a transaction id on that chain; undefined if it is invalid. */
-export function parseTransaction(chain: Spelled, text: string): TxHash | undefined {
+export function parseTransaction(chain: ChainFormat, text: string): TxHash | undefined {
   if (chain.vmType === "evm" || chain.vmType === "hypevm") return parseHex32(text);
   // Wallets and explorers of Bitcoin omit the prefix; with one the id is just as clear.
   const id = chain.vmType === "bvm" ? text.toLowerCase().replace(/^0x/, "") : text;
@@ -81,7 +81,7 @@ export function parseTransaction(chain: Spelled, text: string): TxHash | undefin
   }
 }
 
-function railAccount(chain: Spelled, text: string): Hex | undefined {
+function railAccount(chain: ChainFormat, text: string): Hex | undefined {
   // Currencies of Hyperliquid have other lengths than accounts.
   if (chain.vmType === "hypevm") return parseAddress(text);
   if (chain.vmType !== "bvm") return bytesIn(familyOf(chain), text);
@@ -99,9 +99,9 @@ function bytesIn(vm: VmType, text: string): Hex | undefined {
 }
 
 /** All account formats other than hex; networks with the same format are listed once. */
-const SPELLINGS: readonly Spelled[] = [
+const CHAIN_FORMATS: readonly ChainFormat[] = [
   { vmType: "svm" },
-  ...(["mainnet", "testnet", "regtest"] as const).map((network): Spelled => ({
+  ...(["mainnet", "testnet", "regtest"] as const).map((network): ChainFormat => ({
     vmType: "bvm",
     bitcoin: { network },
   })),
@@ -113,8 +113,8 @@ const SPELLINGS: readonly Spelled[] = [
  */
 export function parseAnyAccount(text: string): Hex | undefined {
   if (/^0x[0-9a-fA-F]+$/.test(text)) return text.toLowerCase() as Hex;
-  for (const spelled of SPELLINGS) {
-    const account = railAccount(spelled, text);
+  for (const format of CHAIN_FORMATS) {
+    const account = railAccount(format, text);
     if (account !== undefined) return account;
   }
   return undefined;

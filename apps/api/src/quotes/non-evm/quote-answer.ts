@@ -6,8 +6,8 @@ import {
   pairClassOf,
   ServiceError,
   slippageDetails,
-  spellAddress,
-  spellOrder,
+  formatAddress,
+  formatOrder,
   toWrittenUsd,
   tradeImpact,
   tradeRate,
@@ -47,7 +47,7 @@ export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
       v2: {
         orderId: terms.orderId,
         hubType: "onchain",
-        orderData: spellOrder(terms.order, (name) => {
+        orderData: formatOrder(terms.order, (name) => {
           const family = families.get(name);
           if (family === undefined)
             throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${name} is not configured`);
@@ -55,8 +55,8 @@ export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
         }),
         paymentDetails: {
           chainId: origin.chain.name,
-          depository: spellAddress(origin.chain, depository),
-          currency: spellAddress(origin.chain, terms.origin.currency),
+          depository: formatAddress(origin.chain, depository),
+          currency: formatAddress(origin.chain, terms.origin.currency),
           amount: terms.origin.amount.toString(),
         },
       },
@@ -127,8 +127,8 @@ function detailsOf({
   );
   return {
     operation: pairClassOf(originCurrency, destinationCurrency) === "sameAsset" ? "bridge" : "swap",
-    sender: spellAddress(origin.chain, terms.user),
-    recipient: spellAddress(destination.chain, terms.recipient),
+    sender: formatAddress(origin.chain, terms.user),
+    recipient: formatAddress(destination.chain, terms.recipient),
     currencyIn,
     currencyOut,
     refundCurrency: { ...currencyIn, minimumAmount: refundMinimum.toString() },

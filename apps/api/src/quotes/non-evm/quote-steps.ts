@@ -8,7 +8,7 @@ import {
   exchangeSigningProfiles,
   formatAmount,
   ServiceError,
-  spellAddress,
+  formatAddress,
 } from "@causeway/domain";
 import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
@@ -145,7 +145,7 @@ function depositStep(
       : {
           ...(made.psbt !== undefined && { psbt: made.psbt }),
           payment: {
-            address: spellAddress(chain, chain.depository),
+            address: formatAddress(chain, chain.depository),
             amount: amount.toString(),
             opReturn: orderId,
             opReturnHex: textHex(orderId),

@@ -1,5 +1,5 @@
 import { hexAddressFormat } from "../../../../../test/fakes/hex-address-format.ts";
-import { spellTransaction } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
 import { requestsAnswer, requestsAnswerV2 } from "@causeway/wire";
@@ -102,7 +102,7 @@ test("every account, currency and transaction is written as on its own chain, in
       deprecation: { successor: "", sunset: "2026-01-01T00:00:00.000Z" },
     }),
   ).toBeUndefined();
-  const text = spellTransaction({ vmType: "svm" }, signature);
+  const text = formatTransactionId({ vmType: "svm" }, signature);
   const common = {
     user: solana.user,
     sender: solana.user,
@@ -156,7 +156,7 @@ test("requests are found by accounts and transactions as their chains' users wri
   expect(asked({ recipient: bitcoin.user })).toEqual([
     { kind: "is", field: "recipient", values: [terms.recipient] },
   ]);
-  expect(asked({ depositTxHash: spellTransaction({ vmType: "svm" }, signature) })).toEqual([
+  expect(asked({ depositTxHash: formatTransactionId({ vmType: "svm" }, signature) })).toEqual([
     { kind: "is", field: "depositTxHash", values: [signature] },
   ]);
   expect(asked({ fillTxHash: "f1".repeat(32) })).toEqual([
