@@ -34,7 +34,7 @@ import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
 import { agreeFees } from "./routing/agree-fees.ts";
 import type { ChosenRoute } from "./routing/chosen-route.ts";
-import { readFeeWishes } from "./routing/fee-wishes.ts";
+import { readFeeOptions } from "./routing/fee-wishes.ts";
 import { looked, triedFirst } from "./routing/tried-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
 import { withFees } from "./routing/with-fees.ts";
@@ -153,14 +153,14 @@ function* workOut(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
-  const { quoted, wish } = askForAddress(input);
+  const { quoted, wish: addressRequest } = askForAddress(input);
   const plain = yield* readQuestion(services, quoted);
-  const wishes = readFeeWishes(input, key, services.appBalance !== undefined);
-  const read = wishes === undefined ? plain : yield* withFees(services, plain, wishes);
+  const options = readFeeOptions(input, key, services.appBalance !== undefined);
+  const read = options === undefined ? plain : yield* withFees(services, plain, options);
   const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
-  if (wish) refuseUnmovable(asked, services.depositAddressOperator);
-  const paid = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
+  if (addressRequest) refuseUnmovable(asked, services.depositAddressOperator);
+  const paid = addressRequest ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const question = yield* looked(services, input, paid);
   const valued = yield* chooseRoute(services, question);
   const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
@@ -177,8 +177,8 @@ function* workOut(
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
     return { question, valued, agreement: { ...agreement, terms: { ...agreement.terms, permit } } };
   }
-  if (!wish) return { question, valued, agreement };
-  const terms = withAddress(agreement.terms, origin.chain, wish);
+  if (!addressRequest) return { question, valued, agreement };
+  const terms = withAddress(agreement.terms, origin.chain, addressRequest);
   return { question, valued, agreement: { ...agreement, terms } };
 }
 

@@ -6,7 +6,7 @@ import type { ChainDirectory, ConnectedChain } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
-import type { FeeWishes } from "./routing/fee-wishes.ts";
+import type { FeeOptions } from "./routing/fee-wishes.ts";
 import type { AskedCalls, TokensOfQuestion } from "./routing/fill-wishes.ts";
 import type { SwapChoice } from "./routing/swap-choice.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
@@ -45,7 +45,7 @@ export interface QuoteQuestion {
   /** The user signs and the service sends. Absent: the user sends. */
   readonly permit?: PermitWay;
   /** Fees that apps take and pay. */
-  readonly fees?: FeeWishes;
+  readonly fees?: FeeOptions;
   /** What the chains report about the two currencies and the recipient. */
   readonly tokens?: TokensOfQuestion;
   /** Calls that the fill makes with the output. Absent: the output is paid to the recipient. */

@@ -12,7 +12,7 @@ export interface FoundFunds {
 }
 
 /** Who gets refunds: no one was named, the sender, or this address. */
-export type RefundWish = "nobody" | "sender" | Address;
+export type RefundTarget = "nobody" | "sender" | Address;
 
 /**
  * Whether the contract can bind an address to the one order of its quote. Not if refunds go to the sender,
@@ -34,7 +34,7 @@ export interface AddressFacts {
   readonly isFronted: boolean;
   /** The quoted output still holds although prices move. */
   readonly isFirm: boolean;
-  readonly refundTo: RefundWish;
+  readonly refundTo: RefundTarget;
   /**
    * The sender of the funds; undefined if there are several or none is known. Needed only if `refundTo` is
    * `sender`.

@@ -48,7 +48,7 @@ export interface SponsoredTrade {
 }
 
 /** The requested sponsorship. */
-export interface SponsorshipWish {
+export interface SponsorshipRequest {
   readonly wallet: Address;
   readonly selected: ReadonlySet<FeeComponent>;
   readonly maxUsd: bigint | undefined;
@@ -62,13 +62,13 @@ export interface SponsorshipWish {
  * needs beyond all fees counts as swap. The written shares add up to the written sum.
  */
 export function feeSponsorshipOf(
-  wish: SponsorshipWish,
+  request: SponsorshipRequest,
   { execution, service, app, swap, sponsored }: SponsoredTrade,
   unit: PricedUnit,
 ): FeeSponsorship {
-  const { wallet, maxUsd, cap, fixedRate } = wish;
+  const { wallet, maxUsd, cap, fixedRate } = request;
   // A fixed rate is paid whichever fees are selected.
-  const selected = (one: FeeComponent): boolean => fixedRate !== undefined || wish.selected.has(one);
+  const selected = (one: FeeComponent): boolean => fixedRate !== undefined || request.selected.has(one);
   const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent: 0n };
   const order: readonly FeeComponent[] = ["execution", "relay", "app", "swap", "rent"];
   const paid: Record<FeeComponent, bigint> = { execution: 0n, relay: 0n, app: 0n, swap: 0n, rent: 0n };

@@ -199,14 +199,14 @@ test("app fee credits are never worth more than what was taken of the deposit, w
 test("the written shares of a sponsorship add up to the written sum, and none exceeds its fee", () => {
   const usdc = { decimals: 6, priceUsd: (USD * 99_991n) / 100_000n };
   const part = fc.bigInt({ min: 0n, max: 10n ** 12n });
-  const wish = fc.uniqueArray(fc.constantFrom(...feeComponents));
+  const components = fc.uniqueArray(fc.constantFrom(...feeComponents));
   fc.assert(
     fc.property(
       part,
       part,
       part,
       part,
-      wish,
+      components,
       fc.double({ min: 0, max: 1, noNaN: true }),
       (e, s, a, w, names, share) => {
         const selected = new Set(names);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { coinOf, minLeft } from "./output-calls.ts";
+import { valueOfCalls, minLeft } from "./output-calls.ts";
 
 test("the value of calls is the sum of their values", () => {
-  expect(coinOf([])).toBe(0n);
-  expect(coinOf([{ value: 3n }, { value: 0n }, { value: 4n }])).toBe(7n);
+  expect(valueOfCalls([])).toBe(0n);
+  expect(valueOfCalls([{ value: 3n }, { value: 0n }, { value: 4n }])).toBe(7n);
 });
 
 test.each([

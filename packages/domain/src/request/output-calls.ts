@@ -27,7 +27,7 @@ export interface SignedConsent {
 }
 
 /** Native tokens that calls send, wei. */
-export function coinOf(calls: readonly Pick<OrderCall, "value">[]): bigint {
+export function valueOfCalls(calls: readonly Pick<OrderCall, "value">[]): bigint {
   return calls.reduce((sum, { value }) => sum + value, 0n);
 }
 

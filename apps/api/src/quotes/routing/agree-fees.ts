@@ -15,7 +15,7 @@ import type { Reservations } from "../../markets/quote.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 import { MAX_RATE_OFF_BPS } from "../../markets/prices/agreed-pricing.ts";
-import type { FeeWishes } from "./fee-wishes.ts";
+import type { FeeOptions } from "./fee-wishes.ts";
 import { capOf, swapLoss } from "./wished-pricing.ts";
 
 export interface FeeServices {
@@ -37,18 +37,18 @@ export function* agreeFees(
   question: QuoteQuestion,
   route: ChosenRoute,
 ): Soon<AgreedFees> {
-  const { fees: wishes } = question;
-  if (wishes === undefined || route.kind !== "bridge") return {};
-  if (wishes.topupUsd !== undefined) refuseTopup(services, question, route);
+  const { fees: options } = question;
+  if (options === undefined || route.kind !== "bridge") return {};
+  if (options.topupUsd !== undefined) refuseTopup(services, question, route);
   const { trade, pricing } = route;
   const { origin: unit } = pricing.facts;
-  const appFees = yield* appFeesOf(services, wishes, trade.priced.input, unit);
+  const appFees = yield* appFeesOf(services, options, trade.priced.input, unit);
   return {
     ...(appFees !== undefined && {
       appFees,
-      appFeesUsd: appFeesUsd(wishes.appFees, trade.priced.input, unit),
+      appFeesUsd: appFeesUsd(options.appFees, trade.priced.input, unit),
     }),
-    ...(wishes.sponsor !== undefined && { sponsorship: sponsorshipOf(wishes.sponsor, route) }),
+    ...(options.sponsor !== undefined && { sponsorship: sponsorshipOf(options.sponsor, route) }),
   };
 }
 
@@ -76,7 +76,7 @@ function refuseTopup(
 
 function* appFeesOf(
   { prices, appBalance }: FeeServices,
-  { appFees }: FeeWishes,
+  { appFees }: FeeOptions,
   input: bigint,
   deposited: PricedUnit,
 ): Soon<AgreedAppFees | undefined> {
@@ -91,17 +91,17 @@ function* appFeesOf(
 }
 
 function sponsorshipOf(
-  wish: NonNullable<FeeWishes["sponsor"]>,
+  sponsor: NonNullable<FeeOptions["sponsor"]>,
   { trade, pricing: { facts } }: BridgeRoute,
 ): NonNullable<RequestTerms["sponsorship"]> {
   const { priced } = trade;
-  const { fixedRate, maxUsd } = wish;
+  const { fixedRate, maxUsd } = sponsor;
   if (fixedRate !== undefined && rateOffBps(fixedRate, facts) > MAX_RATE_OFF_BPS)
     throw badRate(
       `fixedRate must be within ${MAX_RATE_OFF_BPS} bps of the market rate of the two currencies`,
     );
   const agreed = feeSponsorshipOf(
-    { ...wish, cap: capOf(wish, facts) },
+    { ...sponsor, cap: capOf(sponsor, facts) },
     {
       execution: priced.execution,
       service: priced.service,

@@ -1,5 +1,5 @@
 import type { ErrorCode, OrderCall, SignedConsent } from "@causeway/domain";
-import { coinOf, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import { valueOfCalls, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { QuoteQuestion } from "../quote-question.ts";
@@ -50,14 +50,14 @@ export function readAskedCalls(
   const calls = txs.map((tx, at) => callOf(tx, at, destination.chain.contracts.router));
   if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MAX_BYTES)
     throw refusal("INVALID_EXTRA_TXS", `txs may carry at most ${MAX_BYTES} bytes of data in total`, "txs");
-  const coin = coinOf(calls);
-  if (coin > 0n && destinationCurrency.address !== NATIVE_CURRENCY)
+  const value = valueOfCalls(calls);
+  if (value > 0n && destinationCurrency.address !== NATIVE_CURRENCY)
     throw refusal(
       "INVALID_EXTRA_TXS",
       `txs must not carry value when the output is ${destinationCurrency.symbol}; quote the native token, or set value to 0`,
       "txs",
     );
-  if (tradeType === "EXACT_OUTPUT") refuseBeyondOutput(coin, amount);
+  if (tradeType === "EXACT_OUTPUT") refuseBeyondOutput(value, amount);
   if (authorizationList.length > MAX_AUTHORIZATIONS)
     throw refusal(
       "INVALID_EXTRA_TXS",
@@ -81,14 +81,14 @@ export function readAskedCalls(
 }
 
 /** @throws ServiceError INVALID_EXTRA_TXS when the calls send more native token than the output */
-export function refuseBeyondOutput(coin: bigint, output: bigint): void {
-  if (coin <= output) return;
+export function refuseBeyondOutput(value: bigint, output: bigint): void {
+  if (value <= output) return;
   throw new ServiceError(
     "INVALID_EXTRA_TXS",
-    `txs may carry at most ${output} wei of value, which is the output of the quote; got ${coin}`,
+    `txs may carry at most ${output} wei of value, which is the output of the quote; got ${value}`,
     {
       field: "txs",
-      data: { value: coin.toString(), output: output.toString() },
+      data: { value: value.toString(), output: output.toString() },
     },
   );
 }

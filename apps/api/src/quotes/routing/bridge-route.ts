@@ -27,7 +27,7 @@ import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 import { depositGasUnits } from "./step-gas.ts";
 import { topupGas } from "../../payments/topup-gas.ts";
-import { wishedPricing } from "./wished-pricing.ts";
+import { addFeeOptions } from "./wished-pricing.ts";
 
 export interface BridgeServices {
   readonly prices: PriceBook;
@@ -349,7 +349,7 @@ function* priceFill(
     },
   );
   const { fees } = question;
-  return fees === undefined ? pricing : wishedPricing(pricing, fees, filled);
+  return fees === undefined ? pricing : addFeeOptions(pricing, fees, filled);
 }
 
 /** The service fee depends on the pair that the user sees, not on what is deposited or paid from. */

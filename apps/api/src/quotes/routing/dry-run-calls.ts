@@ -1,6 +1,6 @@
 import type { OrderId, PricedUnit, RequestId, Soon } from "@causeway/domain";
 import {
-  coinOf,
+  valueOfCalls,
   convertUp,
   encodeOrderCall,
   minLeft,
@@ -46,7 +46,7 @@ export function* withCallsPriced(services: DryRunServices, question: WithCalls):
   if (calls.gasLimit !== undefined) return question;
   const { route } = yield* chooseRoute(services, question);
   const bridge = bridgeOf(route);
-  refuseBeyondOutput(coinOf(calls.calls), bridge.trade.expected);
+  refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
   const { gas } = yield* soon(tried(services, question, bridge, bridge.trade.expected));
   const { exchangedFill } = services.quotePolicy.gas;
   const beyond = withHeadroom(gas) - exchangedFill - (bridge.trade.destination?.gas ?? 0n);
@@ -68,10 +68,10 @@ export async function agreeCalls(
   const { terms, promise } = agreement;
   const { calls } = question;
   const { expectedAmount, minimumAmount, currency } = terms.destination;
-  const coin = coinOf(calls.calls);
-  refuseBeyondOutput(coin, expectedAmount);
+  const callValue = valueOfCalls(calls.calls);
+  refuseBeyondOutput(callValue, expectedAmount);
   // With less than the calls send, they are not made and the deposit is refunded.
-  const least = minimumAmount > coin ? minimumAmount : coin;
+  const least = minimumAmount > callValue ? minimumAmount : callValue;
   const bridge = bridgeOf(route);
   const [usual, worst] = await Promise.all([
     tried(services, question, bridge, expectedAmount),

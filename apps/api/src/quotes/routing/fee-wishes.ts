@@ -17,15 +17,15 @@ import type { AskingKey } from "../../balances/sponsors.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 
 /** The fee options of a quote request: what apps take, and what an app pays. */
-export interface FeeWishes {
+export interface FeeOptions {
   readonly appFees: readonly AppFee[];
   /** Absent: the user pays everything. */
-  readonly sponsor?: SponsorWish;
+  readonly sponsor?: SponsorOptions;
   /** Gas top-up in native token for the recipient, USD with 18 decimals. Absent: none. */
   readonly topupUsd?: bigint;
 }
 
-export interface SponsorWish {
+export interface SponsorOptions {
   readonly wallet: Address;
   readonly selected: ReadonlySet<FeeComponent>;
   /** USD with 18 decimals. Absent: as much as the key's rules allow. */
@@ -39,11 +39,11 @@ export interface SponsorWish {
  * @throws ServiceError INVALID_REQUEST, INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN, UNSUPPORTED_EXECUTION_TYPE
  * naming the field
  */
-export function readFeeWishes(
+export function readFeeOptions(
   input: QuoteInput,
   key: AskingKey | undefined,
   hasBalances: boolean,
-): FeeWishes | undefined {
+): FeeOptions | undefined {
   const appFees = input.appFees === undefined ? NO_FEES : appFeesOf(input.appFees);
   const sponsor = sponsorOf(input, key);
   const topupUsd = input.topupGas === true ? topupOf(input) : 0n;
@@ -90,7 +90,7 @@ function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[]
 /** Each costs a ledger entry when the fill is final. */
 const MAX_RECIPIENTS = 10;
 
-function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish | undefined {
+function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorOptions | undefined {
   const { sponsoredFeeComponents: names, fixedRate, maxSubsidizationAmount: max } = input;
   if (input.subsidizeFees !== true) {
     if (names !== undefined && names.length > 0)

@@ -155,12 +155,12 @@ test("app fees are refused where they could not be collected, and where they are
 });
 
 test("refuses sponsors and gas top-ups for payments that the user makes", async () => {
-  const send = (wish: Partial<QuoteInput>) =>
+  const send = (fields: Partial<QuoteInput>) =>
     aQuoteInput({
       destinationChainId: ORIGIN,
       destinationCurrency: usdcOn(ORIGIN),
       recipient: other,
-      ...wish,
+      ...fields,
     });
   const code = "UNSUPPORTED_EXECUTION_TYPE";
   expect(await refusalOf(send({ subsidizeFees: true }), { key: aKey() })).toMatchObject({
