@@ -25,7 +25,7 @@ test.each([
     "API_KEYS entry 2 has a key of 31 characters, expected at least 32; generate one with `openssl rand -hex 32`",
   ],
 ])("refuses the list %j without naming a key", (text, problem) => {
-  const told = readApiKeys(text).problems.join("\n");
-  expect(told).toContain(problem);
-  expect(told).not.toContain("secret");
+  const problems = readApiKeys(text).problems.join("\n");
+  expect(problems).toContain(problem);
+  expect(problems).not.toContain("secret");
 });

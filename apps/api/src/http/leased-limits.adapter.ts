@@ -11,7 +11,7 @@ export interface PermitLease {
 }
 
 /** Requests permits for this process from the store that all processes share. */
-export type LeasePermits = (bucket: string, wanted: number, most: number) => Promise<PermitLease>;
+export type LeasePermits = (bucket: string, wanted: number, limit: number) => Promise<PermitLease>;
 
 export interface LeasedLimitsOptions {
   readonly lease: LeasePermits;
@@ -23,8 +23,8 @@ export interface LeasedLimitsOptions {
 
 /** The permits of a bucket per window, shared by all processes. */
 export interface LeasedLimits {
-  /** Requests `count` of the `most` permits of the window, all or none. Never throws. */
-  take(bucket: string, most: number, count?: number): Permit | Promise<Permit>;
+  /** Requests `count` of the `limit` permits of the window, all or none. Never throws. */
+  take(bucket: string, limit: number, count?: number): Permit | Promise<Permit>;
 }
 
 interface Bucket {
@@ -70,37 +70,37 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     return fresh;
   };
 
-  const ask = async (name: string, bucket: Bucket, most: number): Promise<void> => {
+  const ask = async (name: string, bucket: Bucket, limit: number): Promise<void> => {
     const askedAtMs = nowMs();
     try {
-      if (askedAtMs < awayUntilMs) return countAlone(bucket, most, askedAtMs);
-      const wanted = Math.min(most, Math.max(bucket.chunk, bucket.waiting));
-      const { granted, used, endsInMs } = await lease(name, wanted, most);
+      if (askedAtMs < awayUntilMs) return countAlone(bucket, limit, askedAtMs);
+      const wanted = Math.min(limit, Math.max(bucket.chunk, bucket.waiting));
+      const { granted, used, endsInMs } = await lease(name, wanted, limit);
       // Counted from the request: the window ends here no later than in the store, so that no permit leaks
       // into the next window.
       bucket.endsAtMs = askedAtMs + endsInMs;
       bucket.left += granted;
       bucket.used = used;
       bucket.isExhausted = granted === 0;
-      bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(most / LARGEST_PART)));
+      bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(limit / LARGEST_PART)));
     } catch (error) {
       awayUntilMs = nowMs() + PAUSE_MS;
       options.onFault(error);
-      countAlone(bucket, most, askedAtMs);
+      countAlone(bucket, limit, askedAtMs);
     }
   };
 
-  const countAlone = (bucket: Bucket, most: number, atMs: number): void => {
+  const countAlone = (bucket: Bucket, limit: number, atMs: number): void => {
     const isOver = atMs >= bucket.endsAtMs;
     if (isOver) bucket.endsAtMs = atMs + windowMs;
-    bucket.left = Math.max(0, most - bucket.spent);
-    bucket.used = most;
+    bucket.left = Math.max(0, limit - bucket.spent);
+    bucket.used = limit;
     // Also when some are left, but fewer than requested.
     bucket.isExhausted = bucket.left < Math.max(1, bucket.waiting);
   };
 
   /** Undefined: the store must be asked first. */
-  const give = (bucket: Bucket, most: number, count: number): Permit | undefined => {
+  const give = (bucket: Bucket, limit: number, count: number): Permit | undefined => {
     const endsInMs = bucket.endsAtMs - nowMs();
     if (endsInMs <= 0) {
       Object.assign(bucket, NEW_WINDOW);
@@ -109,20 +109,20 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     if (bucket.left >= count) {
       bucket.left -= count;
       bucket.spent += count;
-      return { used: Math.min(most, Math.max(1, bucket.used - bucket.left)), endsInMs };
+      return { used: Math.min(limit, Math.max(1, bucket.used - bucket.left)), endsInMs };
     }
-    return bucket.isExhausted ? { used: most + 1, endsInMs } : undefined;
+    return bucket.isExhausted ? { used: limit + 1, endsInMs } : undefined;
   };
 
-  const wait = async (name: string, bucket: Bucket, most: number, count: number): Promise<Permit> => {
+  const wait = async (name: string, bucket: Bucket, limit: number, count: number): Promise<Permit> => {
     bucket.waiting += count;
     try {
       for (;;) {
-        bucket.asking ??= ask(name, bucket, most).finally(() => {
+        bucket.asking ??= ask(name, bucket, limit).finally(() => {
           bucket.asking = undefined;
         });
         await bucket.asking;
-        const permit = give(bucket, most, count);
+        const permit = give(bucket, limit, count);
         if (permit !== undefined) return permit;
       }
     } finally {
@@ -131,9 +131,9 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   };
 
   return {
-    take(name, most, count = 1) {
+    take(name, limit, count = 1) {
       const bucket = bucketOf(name);
-      return give(bucket, most, count) ?? wait(name, bucket, most, count);
+      return give(bucket, limit, count) ?? wait(name, bucket, limit, count);
     },
   };
 }

@@ -12,14 +12,14 @@ function aWorld() {
   let away = false;
   let calls = 0;
   let delayMs = 0;
-  const lease: LeasePermits = async (bucket, wanted, most) => {
+  const lease: LeasePermits = async (bucket, wanted, limit) => {
     calls++;
     await Promise.resolve();
     if (away) throw new Error("away");
     const known = counters.get(bucket);
     const counter =
       known !== undefined && nowMs < known.endsAtMs ? known : { used: 0, endsAtMs: nowMs + WINDOW_MS };
-    const granted = Math.max(0, Math.min(wanted, most - counter.used));
+    const granted = Math.max(0, Math.min(wanted, limit - counter.used));
     counter.used += granted;
     if (granted > 0) counters.set(bucket, counter);
     const endsInMs = counter.endsAtMs - nowMs;
@@ -134,7 +134,7 @@ test("no window exceeds its limit for any sequence of calls, windows and process
     fc.asyncProperty(
       fc.integer({ min: 1, max: 60 }),
       fc.array(step, { maxLength: 40 }),
-      async (most, steps) => {
+      async (limit, steps) => {
         const world = aWorld();
         const processes = [world.aProcess(), world.aProcess(), world.aProcess()];
         const passed = new Map<object | undefined, number>();
@@ -142,14 +142,14 @@ test("no window exceeds its limit for any sequence of calls, windows and process
           world.forward(laterMs);
           world.setDelay(delayMs);
           for (let call = 0; call < calls; call++) {
-            const permit = await processes[process]?.take("a", most);
-            if (permit === undefined || permit.used > most) continue;
+            const permit = await processes[process]?.take("a", limit);
+            if (permit === undefined || permit.used > limit) continue;
             // A window is identified by the counter object that the store keeps for it.
             const window = world.window("a");
             passed.set(window, (passed.get(window) ?? 0) + 1);
           }
         }
-        for (const count of passed.values()) expect(count).toBeLessThanOrEqual(most);
+        for (const count of passed.values()) expect(count).toBeLessThanOrEqual(limit);
       },
     ),
     { numRuns: 300 },

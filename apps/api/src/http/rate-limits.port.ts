@@ -13,7 +13,7 @@ export interface RateLimitPolicy {
 
 /** The answer to a request for a permit. */
 export interface Permit {
-  /** Permits of the window granted so far, including this one. More than `most` means refused. */
+  /** Permits of the window granted so far, including this one. More than `limit` means refused. */
   readonly used: number;
   /** When the window ends. */
   readonly endsInMs: number;
@@ -22,9 +22,9 @@ export interface Permit {
 export interface RateLimits {
   readonly policy: RateLimitPolicy;
   /**
-   * Takes one of the `most` permits that all processes together grant the bucket per window. Never throws.
+   * Takes one of the `limit` permits that all processes together grant the bucket per window. Never throws.
    */
-  take(bucket: string, most: number): Permit | Promise<Permit>;
+  take(bucket: string, limit: number): Permit | Promise<Permit>;
   /** Takes this many of the bytes of `callBytesPerDay`. Never throws. */
   takeCallBytes(caller: string, bytes: number): Permit | Promise<Permit>;
 }

@@ -118,9 +118,9 @@ test("counts the rounding remainder as execution fee when nothing is swapped", a
 
 test("warns only when a refund may cost the whole deposit", async () => {
   expect(await createQuote(quoteWorld(), aQuoteInput())).not.toHaveProperty("warnings");
-  const dear = { baseFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n, maxFeePerGas: 2n * 10n ** 12n };
+  const expensive = { baseFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n, maxFeePerGas: 2n * 10n ** 12n };
   const input = aQuoteInput({ amount: "200000000" });
-  const { details, warnings } = await createQuote(quoteWorld({ gasPrices: dear }), input);
+  const { details, warnings } = await createQuote(quoteWorld({ gasPrices: expensive }), input);
   expect(details.refundCurrency.minimumAmount).toBe("0");
   expect(warnings).toEqual([
     {

@@ -97,30 +97,30 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote} with the answer serialized by `tell` before the terms are stored (after it, if someone
+ * {@link createQuote} with the answer serialized by `serialize` before the terms are stored (after it, if someone
  * signs first, and for non-EVM chains): what waits for the commit is then one string instead of hundreds of
  * objects that the garbage collector would have to move.
  */
-export async function quoteAs<Told>(
+export async function quoteAs<Serialized>(
   services: QuoteServices,
   input: QuoteInput,
-  tell: (answer: QuoteAnswer) => Told,
+  serialize: (answer: QuoteAnswer) => Serialized,
   keyId?: string,
   key?: AskingKey,
-): Promise<Told> {
-  if (goesByRail(services.chains, input)) return tell(await quoteByRail(services, input, keyId));
-  const { told, stored } = await promised(services, input, tell, keyId, key);
+): Promise<Serialized> {
+  if (goesByRail(services.chains, input)) return serialize(await quoteByRail(services, input, keyId));
+  const { answered, stored } = await promised(services, input, serialize, keyId, key);
   await stored;
-  return told;
+  return answered;
 }
 
-async function promised<Told>(
+async function promised<Serialized>(
   services: QuoteServices,
   input: QuoteInput,
-  tell: (answer: QuoteAnswer) => Told,
+  serialize: (answer: QuoteAnswer) => Serialized,
   keyId: string | undefined,
   key: AskingKey | undefined,
-): Promise<{ readonly told: Told; readonly stored: Promise<void> | undefined }> {
+): Promise<{ readonly answered: Serialized; readonly stored: Promise<void> | undefined }> {
   const worked = settle(workOut(services, input, keyId, key));
   const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
   if (key !== undefined && agreement.terms.sponsorship !== undefined)
@@ -135,13 +135,13 @@ async function promised<Told>(
   });
   const terms = withQuoted(agreement.terms, answer);
   if (input.includeProtocolData !== true) {
-    const told = tell(answer);
-    return { told, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
+    const answered = serialize(answer);
+    return { answered, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
   }
   await services.requests.insertQuoted(terms, givenOut(terms, input));
   const signed = await signedOrder(services, terms.orderId);
   return {
-    told: tell({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
+    answered: serialize({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
     stored: undefined,
   };
 }

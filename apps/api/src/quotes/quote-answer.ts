@@ -44,18 +44,18 @@ export interface AnswerFacts extends ValuedRoute {
 }
 
 /** The wire form of a quote. */
-export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
-  const { question, agreement } = told;
+export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
+  const { question, agreement } = facts;
   const { terms } = agreement;
-  const { steps, gasUnits } = stepsOf(told);
+  const { steps, gasUnits } = stepsOf(facts);
   return {
     requestId: terms.requestId,
     steps,
-    fees: feesOf(told, gasUnits),
+    fees: feesOf(facts, gasUnits),
     ...(terms.sponsorship !== undefined && {
       feeSponsorship: { quoted: feeSponsorshipText(terms.sponsorship) },
     }),
-    details: detailsOf(told),
+    details: detailsOf(facts),
     expiresAt: terms.firmUntilMs,
     fillDeadline: payBy(terms),
     protocol: {
@@ -71,7 +71,7 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
         },
       },
     },
-    ...(told.route.kind === "bridge" && refundWarnings(agreement.refundMinimum)),
+    ...(facts.route.kind === "bridge" && refundWarnings(agreement.refundMinimum)),
   };
 }
 
@@ -85,11 +85,11 @@ export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnin
   };
 }
 
-function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gasUnits: bigint } {
-  const { question, account, agreement, route } = told;
+function stepsOf(facts: AnswerFacts): { readonly steps: QuoteStep[]; readonly gasUnits: bigint } {
+  const { question, account, agreement, route } = facts;
   const { origin, originCurrency } = question;
   const { terms, promise } = agreement;
-  const { steps: gas } = told.policy.gas;
+  const { steps: gas } = facts.policy.gas;
   const { maxFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
   const amount = promise.maxInput;
   const payment = {
@@ -124,7 +124,7 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
   }
   const { swapped } = sidesOf(route);
   if (swapped !== undefined) {
-    const routed = routedFacts(told, swapped);
+    const routed = routedFacts(facts, swapped);
     const facts = { ...payment, ...routed, allowance, resetsApproval };
     return { steps: routedSteps(facts), gasUnits: routedGas(facts) };
   }
@@ -166,8 +166,8 @@ function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): Quo
   };
 }
 
-function detailsOf(told: AnswerFacts): QuoteDetails {
-  const { question, route, values, agreement } = told;
+function detailsOf(facts: AnswerFacts): QuoteDetails {
+  const { question, route, values, agreement } = facts;
   const { terms, promise, refundMinimum } = agreement;
   const { trade } = route;
   const inputCurrency = toWireCurrency(question.originCurrency);
@@ -211,7 +211,7 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
     values.deposited,
   );
   return {
-    operation: operationOf(told),
+    operation: operationOf(facts),
     sender: terms.user,
     recipient: terms.recipient,
     currencyIn,
@@ -235,9 +235,9 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
       trade.expected,
       question.destinationCurrency.decimals,
     ),
-    slippageTolerance: slippageOf(told),
-    timeEstimate: told.timeEstimateSeconds,
-    userBalance: told.account.balance.toString(),
+    slippageTolerance: slippageOf(facts),
+    timeEstimate: facts.timeEstimateSeconds,
+    userBalance: facts.account.balance.toString(),
     isFixedRate: terms.sponsorship?.fixedRate !== undefined,
     ...(terms.sponsorship?.fixedRate !== undefined && {
       fixedRateFee: { usd: formatUsd(terms.sponsorship.usd) },

@@ -487,30 +487,27 @@ const words: Readonly<Record<number, string>> = {
 };
 
 describe("a refused quote", () => {
-  test.each(cases)(
-    "$code: $when",
-    async ({ code, ask, world, change, key, message, data, more, ...told }) => {
-      const services: QuoteServices = { ...quoteWorld(world), appBalance };
-      const given = { ...services, ...change?.(services) };
-      const { app } = await aServer({
-        createQuote: async (input, tell) => tell(await createQuote(given, input, key?.id, key)),
-      });
-      const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...ask };
-      const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
-      const status = told.status ?? 400;
-      expect(answer.statusCode).toBe(status);
-      expect(answer.json()).toEqual({
-        message,
-        errorCode: code,
-        statusCode: status,
-        error: words[status],
-        ...(data === undefined ? {} : { errorData: data }),
-        ...more,
-      });
-      expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
-      await app.close();
-    },
-  );
+  test.each(cases)("$code: $when", async ({ code, ask, world, change, key, message, data, more, ...row }) => {
+    const services: QuoteServices = { ...quoteWorld(world), appBalance };
+    const given = { ...services, ...change?.(services) };
+    const { app } = await aServer({
+      createQuote: async (input, tell) => tell(await createQuote(given, input, key?.id, key)),
+    });
+    const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...ask };
+    const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
+    const status = row.status ?? 400;
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toEqual({
+      message,
+      errorCode: code,
+      statusCode: status,
+      error: words[status],
+      ...(data === undefined ? {} : { errorData: data }),
+      ...more,
+    });
+    expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
+    await app.close();
+  });
 });
 
 /** Rows of a table of docs/ERRORS.md: the code, and the other columns. */

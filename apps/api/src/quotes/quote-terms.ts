@@ -51,8 +51,8 @@ export function* agree(
   const promise = yield* promiseOf(quotePolicy, question, route);
   const deposit = trade.priced.input;
   // Refunds scale with the deposit, so the minimum refund is computed from the smallest allowed deposit.
-  const least = promise.minDeposit ?? deposit;
-  const refundMinimum = minRefund(quotePolicy, question, route, values, least);
+  const minInput = promise.minDeposit ?? deposit;
+  const refundMinimum = minRefund(quotePolicy, question, route, values, minInput);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const payByMs = nowMs + lifetimeSeconds * 1000;
@@ -75,7 +75,7 @@ export function* agree(
         payment: {
           chainId: origin.chain.name,
           currency: deposited.address,
-          amount: least,
+          amount: minInput,
           weight: 1n,
         },
         refunds: [
@@ -193,21 +193,25 @@ function minRefund(
     policy.refundGasMarginBps,
   );
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
-  const rest = refund.kind === "refund" ? refund.amount - burnableGas(question, route, values) : 0n;
+  const rest = refund.kind === "refund" ? refund.amount - gasOfRevertedFills(question, route, values) : 0n;
   return rest > 0n ? rest : 0n;
 }
 
 /**
  * How many times its priced gas a fill may use, or how often it may revert: a fill with a swap is retried.
  */
-const MAX_BURNT_FILLS = 3n;
+const MAX_REVERTED_FILLS = 3n;
 
 /**
  * Gas that fills may waste by reverting; deducted from the refund. The gas of calls is deducted where they
  * are agreed.
  */
-function burnableGas({ calls }: QuoteQuestion, route: ChosenRoute, { deposited }: RouteValues): bigint {
+function gasOfRevertedFills(
+  { calls }: QuoteQuestion,
+  route: ChosenRoute,
+  { deposited }: RouteValues,
+): bigint {
   if (route.kind !== "bridge" || !route.pricing.runsForeignCode || calls !== undefined) return 0n;
   const { fillGasCostWei, destinationNative } = route.pricing.facts;
-  return convertUp(fillGasCostWei * MAX_BURNT_FILLS, destinationNative, deposited);
+  return convertUp(fillGasCostWei * MAX_REVERTED_FILLS, destinationNative, deposited);
 }

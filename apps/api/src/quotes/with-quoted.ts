@@ -1,10 +1,10 @@
 import type { QuotedFee, QuotedFees, RequestTerms } from "@causeway/domain";
 import type { AmountObject, QuoteAnswer } from "@causeway/wire";
 
-type Told = Pick<QuoteAnswer, "details" | "fees">;
+type QuoteFacts = Pick<QuoteAnswer, "details" | "fees">;
 
 /** Adds display facts of the answer to the terms, for the history of the request. */
-export function withQuoted(terms: RequestTerms, { details, fees }: Told): RequestTerms {
+export function withQuoted(terms: RequestTerms, { details, fees }: QuoteFacts): RequestTerms {
   const { timeEstimate: timeEstimateSeconds, slippageTolerance, currencyOut } = details;
   const { total } = slippageTolerance;
   return {

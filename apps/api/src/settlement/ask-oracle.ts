@@ -121,14 +121,14 @@ async function ask<Answer, T>(
   signal: AbortSignal,
   judged: (answer: Answer) => Verdict<T>,
 ): Promise<Finding<T>> {
-  const said = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
-  if (said.kind === "away") return { kind: "later", reason: said.reason, afterMs: undefined };
-  if (said.kind === "refused") {
-    const reason = `${said.code}: ${said.message}`;
-    const isNo = said.code === "rejected" || said.code === "invalid_request";
-    return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: said.retryAfterMs };
+  const response = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
+  if (response.kind === "away") return { kind: "later", reason: response.reason, afterMs: undefined };
+  if (response.kind === "refused") {
+    const reason = `${response.code}: ${response.message}`;
+    const isNo = response.code === "rejected" || response.code === "invalid_request";
+    return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: response.retryAfterMs };
   }
-  const answer = schema.safeParse(said.json);
+  const answer = schema.safeParse(response.json);
   if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
   const verdict = judgeOrRefuse(judged, answer.data);
   return verdict.kind === "true" ? { kind: "attested", value: verdict.value } : verdict;

@@ -43,13 +43,13 @@ export async function executionGas(
   });
   if (outcome.kind === "ok")
     return { kind: "needs", gas: outcome.gas + outcome.gas / IN_BATCH.divisor + IN_BATCH.gas };
-  const most =
+  const max =
     MAX.execution +
     BigInt(threshold) * MAX.signature +
     BigInt(actions.length) * MAX.action +
     BigInt((data.length - 2) / 2) * MAX.byte;
   // A revert with data: it may depend on another execution of its batch. Without data it ran out of gas.
-  if (most <= room) return { kind: "needs", gas: most };
+  if (max <= room) return { kind: "needs", gas: max };
   const isRefused = outcome.kind === "reverts" && outcome.data !== NO_REVERT_DATA;
   return isRefused ? { kind: "needs", gas: room } : { kind: "tooLarge" };
 }

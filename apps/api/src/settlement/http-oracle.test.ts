@@ -82,10 +82,10 @@ test.for([
   "treats %s as no answer, and the reason holds neither key nor URL",
   async ([, listener, reason]) => {
     const { ask, url } = await behind(listener);
-    const said = await ask();
-    expect(said).toEqual({ kind: "away", reason });
-    expect(JSON.stringify(said)).not.toContain("secret");
-    expect(JSON.stringify(said)).not.toContain(url);
+    const response = await ask();
+    expect(response).toEqual({ kind: "away", reason });
+    expect(JSON.stringify(response)).not.toContain("secret");
+    expect(JSON.stringify(response)).not.toContain(url);
   },
 );
 

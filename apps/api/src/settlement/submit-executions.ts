@@ -257,16 +257,16 @@ async function chooseBatch(services: Needs): Promise<Batch | undefined> {
 async function setAside(services: Needs, oversized: readonly Weighed[], limit: bigint): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
-  const told = oversized.map(({ execution, gas }) => {
+  const oversizedReasons = oversized.map(({ execution, gas }) => {
     const needs = gas.kind === "needs" ? `${gas.gas} gas` : "more gas";
     const reason = `the execution needs ${needs} for ${execution.actions.length} actions, but a hub transaction may use at most ${limit}`;
     return { execution, reason };
   });
   await uow.run(async (tx) => {
-    for (const { execution, reason } of told)
+    for (const { execution, reason } of oversizedReasons)
       await tx.settlement.setAside(execution.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
   });
-  for (const { execution, reason } of told) tellSetAside(services, execution, reason);
+  for (const { execution, reason } of oversizedReasons) tellSetAside(services, execution, reason);
 }
 
 function tellSetAside({ events }: Needs, execution: ExecutionRecord, reason: string): void {

@@ -12,7 +12,7 @@ const STATES = ["stored", "signed"];
  */
 export function mappingGauges(
   registry: Registry,
-  said: Pick<NonceMappingStore, "waiting">,
+  nonceMappings: Pick<NonceMappingStore, "waiting">,
   clock: Clock,
 ): void {
   const shown = (
@@ -26,7 +26,7 @@ export function mappingGauges(
       labelNames: ["state"],
       registers: [registry],
       async collect(): Promise<void> {
-        const waiting = await said.waiting().catch(() => undefined);
+        const waiting = await nonceMappings.waiting().catch(() => undefined);
         // Unknown is not zero: the last known value stays.
         if (waiting === undefined) return;
         for (const state of STATES) {

@@ -38,15 +38,15 @@ export function pushGauges(registry: Registry, figures: () => PushFigures): void
       },
     });
   for (const name of keysOf(counters)) {
-    let told = 0;
+    let published = 0;
     void new Counter({
       name: `causeway_push_${name}_total`,
       help: counters[name],
       registers: [registry],
       collect() {
         const now = figures()[name];
-        this.inc(now - told);
-        told = now;
+        this.inc(now - published);
+        published = now;
       },
     });
   }

@@ -5,7 +5,7 @@ import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { OpenPayments } from "../payments/open-payments.port.ts";
 import { solverGauges } from "./solver-gauges.ts";
 
-const coin = { id: "eth", address: "0x00", decimals: 18, supportsBridging: false };
+const native = { id: "eth", address: "0x00", decimals: 18, supportsBridging: false };
 const usdc = { id: "usdc", address: "0x01", decimals: 6, supportsBridging: true };
 const foreign = { id: "odd", address: "0x02", decimals: 6, supportsBridging: false };
 const bitcoin = { id: "btc", address: "0x03", decimals: 8, supportsBridging: true };
@@ -19,7 +19,7 @@ function world() {
   const chains = {
     all: [
       {
-        chain: { id: 1, name: "base", native: coin, tokens: [usdc, foreign] },
+        chain: { id: 1, name: "base", native: native, tokens: [usdc, foreign] },
         pulse: {
           solverBalance: () => ({ amount: 2_500_000n, blockNumber: 1n }),
           gasBalance: () => asks({ amount: 25n * 10n ** 16n, blockNumber: 1n }),

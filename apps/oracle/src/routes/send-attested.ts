@@ -17,8 +17,8 @@ export function sendAttested<Answer extends object>(
     "x-attestation-signers": quorum.signers,
     "x-attestation-threshold": quorum.threshold,
   });
-  const { shadow: _, ...said } = answer as Answer & { readonly shadow?: unknown };
-  return sendJson(reply, JSON.stringify(shadow ? { ...said, quorum, shadow } : { ...said, quorum }));
+  const { shadow: _, ...rest } = answer as Answer & { readonly shadow?: unknown };
+  return sendJson(reply, JSON.stringify(shadow ? { ...rest, quorum, shadow } : { ...rest, quorum }));
 }
 
 /** The caller: its key, which some peers get too, and whether it still waits for the answer. */

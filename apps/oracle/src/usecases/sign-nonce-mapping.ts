@@ -68,8 +68,8 @@ function mappingRoute(
   const domain = `${hub.chainId}:${contract}`;
   // The request determines the whole entry: a peer can only add its signature.
   const wanted = canonicalJson(canonicalValue(entry));
-  const unsigned = ({ genericMapping: { signatures: _, ...said } }: NonceMappingAnswer): unknown =>
-    canonicalValue(said);
+  const unsigned = ({ genericMapping: { signatures: _, ...rest } }: NonceMappingAnswer): unknown =>
+    canonicalValue(rest);
   return {
     path: "/attestations/signatures/nonce-mapping/v2",
     parse(json) {

@@ -8,10 +8,10 @@ const usd: Address = `0x${"11".repeat(20)}`;
 const other: Address = `0x${"22".repeat(20)}`;
 const back: Address = `0x${"33".repeat(20)}`;
 const sender: Address = `0x${"44".repeat(20)}`;
-const LEAST = 10n;
+const MIN_WORTH = 10n;
 
 const quoted: FoundFunds = { chainId: 1, currency: usd, amount: 100n };
-const canReturn: ReturnFacts = { canReturn: true, isWorthMoving: (amount) => amount >= LEAST };
+const canReturn: ReturnFacts = { canReturn: true, isWorthMoving: (amount) => amount >= MIN_WORTH };
 
 function open(changes: Partial<AddressFacts> = {}): AddressFacts {
   return {
@@ -52,7 +52,7 @@ const someFunds = fc.record({
 });
 const someReturn = fc.boolean().map((isHeld): ReturnFacts => ({
   canReturn: isHeld,
-  isWorthMoving: (amount) => isHeld && amount >= LEAST,
+  isWorthMoving: (amount) => isHeld && amount >= MIN_WORTH,
 }));
 
 /** The amounts that leave the address under a decision. */
@@ -152,7 +152,7 @@ test("needs the sender only where a refund to the sender is decided or agreed", 
   expect(dependsOnSender(strict({ refundTo: "sender" }), found({ amount: 60n }), canReturn)).toBe(true);
   expect(dependsOnSender(open({ refundTo: back }), found(), canReturn)).toBe(false);
   expect(dependsOnSender({ ...address, isFronted: true }, found({ amount: 99n }), canReturn)).toBe(false);
-  const dust = found({ amount: LEAST - 1n });
+  const dust = found({ amount: MIN_WORTH - 1n });
   expect(dependsOnSender(strict({ refundTo: "sender" }), dust, canReturn)).toBe(false);
 });
 
@@ -161,7 +161,7 @@ test("an open address keeps its quote for exactly what was quoted while it is fi
   for (const [address, funds] of [
     [open({ isFirm: false }), found()],
     [open({ isUnused: false }), found()],
-    [open(), found({ amount: 100n + LEAST })],
+    [open(), found({ amount: 100n + MIN_WORTH })],
     [open(), found({ amount: 99n })],
     [open(), found({ currency: other })],
     [open(), found({ chainId: 2 })],
@@ -192,7 +192,7 @@ test("funds of a fast-filled request cover that fill or stay at the address, and
 
 test("added dust does not change the quoted amount into another payment, and never delays it", () => {
   const own = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
-  expect(decideFunds(open(), found({ amount: 100n + LEAST - 1n }), canReturn)).toEqual(own);
+  expect(decideFunds(open(), found({ amount: 100n + MIN_WORTH - 1n }), canReturn)).toEqual(own);
   // Without a price, dust cannot be recognized.
   const unpriced: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
   expect(decideFunds(open(), found({ amount: 101n }), unpriced).kind).toBe("requote");
@@ -205,12 +205,12 @@ test("added dust does not change the quoted amount into another payment, and nev
 });
 
 test("reports only configured tokens worth moving, and always the quoted amount", () => {
-  const told = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
+  const isReported = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
     speaksForRequest(open(), funds, { isListed, isDust });
-  expect(told(found(), true, true)).toBe(true);
-  expect(told(found({ amount: 99n }), true, false)).toBe(true);
-  expect(told(found({ amount: 99n }), true, true)).toBe(false);
-  expect(told(found({ currency: other }), false, false)).toBe(false);
+  expect(isReported(found(), true, true)).toBe(true);
+  expect(isReported(found({ amount: 99n }), true, false)).toBe(true);
+  expect(isReported(found({ amount: 99n }), true, true)).toBe(false);
+  expect(isReported(found({ currency: other }), false, false)).toBe(false);
 });
 
 test("only the exact quoted amount covers a fast fill, however late, and the excess follows the address's own rules", () => {

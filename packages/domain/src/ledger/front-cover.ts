@@ -55,8 +55,8 @@ export function surplusUnits(
   quoted: bigint,
   input: bigint,
 ): { readonly credited: bigint; readonly beyond: bigint } {
-  const most = quoted + bpsOfDown(quoted, MAX_UNQUOTED_BPS);
-  const counted = deposited < most ? deposited : most;
+  const max = quoted + bpsOfDown(quoted, MAX_UNQUOTED_BPS);
+  const counted = deposited < max ? deposited : max;
   return { credited: counted > input ? counted - input : 0n, beyond: deposited - counted };
 }
 

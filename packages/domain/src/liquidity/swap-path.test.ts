@@ -40,7 +40,7 @@ const aSpacing = fc.constantFrom([1, 100n], [10, 500n], [60, 3_000n], [200, 10_0
 
 const aPool: fc.Arbitrary<ConcentratedPool> = fc
   .tuple(aSpacing, fc.integer({ min: -60_000, max: 60_000 }), fc.bigInt({ min: 0n, max: 1n << 60n }))
-  .chain(([[spacing, fee], tick, nudge]) => {
+  .chain(([[spacing, fee], tick, offset]) => {
     const center = Math.round(tick / spacing);
     const aPosition = fc
       .record({
@@ -53,7 +53,7 @@ const aPool: fc.Arbitrary<ConcentratedPool> = fc
         to: (center + below + width) * spacing,
         liquidity,
       }));
-    const price = sqrtRatioAtTick(tick) + nudge;
+    const price = sqrtRatioAtTick(tick) + offset;
     const whole = { from: (center - 300) * spacing, to: (center + 300) * spacing, liquidity: 1n << 70n };
     return fc
       .array(aPosition, { maxLength: 6 })
@@ -201,9 +201,10 @@ test("a path of several pools grows with its amount and never beats the pools' s
       const output = pathOutput(hops, amount);
       expect(pathOutput(hops, amount + more).amountOut >= output.amountOut).toBe(true);
       expect(output.amountOut <= pathSpot(hops, amount)).toBe(true);
-      const least = pathInput(hops, amount);
+      const smallest = pathInput(hops, amount);
       const larger = pathInput(hops, amount + more);
-      if (larger !== undefined) expect(least !== undefined && least.amountIn <= larger.amountIn).toBe(true);
+      if (larger !== undefined)
+        expect(smallest !== undefined && smallest.amountIn <= larger.amountIn).toBe(true);
     }),
     { numRuns: 300 },
   );

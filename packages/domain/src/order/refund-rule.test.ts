@@ -76,11 +76,11 @@ test("every refund of the order's own currency and user can be attested, from on
       fc.integer({ min: 1, max: 40 }),
       (quoted, partsPerMillion, gasParts, gasHalves) => {
         const gas = (quoted * gasParts) / 10n ** 8n + 1n;
-        const least = quoted > 10n * gas ? quoted - 10n * gas : 0n;
+        const minimum = quoted > 10n * gas ? quoted - 10n * gas : 0n;
         const amount = (quoted * partsPerMillion) / 1_000_000n || 1n;
         const gasNow = (gas * BigInt(gasHalves)) / 2n || 1n;
         const deposit = { ...facts.deposit, amount };
-        const order = orderOf(quoted, least);
+        const order = orderOf(quoted, minimum);
         const rest = amount > gasNow ? amount - gasNow : 0n;
         const plan = planRefund({ ...facts, order, deposit, rest });
         if (plan.kind === "tooLow") return rest === 0n;
@@ -100,14 +100,14 @@ test("never calls a refund attestable that the attestation contract would refuse
     fc.property(
       fc.record({
         quoted: one,
-        least: one,
+        minimum: one,
         amount: one,
         rest: one,
         promised: fc.bigInt({ min: 0n, max: 2_000n }),
       }),
       fc.record({ currency: fc.constantFrom(USDC, NATIVE), recipient: address, named: address }),
-      ({ quoted, least, amount, rest, promised }, { currency, recipient, named }) => {
-        const order = orderOf(quoted, least < quoted ? least : quoted, named);
+      ({ quoted, minimum, amount, rest, promised }, { currency, recipient, named }) => {
+        const order = orderOf(quoted, minimum < quoted ? minimum : quoted, named);
         const deposit = { ...facts.deposit, currency, amount };
         const plan = planRefund({ ...facts, order, deposit, recipient, rest, promised });
         if (plan.kind === "tooLow" || plan.unattestable !== undefined) return true;

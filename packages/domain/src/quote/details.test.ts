@@ -48,8 +48,8 @@ test("the written parts of the impact add up to the total, and the total to the 
         0n,
       );
       expect(sum).toBe(micro(impact.totalImpact.usd));
-      const told = (value: bigint, unit: typeof usdc) => micro(formatUsd(amountToUsdDown(value, unit)));
-      expect(micro(impact.totalImpact.usd)).toBe(told(expected, eth) - told(input, usdc));
+      const written = (value: bigint, unit: typeof usdc) => micro(formatUsd(amountToUsdDown(value, unit)));
+      expect(micro(impact.totalImpact.usd)).toBe(written(expected, eth) - written(input, usdc));
     }),
   );
 });

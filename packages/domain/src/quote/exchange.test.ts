@@ -59,14 +59,14 @@ test("the smallest input through both swaps buys the output, and one unit less d
           destination: d && pair(...d),
           facts: facts({ serviceBps }),
         };
-        const least = now(routeInput(output, parts));
-        if (least === undefined) return;
+        const smallest = now(routeInput(output, parts));
+        if (smallest === undefined) return;
         found++;
-        const reached = now(routeOutput(least.input, parts));
+        const reached = now(routeOutput(smallest.input, parts));
         expect(reached!.expected).toBeGreaterThanOrEqual(output);
-        const less = least.input > 1n ? now(routeOutput(least.input - 1n, parts)) : undefined;
+        const less = smallest.input > 1n ? now(routeOutput(smallest.input - 1n, parts)) : undefined;
         expect(less === undefined || less.expected < output).toBe(true);
-        expect(least.expected).toBe(output);
+        expect(smallest.expected).toBe(output);
       },
     ),
     { numRuns: 1_000 },
@@ -122,15 +122,15 @@ test("finds the smallest amount from any guess, with two calls from the right on
     fc.property(
       fc.bigInt({ min: 1n, max: 10n ** 12n }),
       fc.integer({ min: -40, max: 300 }),
-      (least, percentOff) => {
-        const guess = least + (least * BigInt(percentOff)) / 100n;
+      (smallest, percentOff) => {
+        const guess = smallest + (smallest * BigInt(percentOff)) / 100n;
         let asked = 0;
         const reaches = function* (amount: bigint): Soon<boolean> {
           asked++;
-          return yield* soon(amount >= least);
+          return yield* soon(amount >= smallest);
         };
-        expect(now(minAmount(guess, reaches))).toBe(least);
-        if (guess === least) expect(asked).toBeLessThanOrEqual(2);
+        expect(now(minAmount(guess, reaches))).toBe(smallest);
+        if (guess === smallest) expect(asked).toBeLessThanOrEqual(2);
       },
     ),
   );

@@ -103,11 +103,11 @@ export function* minExchange<T extends Exchanged>(
   const guess = yield* soon(exchange.exactOut(amountOut));
   if (guess === undefined) return undefined;
   let found: T | undefined;
-  const least = yield* minAmount(guess.amountIn, function* (amountIn) {
+  const smallest = yield* minAmount(guess.amountIn, function* (amountIn) {
     const answer = yield* soon(exchange.exactIn(amountIn));
     const reached = answer !== undefined && answer.amountOut >= amountOut;
     if (reached && (found === undefined || amountIn < found.amountIn)) found = answer;
     return reached;
   });
-  return least === undefined ? undefined : found;
+  return smallest === undefined ? undefined : found;
 }

@@ -157,12 +157,12 @@ export interface FeeSponsorshipText {
 export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.usd): FeeSponsorshipText {
   const { components, maxUsd, capHit } = agreed;
   const changes = changesBy(agreed, toWrittenUsd(chargedUsd) - toWrittenUsd(agreed.usd));
-  const told = (one: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
+  const written = (one: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
     const { totalUsd, sponsoredUsd } = components[one];
     return { totalUsd: totalUsd + changes[one], sponsoredUsd: sponsoredUsd + changes[one] };
   };
   const share = (one: FeeComponent): FeeSponsorshipText["components"][FeeComponent] => {
-    const { totalUsd, sponsoredUsd } = told(one);
+    const { totalUsd, sponsoredUsd } = written(one);
     return {
       selected: components[one].selected,
       total: { usd: formatUsd(totalUsd) },
@@ -171,7 +171,7 @@ export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.u
     };
   };
   const sum = (part: "totalUsd" | "sponsoredUsd"): bigint =>
-    feeComponents.reduce((usd, one) => usd + told(one)[part], 0n);
+    feeComponents.reduce((usd, one) => usd + written(one)[part], 0n);
   return {
     selectedComponents: feeComponents.filter((one) => components[one].selected),
     ...(maxUsd !== undefined && { maxSubsidizationAmount: (maxUsd / MICRO_USD).toString() }),

@@ -91,9 +91,9 @@ test("a sponsor pays the selected fees and never more than the cap", () => {
         (named.app ? app : 0n) +
         named.swap;
       if (named.cap !== undefined) expect(paid! <= named.cap).toBe(true);
-      const most = named.cap === undefined || asked < named.cap ? asked : named.cap;
+      const max = named.cap === undefined || asked < named.cap ? asked : named.cap;
       // The two bps fees are rounded together: a unit of one alone may belong to the other.
-      expect(paid! >= most - 1n && paid! <= asked + 1n).toBe(true);
+      expect(paid! >= max - 1n && paid! <= asked + 1n).toBe(true);
     }),
     { numRuns: 2_000 },
   );
@@ -134,9 +134,9 @@ test("a fixed rate holds to the unit in both directions, and the sponsor pays th
         ).toBe(true);
       if (quote.sponsored === 0n && plain.net > 0n) expect(quote.net).toBe(plain.net);
       const output = quote.output === 0n ? 1n : quote.output;
-      const least = inputAt(rate, output, facts);
-      expect(outputAt(rate, least, facts) >= output).toBe(true);
-      expect(outputAt(rate, least - 1n, facts) < output).toBe(true);
+      const smallest = inputAt(rate, output, facts);
+      expect(outputAt(rate, smallest, facts) >= output).toBe(true);
+      expect(outputAt(rate, smallest - 1n, facts) < output).toBe(true);
     }),
     { numRuns: 1_000 },
   );

@@ -90,11 +90,11 @@ test("refuses an exact input below its fees and names the minimum", () => {
     refusal = error;
   }
   expect(refusal).toBeInstanceOf(ServiceError);
-  const { code, facts: told } = refusal as ServiceError;
+  const { code, facts: refusalFacts } = refusal as ServiceError;
   expect(code).toBe("AMOUNT_TOO_LOW");
-  const least = BigInt((told.data as { minimumAmount: string }).minimumAmount);
-  expect(priceTrade("EXACT_INPUT", least, facts, "USDC").expected > 0n).toBe(true);
-  expect(() => priceTrade("EXACT_INPUT", least - 1n, facts, "USDC")).toThrow(ServiceError);
+  const minimum = BigInt((refusalFacts.data as { minimumAmount: string }).minimumAmount);
+  expect(priceTrade("EXACT_INPUT", minimum, facts, "USDC").expected > 0n).toBe(true);
+  expect(() => priceTrade("EXACT_INPUT", minimum - 1n, facts, "USDC")).toThrow(ServiceError);
 });
 
 test("the output trade types expect exactly the requested amount", () => {

@@ -107,9 +107,9 @@ test("an exact output is guaranteed in full, from the smallest deposit that the 
     );
   const { minimumAmount, minDeposit } = promise(1_000, 15);
   expect(minimumAmount).toBe(expected);
-  const bears = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
-  expect(bears(minDeposit)).toBe(true);
-  expect(bears(minDeposit - 1n)).toBe(false);
+  const accepts = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
+  expect(accepts(minDeposit)).toBe(true);
+  expect(accepts(minDeposit - 1n)).toBe(false);
   // The client's slippage on the origin bounds it as well.
   expect(promise(0, 15).minDeposit).toBe(needed);
   expect(promise(5, 100).minDeposit).toBe(bpsOfUp(needed, 9_995));

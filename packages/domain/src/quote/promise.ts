@@ -85,6 +85,6 @@ export function minDepositFor(
   facts: PricingFacts,
 ): bigint {
   if (output >= expected) return deposit;
-  const least = inputFor(divUp(paid * output, expected), facts);
-  return least < deposit ? least : deposit;
+  const smallest = inputFor(divUp(paid * output, expected), facts);
+  return smallest < deposit ? smallest : deposit;
 }

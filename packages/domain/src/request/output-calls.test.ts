@@ -12,6 +12,6 @@ test.each([
   ["without slippage exactly so much is left", 1_000n, 400n, 0, 400n],
   ["never less than nothing", 1_000n, 5n, 100, 0n],
   ["more than was given may be left: calls bring some themselves", 1_000n, 1_500n, 100, 1_500n],
-])("%s", (_what, given, left, slippageBps, least) => {
-  expect(minLeft(given, left, slippageBps)).toBe(least);
+])("%s", (_what, given, left, slippageBps, minimum) => {
+  expect(minLeft(given, left, slippageBps)).toBe(minimum);
 });

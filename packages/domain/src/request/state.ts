@@ -231,7 +231,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       if (state.name !== "accepted") return already(state);
       return to(state, { name: failedExecution(state), failReason: event.reason });
     case "executionUnmined":
-      return onExecutionUnmined(state, event);
+      return onExecutionOrphaned(state, event);
     case "executionFinal":
       if (state.kind === "call" && (state.name === "filled" || state.name === "failed") && !state.final)
         return to(state, { final: true });
@@ -459,7 +459,7 @@ function isRevertedExecution(state: RequestState): boolean {
   );
 }
 
-function onExecutionUnmined(
+function onExecutionOrphaned(
   state: RequestState,
   event: Extract<RequestEvent, { kind: "executionUnmined" }>,
 ): Decision {

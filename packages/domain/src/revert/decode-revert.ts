@@ -86,11 +86,11 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
   for (const [at, input] of inputs.slice(0, MAX_ARGS).entries()) {
     args[input.name === undefined || input.name === "" ? `arg${at}` : input.name] = textOf(values[at]);
   }
-  const said = saidBy(name, args);
+  const reason = reasonOf(name, args);
   return {
     type: "customError",
-    label: (said === undefined ? undefined : labelOfText(said)) ?? labelOfName(name) ?? "CUSTOM_ERROR",
-    message: said ?? sentenceOfName(name),
+    label: (reason === undefined ? undefined : labelOfText(reason)) ?? labelOfName(name) ?? "CUSTOM_ERROR",
+    message: reason ?? sentenceOfName(name),
     selector,
     name,
     ...(inputs.length > 0 && { args }),
@@ -101,7 +101,7 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
  * Errors that only wrap a text: the entry point's reason (`AA24 signature error`) says more than that the
  * operation failed.
  */
-function saidBy(name: string, args: Readonly<Record<string, string>>): string | undefined {
+function reasonOf(name: string, args: Readonly<Record<string, string>>): string | undefined {
   const reason = name === "FailedOp" || name === "FailedOpWithRevert" ? args["reason"] : undefined;
   return reason === "" ? undefined : reason;
 }

@@ -86,21 +86,21 @@ function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
   const innermost = path.at(-1);
   const machine = machineFailureOf(innermost?.error);
   if (machine !== undefined) return { type: "empty", ...machine };
-  const hasSaid = ({ error, output }: CallFrame): boolean => error !== undefined && output !== "0x";
-  const teller = path.findLast(hasSaid);
-  const telling = teller === undefined ? undefined : decodeRevert(teller.output, known);
+  const hasReason = ({ error, output }: CallFrame): boolean => error !== undefined && output !== "0x";
+  const reverted = path.findLast(hasReason);
+  const decoded = reverted === undefined ? undefined : decodeRevert(reverted.output, known);
   const isInRedeeming = path.some(({ input }) => input.startsWith(REDEEM_DELEGATIONS));
   if (
     isInRedeeming &&
-    (telling === undefined || (teller !== innermost && onlySaysThatACallFailed(telling)))
+    (decoded === undefined || (reverted !== innermost && onlySaysThatACallFailed(decoded)))
   ) {
     return {
-      ...(telling ?? EMPTY_REVERT),
+      ...(decoded ?? EMPTY_REVERT),
       label: "DELEGATION_REDEEM_FAILED",
-      message: telling === undefined ? "Redeeming the delegation failed" : telling.message,
+      message: decoded === undefined ? "Redeeming the delegation failed" : decoded.message,
     };
   }
-  return telling ?? EMPTY_REVERT;
+  return decoded ?? EMPTY_REVERT;
 }
 
 function describe(

@@ -33,9 +33,9 @@ test("what it did cost never exceeds what was set aside for more gas at a higher
   fc.assert(
     fc.property(natural, natural, natural, natural, natural, (gas, less, wei, lower, valueWei) => {
       const shared = { valueWei, flatUsd: 1n };
-      const most = executionCost({ gas: gas + less, weiPerGas: wei + lower, ...shared }, ether);
+      const max = executionCost({ gas: gas + less, weiPerGas: wei + lower, ...shared }, ether);
       expect(executionCost({ gas, weiPerGas: wei, ...shared }, ether).totalUsd).toBeLessThanOrEqual(
-        most.totalUsd,
+        max.totalUsd,
       );
     }),
   );

@@ -66,9 +66,9 @@ test.each([
 ] as const)("%s applies to the last unit", (rule, spent) => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), (usd) => {
-      const most = usd + question.costUsd;
-      expect(refusal({ [rule]: most }, {}, { [spent]: usd })).toBeUndefined();
-      expect(refusal({ [rule]: most - 1n }, {}, { [spent]: usd })).toBe(rule);
+      const max = usd + question.costUsd;
+      expect(refusal({ [rule]: max }, {}, { [spent]: usd })).toBeUndefined();
+      expect(refusal({ [rule]: max - 1n }, {}, { [spent]: usd })).toBe(rule);
     }),
   );
 });

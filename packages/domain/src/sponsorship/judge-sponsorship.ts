@@ -118,6 +118,6 @@ function limit(usd: bigint | undefined): string {
   return usd === undefined ? "" : ` ($${formatUsd(usd)})`;
 }
 
-function exceeds(usd: bigint, most: bigint | undefined): boolean {
-  return most !== undefined && usd > most;
+function exceeds(usd: bigint, max: bigint | undefined): boolean {
+  return max !== undefined && usd > max;
 }

@@ -108,7 +108,7 @@ export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
           perTargetDailyUsd:
             typeof perTarget === "string"
               ? usdOf(perTarget)
-              : new Map(Object.entries(perTarget).map(([to, most]) => [lower(to), usdOf(most)])),
+              : new Map(Object.entries(perTarget).map(([to, limit]) => [lower(to), usdOf(limit)])),
         }),
   };
 }
@@ -139,7 +139,7 @@ export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
           perTargetDailyUsd:
             typeof perTarget === "bigint"
               ? usdText(perTarget)
-              : Object.fromEntries([...perTarget].map(([to, most]) => [to, usdText(most)] as const)),
+              : Object.fromEntries([...perTarget].map(([to, limit]) => [to, usdText(limit)] as const)),
         }),
   };
 }

@@ -10,8 +10,8 @@ import {
   unixSeconds32,
 } from "./scalars.ts";
 
-const list = <Item extends z.ZodType>(item: Item, most: number): z.ZodArray<Item> =>
-  z.array(item, because("must be a list")).max(most, `must have at most ${most} entries`);
+const list = <Item extends z.ZodType>(item: Item, max: number): z.ZodArray<Item> =>
+  z.array(item, because("must be a list")).max(max, `must have at most ${max} entries`);
 
 /**
  * An order in a request to the oracle. Looser than the API's quotes only where other families have other

@@ -30,8 +30,8 @@ export interface RailAnswerFacts {
 }
 
 /** The wire form of a quote from or to a non-EVM chain. Addresses are in the format of their chain. */
-export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
-  const { question, agreement, made } = told;
+export function toRailAnswer(facts: RailAnswerFacts): QuoteAnswer {
+  const { question, agreement, made } = facts;
   const { origin, destination } = question;
   const { terms } = agreement;
   const depository = isRail(origin) ? origin.chain.depository : origin.chain.contracts.depository;
@@ -39,8 +39,8 @@ export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
   return {
     requestId: terms.requestId,
     steps: made.steps,
-    fees: feesOf(told),
-    details: detailsOf(told),
+    fees: feesOf(facts),
+    details: detailsOf(facts),
     expiresAt: terms.firmUntilMs,
     fillDeadline: terms.fillDeadlineMs,
     protocol: {

@@ -45,9 +45,12 @@ export async function railSteps(
     return {
       steps: withdrawalSteps(chain, question.originCurrency, terms, await tokenOf(origin, terms)),
       gas: 0n,
-      balance: await told(chain, async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n),
+      balance: await withBalanceErrors(
+        chain,
+        async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n,
+      ),
     };
-  const [balance, made] = await told(
+  const [balance, made] = await withBalanceErrors(
     chain,
     async () =>
       await Promise.all([
@@ -79,7 +82,10 @@ async function madeFor(
   throw depositsNotEnabled(chain);
 }
 
-async function told<T>(chain: Pick<RailChain, "displayName">, ask: () => Promise<T>): Promise<T> {
+async function withBalanceErrors<T>(
+  chain: Pick<RailChain, "displayName">,
+  ask: () => Promise<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
@@ -95,7 +101,7 @@ async function evmSteps(
   terms: RequestTerms,
 ): Promise<RailSteps> {
   const { depository } = chain.contracts;
-  const account = await told(
+  const account = await withBalanceErrors(
     chain,
     async (): Promise<AccountState> =>
       await connection.reader.accountState(terms.user, originCurrency.address, depository),
@@ -165,7 +171,7 @@ async function tokenOf(
   { chain, users }: ConnectedRail,
   { origin: { currency } }: RequestTerms,
 ): Promise<{ readonly name: string; readonly tokenId: Hex }> {
-  const token = await told(chain, async () => await users?.token?.(currency));
+  const token = await withBalanceErrors(chain, async () => await users?.token?.(currency));
   if (token !== undefined) return token;
   throw new ServiceError(
     "UNSUPPORTED_CURRENCY",

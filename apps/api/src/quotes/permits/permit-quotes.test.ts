@@ -31,7 +31,7 @@ function tokens(permits: Partial<TokenPermits> = {}): PermitTokens {
   return { permitsOf: () => ({ ...everything, ...permits }), nonceOf: async () => 7n };
 }
 
-interface Told {
+interface QuotedPermit {
   readonly answer: QuoteAnswer;
   readonly terms: SignedTerms;
 }
@@ -40,7 +40,7 @@ async function quoted(
   change: Partial<QuoteInput> = {},
   permits: Partial<TokenPermits> = {},
   world: World = {},
-): Promise<Told> {
+): Promise<QuotedPermit> {
   const origin = { contracts: { ...contracts, permit2, depositAddressFactory: factory } };
   const services = quoteWorld({ pools: market(), ...world, origin: { ...origin, ...world.origin } });
   const signing = { ...services, executor: { address: executor }, permitTokens: tokens(permits) };
@@ -124,12 +124,12 @@ test("what is swapped by a signature has its pools, its bound and its deposit in
   const deposit = witness!.calls.at(-1)!.data;
   expect(deposit).toContain(terms.origin.minimumAmount!.toString(16).padStart(64, "0"));
   expect(deposit.endsWith(terms.orderId.slice(2))).toBe(true);
-  const [told] = answer.steps;
-  if (told?.kind !== "signature") throw new Error("the one step is to be signed");
+  const [step] = answer.steps;
+  if (step?.kind !== "signature") throw new Error("the one step is to be signed");
   // The nonce of an authorization commits to the route; only the service stores the route itself.
   const validBefore = BigInt(terms.permit.deadline);
   const authorized = { token: terms.permit.token, from: user, value: amount, validAfter: 0n, validBefore };
-  expect(told.items[0]!.data.sign.value["nonce"]).toBe(authorizationNonce(authorized, witness!));
+  expect(step.items[0]!.data.sign.value["nonce"]).toBe(authorizationNonce(authorized, witness!));
 });
 
 test("the output pays for the gas of the signature, for all trade types, and the user pays none", async () => {

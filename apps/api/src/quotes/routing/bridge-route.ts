@@ -85,7 +85,7 @@ export function* bestBridge(
     ? yield* bestOf(services, question, { origins, destinations: [paidAsItIs] }, refusals)
     : undefined;
   if (direct === undefined && !destinationCurrency.verified) {
-    refusals.push(notVouchedFor(destinationCurrency));
+    refusals.push(untrustedToken(destinationCurrency));
     return undefined;
   }
   const best =
@@ -107,7 +107,7 @@ export function* bestBridge(
  * emits none would make the solver pay for a fill that cannot be proven. Users may buy any token in their own
  * transactions.
  */
-function notVouchedFor({ symbol }: Currency): ServiceError {
+function untrustedToken({ symbol }: Currency): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_ROUTE",
     `destinationCurrency ${symbol} is not in a token list of this service; it can only be bought by a swap on its own chain`,
@@ -204,7 +204,7 @@ function* fromInput(
   { origins, destination }: OneDestination,
   refusals: ServiceError[],
 ): Soon<Candidate | undefined> {
-  let most:
+  let best:
     | (Priced & {
         readonly paid: bigint;
         readonly exchanged: Swapped | undefined;
@@ -223,15 +223,15 @@ function* fromInput(
         input: priced.input,
         expected: paid,
       });
-      if (most === undefined || paid > most.paid) most = { ...ends, paid, exchanged, priced };
+      if (best === undefined || paid > best.paid) best = { ...ends, paid, exchanged, priced };
     } catch (error) {
       note(refusals, error);
     }
   }
-  if (most === undefined) return undefined;
-  const { origin, originGasUsd, paid: first, exchanged, priced } = most;
+  if (best === undefined) return undefined;
+  const { origin, originGasUsd, paid: first, exchanged, priced } = best;
   if (destination.exchange === undefined) {
-    const { pricing } = most;
+    const { pricing } = best;
     const trade = {
       input: question.amount,
       origin: exchanged,
@@ -243,7 +243,7 @@ function* fromInput(
   }
   const probe = yield* soon(destination.exchange.exactIn(first));
   if (probe === undefined || probe.amountOut === 0n) return undefined;
-  const pricing = yield* priceFill(services, question, most, probe);
+  const pricing = yield* priceFill(services, question, best, probe);
   const paid = forward(priced.input, pricing.facts).output;
   const ends = { origin, destination, originGasUsd, pricing };
   if (paid === 0n) throw yield* tooLow(question, ends);
@@ -263,7 +263,7 @@ function* fromOutput(
   const filled = destination.exchange && (yield* soon(destination.exchange.exactOut(question.amount)));
   if (destination.exchange !== undefined && filled === undefined) return undefined;
   const paid = filled?.amountIn ?? question.amount;
-  let least: Candidate | undefined;
+  let best: Candidate | undefined;
   for (const origin of origins) {
     try {
       // The gas of the user's transaction depends on the swap, but not on its amount.
@@ -286,12 +286,12 @@ function* fromOutput(
       });
       minDeposits.set(origin, deposit);
       const rank = exchanged?.amountIn ?? deposit;
-      if (least === undefined || rank < least.rank) least = { ...final, rank };
+      if (best === undefined || rank < best.rank) best = { ...final, rank };
     } catch (error) {
       note(refusals, error);
     }
   }
-  return least;
+  return best;
 }
 
 /** What the solver must hold for a fill, with a margin for pools that need more by then. */

@@ -81,8 +81,8 @@ const aboutTheAmount: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 function nearest({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): ServiceError {
-  const told = refusals.find(({ code }) => aboutTheAmount.has(code)) ?? refusals[0];
-  if (told !== undefined) return told;
+  const refusal = refusals.find(({ code }) => aboutTheAmount.has(code)) ?? refusals[0];
+  if (refusal !== undefined) return refusal;
   // An excluded source might have a route: tell the client that it can allow it.
   return swaps.origin.leavesOut || swaps.destination.leavesOut
     ? new ServiceError(

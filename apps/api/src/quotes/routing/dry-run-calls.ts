@@ -71,27 +71,33 @@ export async function agreeCalls(
   const callValue = valueOfCalls(calls.calls);
   refuseBeyondOutput(callValue, expectedAmount);
   // With less than the calls send, they are not made and the deposit is refunded.
-  const least = minimumAmount > callValue ? minimumAmount : callValue;
+  const minOutput = minimumAmount > callValue ? minimumAmount : callValue;
   const bridge = bridgeOf(route);
   const [usual, worst] = await Promise.all([
     tried(services, question, bridge, expectedAmount),
-    least === expectedAmount ? undefined : tried(services, question, bridge, least),
+    minOutput === expectedAmount ? undefined : tried(services, question, bridge, minOutput),
   ]);
-  const atLeast = worst ?? usual;
+  const minimumRun = worst ?? usual;
   const slippageBps =
     promise.slippageBps > 0
       ? promise.slippageBps
       : (question.slippageBps ?? services.quotePolicy.automaticSlippageBps[bridge.pricing.pairClass]);
-  const minimum = minLeft(least, atLeast.left, slippageBps);
+  const minimum = minLeft(minOutput, minimumRun.left, slippageBps);
   const outputCalls: OutputCalls = {
     calls: calls.calls,
     gas: calls.gas,
     left: { expected: usual.left, minimum: minimum < usual.left ? minimum : usual.left },
     ...(calls.authorizationList && { authorizationList: calls.authorizationList }),
   };
-  refuseBeyondGas(services, calls, bridge, usual.gas > atLeast.gas ? usual.gas : atLeast.gas);
+  refuseBeyondGas(services, calls, bridge, usual.gas > minimumRun.gas ? usual.gas : minimumRun.gas);
   const { output, inputs } = terms.order;
-  const refundMinimum = lessBurnt(agreement.refundMinimum, services, question, bridge, values.deposited);
+  const refundMinimum = lessRevertedGas(
+    agreement.refundMinimum,
+    services,
+    question,
+    bridge,
+    values.deposited,
+  );
   const order = {
     ...terms.order,
     inputs: inputs.map((input) => ({
@@ -118,7 +124,7 @@ export async function agreeCalls(
  * Lowers the minimum refund by the gas of a fill that reverts on chain because of its calls although the dry
  * run succeeded.
  */
-function lessBurnt(
+function lessRevertedGas(
   refund: bigint,
   services: DryRunServices,
   { destination, calls }: WithCalls,
@@ -127,8 +133,8 @@ function lessBurnt(
 ): bigint {
   const gas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
   const wei = gas * destination.pulse.gasPrices().maxFeePerGas;
-  const burnt = convertUp(wei, pricing.facts.destinationNative, deposited);
-  return refund > burnt ? refund - burnt : 0n;
+  const used = convertUp(wei, pricing.facts.destinationNative, deposited);
+  return refund > used ? refund - used : 0n;
 }
 
 function refuseBeyondGas(
@@ -137,9 +143,9 @@ function refuseBeyondGas(
   { trade }: BridgeRoute,
   gas: bigint,
 ): void {
-  const most = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
-  if (gas <= most) return;
-  const needed = calls.gas + gas - most;
+  const maxGas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
+  if (gas <= maxGas) return;
+  const needed = calls.gas + gas - maxGas;
   throw new ServiceError("INVALID_EXTRA_TXS", `txsGasLimit must be at least ${needed}, got ${calls.gas}`, {
     field: "txsGasLimit",
     data: { txsGasLimit: calls.gas.toString(), neededGas: needed.toString() },

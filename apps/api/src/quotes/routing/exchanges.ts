@@ -75,7 +75,7 @@ function oneForOne(gas: bigint): Exchange<Swapped> {
 }
 
 function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<Swapped> {
-  const told = (pool: SwapAnswer | undefined): Swapped | undefined =>
+  const swapOf = (pool: SwapAnswer | undefined): Swapped | undefined =>
     pool && {
       amountIn: pool.amountIn,
       amountOut: pool.amountOut,
@@ -85,7 +85,7 @@ function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<S
       slippageBps: pool.slippageBps,
     };
   const soon = (answer: MaybePromise<SwapAnswer | undefined>): MaybePromise<Swapped | undefined> =>
-    answer instanceof Promise ? answer.then(told) : told(answer);
+    answer instanceof Promise ? answer.then(swapOf) : swapOf(answer);
   return {
     exactIn: (amountIn) => soon(pools.exactIn(amountIn)),
     exactOut: (amountOut) => soon(pools.exactOut(amountOut)),

@@ -451,10 +451,10 @@ test("a gas top-up is paid from the input, shown in the quote, and a payment of 
     address: NATIVE_CURRENCY,
     chainId: DESTINATION,
   });
-  const dearer = BigInt(fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
-  expect(dearer, "the gas of paying both").toBeGreaterThan(0n);
+  const extraCost = BigInt(fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
+  expect(extraCost, "the gas of paying both").toBeGreaterThan(0n);
   expect(BigInt(details.currencyOut.amount)).toBe(
-    BigInt(plain.details.currencyOut.amount) - 2_000_000n - dearer,
+    BigInt(plain.details.currencyOut.amount) - 2_000_000n - extraCost,
   );
   // The recipient receives the native token: it is not a loss.
   expect(details.totalImpact.usd).toBe(`-${fees.relayer.amountUsd}`);

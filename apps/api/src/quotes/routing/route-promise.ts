@@ -103,9 +103,9 @@ function borneBps(
     [deposited, paidFrom],
     [deposited, destinationCurrency],
   ] as const;
-  return pairs.reduce((least, [from, to]) => {
+  return pairs.reduce((lowest, [from, to]) => {
     const pairClass = pairClassOf(from, to);
-    return isOneAsset(pairClass) ? least : Math.min(least, serviceBps[pairClass]);
+    return isOneAsset(pairClass) ? lowest : Math.min(lowest, serviceBps[pairClass]);
   }, honourBps);
 }
 

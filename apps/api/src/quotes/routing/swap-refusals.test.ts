@@ -113,15 +113,15 @@ test("refuses a pool far off known prices even if it has enough liquidity", asyn
 test("distinguishes a source that is unreachable from one without an answer", async () => {
   const fault = new ServiceError("RPC_HTTP_ERROR", "Pools could not be read");
   const poolsAre = { fails: () => fault };
-  const told = {
+  const unavailable = {
     status: 503,
     code: "RPC_HTTP_ERROR",
     message: "Pools could not be read",
     data: undefined,
   };
-  expect(await refusalOf(locked, { poolsAre })).toEqual(told);
-  expect(await refusalOf({ ...here, ...locked }, { poolsAre })).toEqual(told);
-  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(told);
+  expect(await refusalOf(locked, { poolsAre })).toEqual(unavailable);
+  expect(await refusalOf({ ...here, ...locked }, { poolsAre })).toEqual(unavailable);
+  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(unavailable);
   // What the solver holds needs no source.
   const services = quoteWorld({ pools: market(), poolsAre });
   await expect(createQuote(services, aQuoteInput({ ...here }))).resolves.toBeDefined();

@@ -33,13 +33,13 @@ const recipient: Address = "0x2222222222222222222222222222222222222222";
 const { router, approvalProxy, depository } = aChain(ORIGIN).contracts;
 const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
 
-interface Told {
+interface QuotedSwap {
   readonly answer: QuoteAnswer;
   readonly terms: RequestTerms;
   readonly services: QuoteWorld;
 }
 
-async function quoted(input: Partial<QuoteInput>, world: World = {}): Promise<Told> {
+async function quoted(input: Partial<QuoteInput>, world: World = {}): Promise<QuotedSwap> {
   const services = quoteWorld({ pools: market(), ...world });
   const answer = await createQuote(services, aQuoteInput(input));
   expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
@@ -294,20 +294,20 @@ test("an exact output on one chain is bought exactly, within the slippage, and t
     slippageTolerance: "100",
   });
   const input = BigInt(answer.details.currencyIn.amount);
-  const most = input + input / 100n;
+  const maxInput = input + input / 100n;
   const routed = routedOf(answer);
-  expect(routed).toMatchObject({ to: router, value: most.toString() });
+  expect(routed).toMatchObject({ to: router, value: maxInput.toString() });
   expect(routed.calls).toEqual([
     `notebalance ${foreignOn(ORIGIN)} ${user}`,
     `wrapbalance ${wethOn(ORIGIN)}`,
-    `exactOut ${input} ${output} ${most} ${user}`,
+    `exactOut ${input} ${output} ${maxInput} ${user}`,
     `requirereceived ${foreignOn(ORIGIN)} ${user} ${output}`,
     `unwrapbalance ${wethOn(ORIGIN)} 0`,
   ]);
   expect(terms.destination).toMatchObject({ expectedAmount: output, minimumAmount: output });
   expect(answer.details.slippageTolerance).toMatchObject({
     total: "100",
-    origin: { value: (most - input).toString(), percent: "1.00" },
+    origin: { value: (maxInput - input).toString(), percent: "1.00" },
     destination: { value: "0" },
   });
 });
@@ -580,11 +580,11 @@ test("answers synchronously with pools in memory, and the same otherwise", async
 test("starts asynchronous requests together, and an error of one leaves the others", async () => {
   const services = quoteWorld({ pools: market(), poolsAre: { later: true } });
   const pools = services.liquidity!;
-  let [waiting, most] = [0, 0];
+  let [waiting, maxWaiting] = [0, 0];
   const liquidity: typeof pools = {
     ...pools,
     exactIn: async (question, amount) => {
-      most = Math.max(most, ++waiting);
+      maxWaiting = Math.max(maxWaiting, ++waiting);
       await new Promise((resolve) => setTimeout(resolve, 1));
       waiting--;
       if (question.tokenOut === wethOn(ORIGIN)) throw new ServiceError("RPC_HTTP_ERROR", "gone");
@@ -595,7 +595,7 @@ test("starts asynchronous requests together, and an error of one leaves the othe
     { ...services, liquidity },
     aQuoteInput({ ...locked, destinationCurrency: usdcOn(DESTINATION) }),
   );
-  expect(most).toBeGreaterThan(1);
+  expect(maxWaiting).toBeGreaterThan(1);
   expect(services.stored[0]!.origin.currency).toBe(usdcOn(ORIGIN));
 });
 

@@ -12,8 +12,8 @@ import type { Finding } from "../ask-oracle.ts";
 const PATH = "/attestations/signatures/nonce-mapping/v2";
 
 /** The hub entry for a nonce mapping that a wallet signed. */
-export function entryFor(chainName: string, said: SaidNonce): SetEntry {
-  return nonceMappingEntry({ name: chainName, vmType: "hyperliquid-vm" }, said);
+export function entryFor(chainName: string, mapping: SaidNonce): SetEntry {
+  return nonceMappingEntry({ name: chainName, vmType: "hyperliquid-vm" }, mapping);
 }
 
 /**
@@ -25,10 +25,10 @@ export async function askForEntry(
   mappings: Pick<HubMappings, "contract" | "chainId">,
   { signers: accepted, threshold }: HubSigners,
   chainName: string,
-  said: SaidNonce,
+  mapping: SaidNonce,
   signal: AbortSignal,
 ): Promise<Finding<Hex>> {
-  const { wallet, nonce, id, depositor, signature, signatureChainId } = said;
+  const { wallet, nonce, id, depositor, signature, signatureChainId } = mapping;
   const body = {
     walletChainId: chainName,
     wallet,
@@ -49,7 +49,7 @@ export async function askForEntry(
   }
   const answer = nonceMappingAnswer.safeParse(answered.json);
   if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
-  const entry = entryFor(chainName, said);
+  const entry = entryFor(chainName, mapping);
   const domain = { chainId: mappings.chainId, verifyingContract: mappings.contract };
   const slot = {
     digest: setEntryDigest(domain, entry),

@@ -28,8 +28,8 @@ const FAIR_SHARE_FROM = MAX_WAITING / 2;
  * @throws ServiceError INVALID_REQUEST naming the field, UNSUPPORTED_CHAIN, NONCE_TAKEN, INSUFFICIENT_FUNDS,
  * RATE_LIMITED, SERVICE_UNAVAILABLE; RpcFault
  */
-export async function authorizeNonce(services: Needs, said: NonceAuthorization): Promise<RequestId> {
-  const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = said;
+export async function authorizeNonce(services: Needs, authorization: NonceAuthorization): Promise<RequestId> {
+  const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = authorization;
   const connected = services.chains.rail(walletChainId);
   const exchange = connected?.chain;
   if (exchange?.family !== "hyperliquid-vm")

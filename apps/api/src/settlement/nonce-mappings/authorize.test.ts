@@ -26,19 +26,19 @@ async function post(sent: unknown, overrides: Overrides = {}, query = `signature
 }
 
 async function handedOn(sent: unknown, query?: string): Promise<NonceAuthorization | undefined> {
-  let said: NonceAuthorization | undefined;
+  let authorization: NonceAuthorization | undefined;
   const authorizeNonce: Overrides["authorizeNonce"] = async (one) => {
-    said = one;
+    authorization = one;
     return KNOWN_REQUEST_ID;
   };
   const answer = await post(sent, { authorizeNonce }, query);
   if (answer.statusCode === 200)
     expect(answer.json()).toEqual({ message: "Authorization accepted", requestId: KNOWN_REQUEST_ID });
-  return said;
+  return authorization;
 }
 
 test("passes on the signed mapping in one format, without a key, and answers with its request", async () => {
-  const said = {
+  const authorization = {
     walletChainId: 1337,
     wallet: `0x${"ab".repeat(20)}`,
     depositor: `0x${"ab".repeat(20)}`,
@@ -47,10 +47,10 @@ test("passes on the signed mapping in one format, without a key, and answers wit
     signatureChainId: 42161,
     signature,
   };
-  expect(await handedOn(body)).toEqual(said);
+  expect(await handedOn(body)).toEqual(authorization);
   const upper = `signature=${signature.toUpperCase().replace("0X", "0x")}`;
   const asText = { ...body, nonce: "1763000000123", signatureChainId: "42161", referrer: "app" };
-  expect(await handedOn(asText, upper)).toEqual(said);
+  expect(await handedOn(asText, upper)).toEqual(authorization);
   const { signatureChainId: _, ...without } = body;
   expect((await handedOn(without))?.signatureChainId).toBe(1);
 });

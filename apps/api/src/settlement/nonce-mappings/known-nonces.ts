@@ -55,9 +55,9 @@ export async function entryOf(
 }> {
   const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
   const { data, setAt, asOf } = await hub.entry(user, nonceMappingId(nonce));
-  const said = readNonceMappingData(data);
+  const mapping = readNonceMappingData(data);
   return {
-    mapped: said && { id: said.id, depositor: said.depositor ?? wallet, setAt },
+    mapped: mapping && { id: mapping.id, depositor: mapping.depositor ?? wallet, setAt },
     isSet: setAt > 0n,
     asOf,
   };

@@ -30,15 +30,17 @@ export async function askOracles<Answer, T>(
   let rejections = 0;
   for (const oracle of oracles) {
     if (signal.aborted) break;
-    const said = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
+    const response = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
     // We aborted the request: keep the last real answer.
-    if (signal.aborted && said.kind === "away") break;
-    if (said.kind !== "answer") {
-      if (said.kind === "refused" && said.code === "rejected") rejections++;
-      reasons.push(`${oracle.name}: ${said.kind === "away" ? said.reason : `${said.code}: ${said.message}`}`);
+    if (signal.aborted && response.kind === "away") break;
+    if (response.kind !== "answer") {
+      if (response.kind === "refused" && response.code === "rejected") rejections++;
+      reasons.push(
+        `${oracle.name}: ${response.kind === "away" ? response.reason : `${response.code}: ${response.message}`}`,
+      );
       continue;
     }
-    const answer = schema.safeParse(said.json);
+    const answer = schema.safeParse(response.json);
     const verdict = answer.success
       ? judged(answer.data)
       : ({ kind: "lie", reason: "the response does not match the schema of the route" } as const);

@@ -221,7 +221,7 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
         oracleContract: hub.hub.oracleAddress,
       }),
     );
-    return told(
+    return attestedOrWaiting(
       await askOracles(
         services,
         "/attestations/withdrawal-initiation/v1",
@@ -335,7 +335,7 @@ async function confirm(
     },
     it.signal,
   );
-  return told(asked);
+  return attestedOrWaiting(asked);
 }
 
 /** Has the depository pay, unless it has, or no longer can. */
@@ -498,11 +498,11 @@ async function untilTrue<T>(
     if (asked.kind !== "timeUp") last = asked;
     return asked.kind === "true" || asked.kind === "rejected";
   });
-  return told(last);
+  return attestedOrWaiting(last);
 }
 
 /** @throws WithdrawalRefused if the oracles refuse for good */
-function told<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
+function attestedOrWaiting<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
   if (asked.kind === "rejected")
     throw new WithdrawalRefused(`the oracles reject the withdrawal: ${asked.reason}`);
   if (asked.kind === "timeUp")

@@ -56,7 +56,7 @@ function aNode(answers: Readonly<Record<string, Hex>>) {
   const asked: { readonly to: unknown; readonly at: unknown; readonly requireCanonical: unknown }[] = [];
   const state = { fork: 0n, onCall: () => {} };
   const answer = (call: AskedCall): unknown => {
-    const said = answerOf({ height: 10n, forkAt: () => state.fork, answers }, call);
+    const response = answerOf({ height: 10n, forkAt: () => state.fork, answers }, call);
     if (call.method === "eth_call") {
       const [{ to }, { blockHash: at, requireCanonical }] = call.params as [
         { to: unknown },
@@ -65,7 +65,7 @@ function aNode(answers: Readonly<Record<string, Hex>>) {
       asked.push({ to, at, requireCanonical });
       state.onCall();
     }
-    return said;
+    return response;
   };
   const transport: RpcTransport = {
     request: async (method, params) => answer({ method, params }),
@@ -187,13 +187,13 @@ test("two nodes behind one URL, one on an orphaned branch, never return what onl
         close: async () => undefined,
       };
       const reader = createHubReader({ ...hub, finality }, transport);
-      const said = await Promise.all([
+      const response = await Promise.all([
         reader.balanceOf(account("a1"), 5n).catch((error: unknown) => error),
         reader.recordedWithdrawal(account("a1")).catch((error: unknown) => error),
       ]);
-      expect([0n, expect.any(RpcFault)]).toContainEqual(said[0]);
-      expect([undefined, expect.any(RpcFault)]).toContainEqual(said[1]);
-      if (said[0] === 0n) answered++;
+      expect([0n, expect.any(RpcFault)]).toContainEqual(response[0]);
+      expect([undefined, expect.any(RpcFault)]).toContainEqual(response[1]);
+      if (response[0] === 0n) answered++;
     }
   expect(answered).toBeGreaterThan(0);
 });
