@@ -113,8 +113,8 @@ function stepsOf(facts: AnswerFacts): { readonly steps: QuoteStep[]; readonly ga
   if (route.kind === "send") {
     const { router } = origin.chain.contracts;
     const toContract = route.toContract === true;
-    const facts = { ...payment, recipient: terms.recipient, toContract, router };
-    return { steps: sendSteps(facts), gasUnits: sendGas(facts) };
+    const sent = { ...payment, recipient: terms.recipient, toContract, router };
+    return { steps: sendSteps(sent), gasUnits: sendGas(sent) };
   }
   const { allowance } = account;
   const { resetsApproval } = question.tokens ?? originCurrency;
@@ -125,8 +125,8 @@ function stepsOf(facts: AnswerFacts): { readonly steps: QuoteStep[]; readonly ga
   const { swapped } = sidesOf(route);
   if (swapped !== undefined) {
     const routed = routedFacts(facts, swapped);
-    const facts = { ...payment, ...routed, allowance, resetsApproval };
-    return { steps: routedSteps(facts), gasUnits: routedGas(facts) };
+    const routedPayment = { ...payment, ...routed, allowance, resetsApproval };
+    return { steps: routedSteps(routedPayment), gasUnits: routedGas(routedPayment) };
   }
   const deposit = {
     ...payment,

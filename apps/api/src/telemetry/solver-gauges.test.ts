@@ -19,7 +19,7 @@ function world() {
   const chains = {
     all: [
       {
-        chain: { id: 1, name: "base", native: native, tokens: [usdc, foreign] },
+        chain: { id: 1, name: "base", native, tokens: [usdc, foreign] },
         pulse: {
           solverBalance: () => ({ amount: 2_500_000n, blockNumber: 1n }),
           gasBalance: () => asks({ amount: 25n * 10n ** 16n, blockNumber: 1n }),
