@@ -4,7 +4,7 @@ import { readApiKeys } from "./api-key-list.ts";
 const ONE = "1".repeat(32);
 const TWO = "2".repeat(64);
 
-test("keys come with labels, which may hold colons; one semicolon at the end is allowed", () => {
+test("keys have labels, which may hold colons; one trailing semicolon is allowed", () => {
   const { keys, problems } = readApiKeys(`${ONE}:first ; ${TWO}:second: of two;`);
   expect([...keys]).toEqual([
     [ONE, "first"],
@@ -24,8 +24,8 @@ test.each([
     `${ONE}:x;${"secret7".padEnd(31, "-")}:y`,
     "API_KEYS entry 2 has a key of 31 characters, expected at least 32; generate one with `openssl rand -hex 32`",
   ],
-])("the list %j is refused without naming a key", (text, problem) => {
-  const told = readApiKeys(text).problems.join("\n");
-  expect(told).toContain(problem);
-  expect(told).not.toContain("secret");
+])("refuses the list %j without naming a key", (text, problem) => {
+  const problems = readApiKeys(text).problems.join("\n");
+  expect(problems).toContain(problem);
+  expect(problems).not.toContain("secret");
 });

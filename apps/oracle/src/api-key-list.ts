@@ -1,4 +1,4 @@
-/** What `API_KEYS` says. */
+/** The parsed value of `API_KEYS`. */
 export interface ApiKeyList {
   /** Label by key. */
   readonly keys: ReadonlyMap<string, string>;
@@ -6,13 +6,13 @@ export interface ApiKeyList {
   readonly problems: readonly string[];
 }
 
-/** 32 characters of hex are 128 bits. */
+/** 32 hex characters have 128 bits. */
 const MIN_KEY_LENGTH = 32;
 
 /**
- * Reads `API_KEYS`: `<key>:<label>` joined with `;`, one `;` at the end being allowed. The first `:`
- * separates, so a label may hold one. A key that occurs twice is refused: which label is meant, and which
- * entry somebody removes to lock a caller out, would be left to chance.
+ * Parses `API_KEYS`: `<key>:<label>` joined with `;`, optionally with a trailing `;`. The first `:`
+ * separates, so a label may hold one. Refuses duplicate keys: removing one entry would not lock its caller
+ * out.
  */
 export function readApiKeys(text: string): ApiKeyList {
   const entries = text.split(";").map((entry) => entry.trim());
@@ -25,7 +25,7 @@ export function readApiKeys(text: string): ApiKeyList {
     const key = (colon < 0 ? entry : entry.slice(0, colon)).trim();
     const label = colon < 0 ? "" : entry.slice(colon + 1).trim();
     if (colon < 0 || label === "") problems.push(`${where} has no label; use <key>:<label>`);
-    // Anything else cannot stand in a header, so nobody could ever use it.
+    // A header cannot carry any other character.
     if (!/^[\x21-\x7e]+$/.test(key))
       problems.push(`${where} has an empty key or one with characters not allowed in a header`);
     else if (key.length < MIN_KEY_LENGTH)

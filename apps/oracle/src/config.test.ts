@@ -28,12 +28,12 @@ async function problemsOf(changes: Record<string, string>): Promise<readonly str
   return [];
 }
 
-test("an oracle starts for the chains whose variables are set", async () => {
+test("starts for the chains whose variables are set", async () => {
   const config = await readOracleConfig(env);
   expect(config.chains.map(({ name }) => name)).toEqual(["base"]);
 });
 
-test("all problems are reported at once: single values, lists, files, and what contradicts another", async () => {
+test("reports all problems at once: single values, lists, files, and contradictions", async () => {
   const problems = await problemsOf({
     HTTP_PORT: "x",
     PEER_REQUEST_TIMEOUT_MS: "0",
@@ -63,7 +63,7 @@ test("all problems are reported at once: single values, lists, files, and what c
   expect(problems.join()).not.toContain("hunter2");
 });
 
-test("addresses with a wrong checksum are refused, each by its variable", async () => {
+test("refuses addresses with a wrong checksum, naming each variable", async () => {
   const wrong = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96046";
   expect(
     await problemsOf({ BASE_DEPOSITORY_ADDRESS: wrong, HUB_ORACLE_ADDRESS: wrong, ORACLE_SIGNERS: wrong }),
@@ -75,7 +75,7 @@ test("addresses with a wrong checksum are refused, each by its variable", async 
   ]);
 });
 
-test("a misspelled variable stops the start", async () => {
+test("refuses to start with a misspelled variable", async () => {
   expect(await problemsOf({ API_KEY: "k" })).toEqual([
     "API_KEY is set but is not a known setting; rename it to API_KEYS, or unset it",
   ]);

@@ -25,10 +25,10 @@ import {
   signerSettings,
 } from "./settings.ts";
 
-/** The environment in which everything runs on one machine with keys that anyone can compute. */
+/** The environment in which everything runs on one machine with publicly known keys. */
 const LOCAL = "local";
 
-/** What AWS's own tools call these. */
+/** The names that AWS's own tools use. */
 const AWS = {
   accessKeyId: "AWS_ACCESS_KEY_ID",
   secretAccessKey: "AWS_SECRET_ACCESS_KEY",
@@ -36,14 +36,14 @@ const AWS = {
   endpoint: "AWS_ENDPOINT_URL_KMS",
 } as const;
 
-/** Everything an oracle is told from outside. */
+/** The configuration of an oracle. */
 export interface OracleConfig {
   readonly environment: string;
   readonly signer: Signer & { close?(): void };
   readonly policy: QuorumPolicy;
   readonly peers: readonly PeerEndpoint[];
   readonly peerTimeoutMs: number;
-  /** Label by key; undefined: everybody may ask. */
+  /** Label by key. Undefined: no key is required. */
   readonly apiKeys: ReadonlyMap<string, string> | undefined;
   readonly shadow: boolean;
   readonly http: {
@@ -60,21 +60,21 @@ export interface OracleConfig {
   readonly shutdownTimeoutMs: number;
   /** Enabled chains, never empty. */
   readonly chains: readonly AttestationChain[];
-  /** Names of chains that are off because nothing is set for them. */
+  /** Names of chains without variables, which are disabled. */
   readonly offChains: readonly string[];
   readonly hub: AttestationHub;
-  /** For the log at start. */
+  /** Logged at startup. */
   readonly warnings: readonly string[];
-  /** Texts that no log line may show. */
+  /** Texts that no log line may contain. */
   readonly secrets: readonly string[];
 }
 
 type SignerWords = SettingValues<typeof signerSettings>;
 
 /**
- * Reads the environment, the files of the secrets folder and the files of `CONFIGS_DIR`, and asks a key
- * service for the address of its key.
- * @throws ConfigError with every problem at once; no problem text holds a secret.
+ * Reads the environment, the secrets folder and the files of `CONFIGS_DIR`, and asks the key service for the
+ * address of its key.
+ * @throws ConfigError with all problems at once; no problem text holds a secret
  */
 export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const problems: string[] = [];
@@ -92,7 +92,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const hub = location && read(() => loadHub({ ...location, env }));
 
   if (loaded?.chains.length === 0 && loaded.problems.length === 0) problems.push(...noChainProblems(loaded));
-  // Lists are read even where another variable of their group is wrong: all that is wrong is told at once.
+  // Read lists even if another variable of their group is invalid, so that all problems are reported at once.
   const listed = read(() => readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env));
   const peers = readPeerList(listed?.peers?.reveal() ?? "");
   problems.push(...peers.problems);
@@ -157,10 +157,10 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   };
 }
 
-/** Without a signer (which is a problem of its own) everything but its place on the list is checked. */
+/** Without a signer (a problem of its own), checks everything but its membership in the list. */
 function policyOf(env: Env, signer: Signer | undefined): SignerPolicy {
   const { signers } = readSettings({ signers: peerSettings.signers }, env);
-  // As it was written: a number between blanks is not taken for one.
+  // The raw text: a number with surrounding spaces is not accepted.
   const threshold = env[peerSettings.threshold.name];
   const policy = readSignerPolicy({ signers, threshold, localSigner: signer?.address ?? NATIVE_CURRENCY });
   if (signer !== undefined) return policy;
@@ -212,8 +212,8 @@ async function signerOf(
 }
 
 /**
- * AWS's client reads the process's environment, which lacks what came from the secrets folder. None at all:
- * it looks elsewhere, e.g. for a role.
+ * AWS's client reads the process environment, which lacks the values of the secrets folder. Undefined if
+ * there are none: the client then looks elsewhere, for example for a role.
  */
 function awsCredentials(env: Env): {
   readonly credentials?: AwsCredentials;
@@ -235,7 +235,7 @@ function given(env: Env, name: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
-/** A signer, or why there is none: their errors are made to be shown. */
+/** The signer, or its error, whose message is safe to show. */
 async function made<S extends Signer>(
   problems: string[],
   what: string,

@@ -25,9 +25,9 @@ import { createSealer, executionDigestOf } from "./usecases/seal.ts";
 import { createShadowLedger } from "./usecases/shadow-ledger.ts";
 
 /**
- * Builds everything from the configuration: the only place that knows every adapter.
- * @throws WrongHub, and RpcFault of kind `wrongChain`, when the hub's node is of another chain; a node that
- * does not answer now is waited for later.
+ * Builds all services from the configuration; the only module that knows every adapter. Does not wait for
+ * nodes that do not answer yet.
+ * @throws WrongHub, and RpcFault of kind `wrongChain`, if the hub's node serves another chain
  */
 export async function createContainer(
   config: OracleConfig,
@@ -77,7 +77,7 @@ export async function createContainer(
   try {
     await hubReader.verify();
   } catch (error) {
-    // A wrong hub is a wrong configuration; a node that is away comes back.
+    // A wrong hub is a configuration error; an unavailable node recovers.
     if (error instanceof WrongHub || (error instanceof RpcFault && error.kind === "wrongChain")) throw error;
     log.error({ event: "hubUnreachable", err: error });
   }

@@ -5,7 +5,7 @@ import type { OracleError, OracleErrorCode } from "@causeway/wire";
 import { AttestationError } from "./ports/attestation-error.ts";
 import { outcomeOf } from "./usecases/outcome.ts";
 
-/** Said instead of the words of errors that were not made for the caller. */
+/** Public messages that replace those of internal errors. */
 const WORDS: Partial<Record<OracleErrorCode, string>> = {
   upstream_unavailable: "a chain node or the key service returned no usable response; try again",
   internal: "internal error",
@@ -14,7 +14,8 @@ const WORDS: Partial<Record<OracleErrorCode, string>> = {
 const UPSTREAM_RETRY_SECONDS = 1;
 
 /**
- * The oracle's errors: `{message, code, field?, retryAfter?}`. What the framework refuses keeps its status.
+ * The oracle's error format: `{message, code, field?, retryAfter?}`. Errors of the framework keep their
+ * status.
  */
 export function oracleErrorAnswer(thrown: unknown, usual: ErrorAnswer): OwnErrorAnswer {
   if (thrown === undefined) return framework(usual, usual.status === 404 ? "not_found" : "invalid_request");

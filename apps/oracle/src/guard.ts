@@ -3,14 +3,15 @@ import { AttestationError } from "./ports/attestation-error.ts";
 import type { ApiKeys } from "./ports/api-keys.ts";
 import { limitWrongKeys } from "./wrong-keys.ts";
 
-/** Routes that need no key, exactly: what merely begins like one is not among them. */
+/** Routes without a key, matched exactly: a longer path that starts alike is not among them. */
 const OPEN: readonly string[] = ["/lives/v1", "/documentation"];
-/** The routes of the documentation's own parts. Compared with routes, never with what a caller wrote. */
+/** Routes of the documentation's assets. Compared with routes, never with the requested path. */
 const PARTS_OF_DOCUMENTATION = "/documentation/";
 
 /**
- * Refuses every call without a key, to unknown paths too: only callers learn which paths exist. A right key
- * is accepted from an address that guesses, too: a proxy may be shared, and keys are too long to be guessed.
+ * Refuses every call without a key, even to unknown paths, so that only key holders learn which paths exist.
+ * A valid key also works from an address that sent wrong ones: a proxy may be shared, and keys are too long
+ * to guess.
  */
 export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean): void {
   const open = new Set(metricsOpen ? [...OPEN, "/metrics"] : OPEN);
@@ -27,7 +28,7 @@ export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean)
     const given = request.headers["x-api-key"];
     if (given === undefined) return done(new AttestationError("unauthorized", "x-api-key is required"));
     try {
-      // Two headers of that name arrive as one text, which is no key.
+      // Two headers of that name arrive as one text, which is not a key.
       check(typeof given === "string" ? given : "", request.ip);
       done();
     } catch (error) {

@@ -7,7 +7,7 @@ import { createOracleLog } from "./oracle-log.ts";
 import { buildServer } from "./server.ts";
 
 const NAME = "causeway-oracle";
-/** What an answer may take beyond the slowest peer. ms */
+/** Time for an answer beyond the slowest peer. ms */
 const MARGIN_MS = 2_000;
 
 const config = await readOrExplain();
@@ -53,7 +53,7 @@ async function serve(config: OracleConfig): Promise<void> {
   });
 }
 
-/** There is no log yet, and whoever mends the configuration reads lines, not JSON. */
+/** There is no logger yet, and people who fix a configuration read lines, not JSON. */
 async function readOrExplain(): Promise<OracleConfig | undefined> {
   try {
     return await readOracleConfig(takeEnvironment(process.env));

@@ -2,7 +2,7 @@ import { RpcFault } from "@causeway/chains";
 import { expect, test } from "vitest";
 import { errorWords } from "./oracle-log.ts";
 
-test("a logged error shows type, codes and words, and neither stack nor secret, however deep", () => {
+test("a logged error shows type, codes and messages, but neither stack nor secret at any depth", () => {
   const secrets = ["hunter2-key", "http://node.test/v3/hunter2-path"];
   const fault = new RpcFault({
     kind: "network",

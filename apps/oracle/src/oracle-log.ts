@@ -4,17 +4,17 @@ import type { Logger, LogOptions } from "@causeway/service-kit";
 const DEEPEST_CAUSE = 6;
 
 /**
- * A log that shows neither stacks nor anything of the configured secrets. Keys of RPC providers stand in
- * paths, and libraries quote what they were given: every error text is searched for the secrets themselves.
+ * A logger that writes neither stacks nor configured secrets. URLs of RPC providers hold keys, and libraries
+ * quote their arguments, so every error text is searched for the secrets.
  */
 export function createOracleLog(options: LogOptions, secrets: readonly string[]): Logger {
   const facts = errorWords(secrets);
   return createLogger(options).child({}, { serializers: { err: facts, error: facts } });
 }
 
-/** What a log line says of an error: type, codes and words of it and its causes. */
+/** Formats an error for the log: type, codes and messages of it and its causes. */
 export function errorWords(secrets: readonly string[]): (error: unknown) => unknown {
-  // Longer ones first: one may hold another.
+  // Longest first: one secret may contain another.
   const known = secrets.filter((secret) => secret.length > 3).toSorted((a, b) => b.length - a.length);
   return (error) => describe(error, known, 0);
 }

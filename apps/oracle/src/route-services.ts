@@ -11,7 +11,7 @@ import { type StatusFacts, statusReport } from "./usecases/report-status.ts";
 import { signNonceMapping } from "./usecases/sign-nonce-mapping.ts";
 import { type Aggregation, withPeers } from "./usecases/with-peers.ts";
 
-/** The use cases behind the routes, with their services given. */
+/** The use cases behind the routes, with their dependencies. */
 export function routeServices(
   services: AttestationServices,
   aggregation: Aggregation,

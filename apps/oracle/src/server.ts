@@ -31,12 +31,12 @@ const description: ApiDescription = {
 };
 
 export interface ServerOptions {
-  /** Undefined: everybody may ask. */
+  /** Undefined: no key is required. */
   readonly apiKeys: ApiKeys | undefined;
   readonly metricsOpen: boolean;
-  /** Whose `X-Forwarded-For` gives the address of a caller. Default: nobody's. */
+  /** Proxies whose `X-Forwarded-For` names the caller's address. Default: none. */
   readonly trustProxy?: TrustedProxies;
-  /** Every answer says that it comes from an oracle that is only being tried. */
+  /** Marks every answer as coming from an oracle under test. */
   readonly shadow: boolean;
   /** Time for a route to answer, peers included. ms */
   readonly handlerTimeoutMs: number;
@@ -44,7 +44,7 @@ export interface ServerOptions {
   readonly interactiveDocumentation?: boolean;
 }
 
-/** The oracle's HTTP server with all its routes. Never listens. */
+/** The oracle's HTTP server with all its routes. The caller listens. */
 export async function buildServer(
   services: HttpServices & RouteServices,
   options: ServerOptions,

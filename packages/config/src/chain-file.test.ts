@@ -6,7 +6,7 @@ import * as viemChains from "viem/chains";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, expect, test } from "vitest";
 import { loadChains } from "./chain-file.ts";
-import { spellAddress } from "@causeway/domain";
+import { formatAddress } from "@causeway/domain";
 import { ConfigError } from "./config-error.ts";
 import { localPrivateKey } from "./local-keys.ts";
 import { loadFixedPrices } from "./price-file.ts";
@@ -463,8 +463,10 @@ test("a chain that is reached by a rail is read with what is on it in bytes, spe
     native: { address: `0x${"00".repeat(32)}`, decimals: 9, supportsPermit: false },
     fees: { flatUsd: 20_000_000_000_000_000n },
   });
-  expect(spellAddress({ vmType: "svm" }, solana?.depository ?? "0x")).toBe(railEnv.SOLANA_DEPOSITORY_PROGRAM);
-  expect(solana?.tokens.map(({ address }) => spellAddress({ vmType: "svm" }, address))).toContain(
+  expect(formatAddress({ vmType: "svm" }, solana?.depository ?? "0x")).toBe(
+    railEnv.SOLANA_DEPOSITORY_PROGRAM,
+  );
+  expect(solana?.tokens.map(({ address }) => formatAddress({ vmType: "svm" }, address))).toContain(
     "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
   );
   expect(bitcoin).toMatchObject({

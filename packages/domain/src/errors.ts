@@ -1,8 +1,8 @@
 import type { Hex } from "./ids/hex.ts";
 
 /**
- * Codes of the client contract (quote errors) and of the service's own endpoints. The error map of
- * service-kit gives each a status and a body.
+ * Error codes of the public contract (quotes) and of the service's own endpoints. service-kit maps each to a
+ * status and a body.
  */
 export const errorCodes = [
   "INVALID_REQUEST",
@@ -58,12 +58,12 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** Facts that accompany an error on the wire. */
+/** Facts that accompany an error in the API. */
 export interface ErrorFacts {
-  /** Field of the request at fault, as the client wrote it. */
+  /** The invalid field of the request, as the client wrote it. */
   readonly field?: string;
   readonly requestId?: string;
-  /** Machine-readable details, `errorData` of the wire. Never holds a secret. */
+  /** Machine-readable details, `errorData` of the API. Never holds a secret. */
   readonly data?: Readonly<Record<string, unknown>> | string;
   readonly failedCallData?: {
     readonly from: Hex;
@@ -71,17 +71,17 @@ export interface ErrorFacts {
     readonly data: Hex;
     readonly value: string;
   };
-  /** Block on whose state that call was tried, or one beside it. */
+  /** The block at whose state the call was tried, or a neighbor. */
   readonly approxSimulatedBlock?: number;
-  /** Seconds after which the same call may succeed, when that is known. */
+  /** Seconds after which the same call may succeed, if known. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** Every failure this service reports on purpose: `message` is meant for the caller, `cause` for the log. */
+/** Every intended error of this service: `message` is for the caller, `cause` for the log. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
-  /** True when the same call may succeed later without a change by the caller. */
+  /** The same call may succeed later without a change by the caller. */
   readonly retryable: boolean;
   readonly facts: ErrorFacts;
 
@@ -104,7 +104,7 @@ const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "UNKNOWN_ERROR",
 ]);
 
-/** A closed union was not closed: a programming error, never a user's. */
+/** A closed union was not exhausted: a bug, never a user error. */
 export function unreachable(value: never): never {
   throw new Error(`invariant violated: unexpected value ${JSON.stringify(value)}`);
 }

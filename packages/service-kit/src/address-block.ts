@@ -1,4 +1,4 @@
-/** The address, of IPv6 its /64: one host can have all of those. */
+/** The address, or the /64 of an IPv6 address: one host can have all of it. */
 export function addressBlock(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

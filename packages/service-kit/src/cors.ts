@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-/** Headers that clients of this API family send; browsers ask for leave first. */
+/** Headers that clients of the API family send; browsers ask for permission first. */
 const ALLOWED_HEADERS = [
   "content-type",
   "x-api-key",
@@ -10,7 +10,7 @@ const ALLOWED_HEADERS = [
   "relay-kit-ui-version",
 ].join(", ");
 
-/** Headers of ours that scripts may read. */
+/** Response headers that scripts may read. */
 const EXPOSED_HEADERS = [
   "Deprecation",
   "Sunset",
@@ -26,8 +26,8 @@ const EXPOSED_HEADERS = [
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
- * Lets scripts of every origin call every route: the API takes no cookies, so an origin proves nothing and
- * needs no list. Written out because a fixed answer needs none of a CORS plugin's decisions per request.
+ * Allows scripts of every origin to call every route: the API uses no cookies, so an origin proves nothing
+ * and needs no list. Written by hand because a fixed answer needs none of a CORS plugin's work per request.
  */
 export function allowEveryOrigin(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {

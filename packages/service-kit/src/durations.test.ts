@@ -15,7 +15,7 @@ const observed: readonly [method: string, outcome: string, tookMs: number][] = [
   ["write", "ok", 9_000],
 ];
 
-test("whoever reads the figures finds what the client library's own histogram would say", async () => {
+test("publishes what the client library's own histogram would", async () => {
   const [ours, theirs] = [new Registry(), new Registry()];
   for (const registry of [ours, theirs]) registry.setDefaultLabels({ service: "tested" });
   const library = new Histogram({
@@ -34,7 +34,7 @@ test("whoever reads the figures finds what the client library's own histogram wo
     notes.set(key, note);
     note(tookMs);
   }
-  // The order of the labels of one sample says nothing.
+  // The order of a sample's labels does not matter.
   const lines = async (registry: Registry): Promise<string[]> =>
     (await registry.metrics())
       .split("\n")
@@ -44,7 +44,7 @@ test("whoever reads the figures finds what the client library's own histogram wo
   expect(await lines(ours)).toEqual(await lines(theirs));
 });
 
-test("nothing is said of what never happened", async () => {
+test("publishes nothing that never happened", async () => {
   const registry = new Registry();
   durations(registry, { name: NAME, help: HELP, boundsMs: BOUNDS_MS });
   expect(await registry.metrics()).not.toContain(`${NAME}_count`);

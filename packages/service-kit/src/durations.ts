@@ -7,7 +7,7 @@ export interface DurationFacts {
   readonly boundsMs: readonly number[];
 }
 
-/** Notes one duration. */
+/** Records one duration. */
 export type NoteDuration = (tookMs: number) => void;
 
 interface Series {
@@ -18,9 +18,9 @@ interface Series {
 }
 
 /**
- * A histogram of durations, in seconds to whoever reads it. Kept here instead of in a client-library
- * histogram, which checks and hashes its labels on every observation: a tenth of a fast route's time. Each
- * set of labels is given once, when there is something to note of it: from then on its series shows.
+ * A histogram of durations, published in seconds. Replaces the client library's histogram, which checks and
+ * hashes its labels on every observation: a tenth of a fast route's time. Pass each set of labels once, at
+ * its first observation, which starts its series.
  */
 export function durations(
   registry: Registry,
@@ -34,7 +34,7 @@ export function durations(
     aggregator: "sum",
     get: async () => ({ ...metric, values: all.flatMap((series) => samples(name, boundsMs, series)) }),
   };
-  // The registry calls nothing but `name` and `get`; its type asks for one of the library's own classes.
+  // The registry only calls `name` and `get`; its type requires one of the library's own classes.
   registry.registerMetric(metric as unknown as Metric);
 
   return (labels) => {

@@ -24,7 +24,7 @@ async function msToClose(close: Promise<unknown>): Promise<number> {
   return performance.now() - startedAtMs;
 }
 
-test("a request under way is answered, and its kept connection does not hold the server", async () => {
+test("answers a request in progress, and its kept connection does not delay the close", async () => {
   const { app, url, asked, answer } = await aServer();
   const response = fetch(`${url}/slow`);
   await asked;
@@ -34,13 +34,13 @@ test("a request under way is answered, and its kept connection does not hold the
   expect(await closed).toBeLessThan(2_000);
 });
 
-test("connections that are kept after their answers do not hold the server", async () => {
+test("connections kept after their answers do not delay the close", async () => {
   const { app, url } = await aServer();
   await Promise.all([1, 2, 3].map(async () => await (await fetch(`${url}/quick`)).text()));
   expect(await msToClose(app.close())).toBeLessThan(2_000);
 });
 
-test("a connection on which nobody ever asked does not hold the server", async () => {
+test("a connection without any request does not delay the close", async () => {
   const { app, url } = await aServer();
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   await new Promise((resolve) => socket.once("connect", resolve));

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import type { Socket } from "node:net";
 
-/** How often a closing server looks for connections that nobody waits on. */
+/** How often a closing server looks for idle connections. */
 const LOOK_EVERY_MS = 20;
 
 /**
- * Lets a closing server end while clients keep their connections open: each one is closed as soon as its last
- * answer is out, and one on which nothing was ever asked at once. Left to themselves they would hold the
- * process for the whole keep-alive time.
+ * Lets a server close while clients keep connections open: each is closed after its last answer, and an
+ * unused one at once. Otherwise they would keep the process alive for the whole keep-alive time.
  */
 export function endConnectionsOnClose(app: FastifyInstance): void {
   const open = new Set<Socket>();

@@ -3,7 +3,7 @@ import { errorBody } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { answerFor } from "./error-map.ts";
 
-test("every code answers a complete body whose statusCode repeats the HTTP status", () => {
+test("every code has a complete body whose statusCode repeats the HTTP status", () => {
   for (const code of errorCodes) {
     const { status, body } = answerFor(new ServiceError(code, "why"));
     expect(errorBody.safeParse(body).success).toBe(true);
@@ -12,17 +12,17 @@ test("every code answers a complete body whose statusCode repeats the HTTP statu
   }
 });
 
-test("every 429 and 5xx may be tried again, nothing else below may but some 409s, and all but the 500s say when", () => {
+test("marks every 429, every 5xx and only some 409s as retryable, and all but the 500s say when", () => {
   for (const code of errorCodes) {
     const error = new ServiceError(code, "why");
     const { status, headers } = answerFor(error);
-    // A conflict may pass, as a call under way does, or stay.
+    // A conflict may be temporary, like a call in progress, or permanent.
     if (status !== 409) expect([code, error.retryable]).toEqual([code, status === 429 || status >= 500]);
     expect([code, headers["retry-after"] !== undefined]).toEqual([code, error.retryable && status !== 500]);
   }
 });
 
-test("when the moment is known at which a call may succeed, that is told", () => {
+test("reports when a retry may succeed, if known", () => {
   const error = new ServiceError("RATE_LIMITED", "too many", { retryAfterSeconds: 42 });
   expect(answerFor(error).headers).toEqual({ "retry-after": "42" });
 });
@@ -32,7 +32,7 @@ test.for([
   ["a string", "secret"],
   ["nothing", undefined],
   ["a look-alike", { code: "FORBIDDEN", statusCode: 403, message: "secret" }],
-])("%s that nobody planned for is a 500 without its words", ([, thrown]) => {
+])("an unexpected %s is a 500 without its message", ([, thrown]) => {
   expect(answerFor(thrown)).toMatchObject({
     status: 500,
     unexpected: true,
@@ -40,7 +40,7 @@ test.for([
   });
 });
 
-test("a status that a library hangs on its error is not believed", () => {
+test("ignores a status that a library puts on its error", () => {
   const error = Object.assign(new Error("secret"), { statusCode: 404, code: "ENOENT" });
   expect(answerFor(error).status).toBe(500);
 });

@@ -2,10 +2,10 @@ import { STATUS_CODES } from "node:http";
 import { type ErrorCode, ServiceError } from "@causeway/domain";
 import type { ErrorBody } from "@causeway/wire";
 
-/** How one code looks to a client. */
+/** How a client sees one code. */
 interface Face {
   readonly status: number;
-  /** Said instead of the error's own words, when those are not meant for the caller. */
+  /** Replaces the error's own message if that is not meant for the caller. */
   readonly message?: string;
   /** Seconds after which the same call may succeed. */
   readonly retryAfterSeconds?: number;
@@ -13,7 +13,7 @@ interface Face {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** Every code has a face: a new one does not compile without. */
+/** Complete by type: a new code does not compile without an entry. */
 const faces = {
   INVALID_REQUEST: { status: 400 },
   AMOUNT_TOO_LOW: { status: 400 },
@@ -66,8 +66,7 @@ const faces = {
 } as const satisfies Record<ErrorCode, Face>;
 
 /**
- * What to send for an error, and whether it was anything but expected (then it belongs in the log, with its
- * causes).
+ * The answer to an error, and whether the error is unexpected (then it belongs in the log, with its causes).
  */
 export interface ErrorAnswer {
   readonly status: number;
@@ -76,7 +75,7 @@ export interface ErrorAnswer {
   readonly unexpected: boolean;
 }
 
-/** The answer to any thrown value. Never shows the words of an error that was not made for the caller. */
+/** The answer to any thrown value. Never shows the message of an error that was not meant for the caller. */
 export function answerFor(thrown: unknown): ErrorAnswer {
   const error = asServiceError(thrown);
   const face: Face = faces[error.code];
@@ -96,7 +95,7 @@ export function answerFor(thrown: unknown): ErrorAnswer {
   };
 }
 
-/** The facts of an error, the field at fault among them. */
+/** The facts of an error, including the invalid field. */
 function errorData({ facts: { field, data } }: ServiceError): { readonly errorData?: unknown } {
   if (typeof data === "string") return { errorData: data };
   if (field === undefined && data === undefined) return {};
@@ -128,12 +127,12 @@ function asServiceError(thrown: unknown): ServiceError {
 }
 
 /**
- * The node's or the network's fault, wherever in the chain of causes: never the caller's, and its text may
- * name a private URL.
+ * An error of a node or the network anywhere in the chain of causes: never the caller's, and its text may
+ * contain a private URL.
  */
 function rpcFault(thrown: unknown): ServiceError | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++) {
-    // By its code: subclasses have names of their own.
+    // By its code: subclasses have other names.
     if (!("code" in error) || error.code !== "RPC_FAULT") continue;
     return new ServiceError("RPC_HTTP_ERROR", "a chain node returned no usable response; try again", {
       cause: thrown,
@@ -142,7 +141,7 @@ function rpcFault(thrown: unknown): ServiceError | undefined {
   return undefined;
 }
 
-/** Errors that the HTTP framework raises before a route is reached. */
+/** Errors that the HTTP framework throws before a route is reached. */
 function frameworkError(thrown: unknown): ServiceError | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown };

@@ -19,20 +19,20 @@ import { watchAnswers } from "./watch-answers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Codes of fields whose bad values have a code of their own. */
+    /** Fields whose invalid values have an error code of their own. */
     readonly fieldErrorCodes?: FieldErrorCodes;
-    /** Errors of this route in a form of its own, made of the usual answer. */
+    /** This route's own error format, made from the usual answer. */
     readonly errorAnswer?: (usual: ErrorAnswer) => OwnErrorAnswer;
-    /** This route answers sooner than `handlerTimeoutMs`, ms. */
+    /** A shorter limit than `handlerTimeoutMs` for this route, ms. */
     readonly answerWithinMs?: number;
   }
 }
 
-/** How a server behaves towards the network. All times in ms. */
+/** Network options of a server. All times in ms. */
 export interface HttpOptions {
   /** Default: none. */
   readonly trustProxy?: TrustedProxies;
-  /** Who may read `GET /metrics`. Default: everyone who reaches the port. */
+  /** Access to `GET /metrics`. Default: everyone who reaches the port. */
   readonly metrics?: MetricsAccess;
   /** Time to receive a whole request. */
   readonly requestTimeoutMs?: number;
@@ -41,16 +41,16 @@ export interface HttpOptions {
   readonly bodyLimitBytes?: number;
   /** Check every answer against its schema: for tests and staging. */
   readonly checkResponses?: boolean;
-  /** Serve the interactive page besides the JSON document. */
+  /** Serve the interactive page in addition to the JSON document. */
   readonly interactiveDocumentation?: boolean;
   /**
-   * Errors in a form of the service's own: gets what was thrown (undefined: no such route) and the usual
+   * The service's own error format, made from the thrown value (undefined: no such route) and the usual
    * answer.
    */
   readonly errorAnswer?: (thrown: unknown, usual: ErrorAnswer) => OwnErrorAnswer;
 }
 
-/** An answer to an error whose body is not the usual one. */
+/** An error answer with a body of its own. */
 export interface OwnErrorAnswer extends Omit<ErrorAnswer, "body"> {
   readonly body: object;
 }
@@ -63,9 +63,9 @@ export interface HttpServices {
 const BODY_LIMIT_BYTES = 256 * 1024;
 
 /**
- * A server with everything but routes: validation by zod, errors in one form, CORS, metrics, documentation.
- * Never listens. Answers are written by `JSON.stringify`; their schemas describe them and are checked only
- * when `checkResponses` is on.
+ * Creates a server without routes: validation by zod, one error format, CORS, metrics, documentation. The
+ * caller listens. Answers are serialized by `JSON.stringify`; their schemas document them and are checked
+ * only with `checkResponses`.
  */
 export async function createHttpServer(
   services: HttpServices,
@@ -75,17 +75,16 @@ export async function createHttpServer(
   const answerTo = (thrown: unknown, usual = answerFor(thrown)): OwnErrorAnswer =>
     options.errorAnswer?.(thrown, usual) ?? usual;
   const app: FastifyInstance = fastify({
-    // A logger of the framework's own would make it follow each answer with two listeners more. What it has
-    // to say of a single request (answered twice, failed after its answer) goes to the one logger of all: a
-    // child per request costs more than the lines it would mark.
+    // A framework logger would add two listeners per answer. Its messages about single requests (answered
+    // twice, failed after the answer) go to the shared logger: a child logger per request costs more than the
+    // lines it would mark.
     logger: false,
     childLoggerFactory: () => services.log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestIds(),
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 15_000,
-    // Every body is read through a schema that keeps only the fields it names, so no key can reach a
-    // prototype.
+    // Every body is parsed by a schema that keeps only its known fields, so no key can reach a prototype.
     onProtoPoisoning: "ignore",
     onConstructorPoisoning: "ignore",
     trustProxy: trustedHops(options.trustProxy ?? false),
@@ -93,7 +92,7 @@ export async function createHttpServer(
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(() => JSON.stringify);
-  // Left in place, the framework's own text parser would turn a wrong content type into a wrong body.
+  // The framework's own text parser would turn a wrong content type into a wrong body.
   app.removeContentTypeParser("text/plain");
 
   const unknownRoute = noteRoutes(app);
@@ -134,9 +133,7 @@ export async function createHttpServer(
 
 const PROXY_ID = /^[\w.:+/=-]{1,128}$/;
 
-/**
- * Ids of requests in the log: the one of the proxy in front, or a number that is unique among all processes.
- */
+/** Request ids for the log: the id of the proxy in front, or a number that is unique across processes. */
 function createRequestIds(): (request: Pick<IncomingMessage, "headers">) => string {
   const process = randomBytes(4).toString("hex");
   let count = 0;

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Sends text that is JSON already, without the framework's serializer. */
+/** Sends JSON text without the framework's serializer. */
 export function sendJson(reply: FastifyReply, json: string | Buffer): FastifyReply {
   return reply.header("content-type", JSON_TYPE).send(json);
 }

@@ -16,7 +16,7 @@ class FakeProcess extends EventEmitter {
 const asProcess = (fake: FakeProcess) =>
   fake as unknown as Pick<NodeJS.Process, "on" | "off" | "exit" | "exitCode">;
 
-test("parts are closed in reverse order, each after the one before it is done, and once", async () => {
+test("closes parts once and in reverse order, each after the previous one is done", async () => {
   const order: string[] = [];
   const lifecycle = createLifecycle(silent, 1000);
   for (const name of ["pool", "queue", "server"]) {
@@ -29,7 +29,7 @@ test("parts are closed in reverse order, each after the one before it is done, a
   expect(order).toEqual(["server", "queue", "pool"]);
 });
 
-test("a part that fails or hangs is named and does not keep the others open", async () => {
+test("names a part that fails or hangs, and still closes the others", async () => {
   const lines: string[] = [];
   const order: string[] = [];
   const log = createLogger({ name: "test", level: "error" }, { write: (line) => void lines.push(line) });
@@ -44,7 +44,7 @@ test("a part that fails or hangs is named and does not keep the others open", as
   expect(lines.map((line) => JSON.parse(line).part)).toEqual(["failing", "hanging"]);
 });
 
-test("a signal closes everything and leaves the ending to the event loop", async () => {
+test("a signal closes everything, and the process ends when the event loop is empty", async () => {
   const host = new FakeProcess();
   const lifecycle = createLifecycle(silent, 1000);
   let closed = false;
@@ -65,7 +65,7 @@ test("a signal closes everything and leaves the ending to the event loop", async
   ]);
 });
 
-test("a start that fails closes what was begun and leaves exit code 1", async () => {
+test("a failed start closes what was started and leaves exit code 1", async () => {
   const host = new FakeProcess();
   const lifecycle = createLifecycle(silent, 1000);
   let closed = false;

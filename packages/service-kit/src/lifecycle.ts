@@ -1,18 +1,18 @@
 import type { Logger } from "./logging.ts";
 import { StartProblem } from "./start-problem.ts";
 
-/** What a process must put down before it ends, in reverse order of taking it up. */
+/** What a process must close before it ends, in reverse order of creation. */
 export interface Lifecycle {
   /** `close` is called once, after everything that was added later is closed. */
   add(name: string, close: () => unknown): void;
   /**
-   * Closes everything; what fails or hangs is named in the log and does not keep the rest from closing. True
-   * when all closed in time.
+   * Closes everything; what fails or hangs is logged by name and does not keep the rest from closing. True if
+   * all closed in time.
    */
   close(): Promise<boolean>;
 }
 
-/** `deadlineMs` is for all closings together. */
+/** `deadlineMs` covers all closings together. */
 export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
   const open: { readonly name: string; readonly close: () => unknown }[] = [];
   let closing: Promise<boolean> | undefined;
@@ -38,9 +38,9 @@ export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
 }
 
 /**
- * Runs a process: `start`, then wait for SIGTERM or SIGINT, then close. Ends by letting the event loop empty,
- * never by `process.exit`, so that no log line is cut; only when closing failed, or a second signal comes, is
- * the process ended by force. A `start` that throws closes what was begun, logs and sets the exit code 1.
+ * Runs a process: `start`, wait for SIGTERM or SIGINT, close. Ends when the event loop is empty instead of
+ * calling `process.exit`, so that no log line is lost; only a failed close or a second signal ends it by
+ * force. If `start` throws, it closes what was started, logs, and sets exit code 1.
  */
 export async function runUntilSignal(options: {
   readonly log: Logger;
@@ -60,13 +60,13 @@ export async function runUntilSignal(options: {
   for (const name of ["SIGTERM", "SIGINT"] as const) host.on(name, onSignal);
   try {
     try {
-      // A signal during a start that hangs must end the process too.
+      // A signal during a hanging start must end the process too.
       await Promise.race([start(), signalled.promise]);
       const signal = await signalled.promise;
       log.info({ event: "stopping", signal });
     } catch (err) {
       stopping = true;
-      // Whoever mends what is outside the code needs the sentence, not the stack.
+      // Outside the code the sentence helps, not the stack.
       if (err instanceof StartProblem) log.fatal({ event: "startFailed", problem: err.message });
       else log.fatal({ event: "startFailed", err });
       host.exitCode = 1;

@@ -9,7 +9,7 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   return text;
 }
 
-test("secrets are taken out of a line wherever they stand in it", () => {
+test("removes secrets anywhere in a line", () => {
   const text = logged((log) =>
     log.info({
       privateKey: "s3cret",
@@ -21,12 +21,12 @@ test("secrets are taken out of a line wherever they stand in it", () => {
   expect(JSON.parse(text)).toMatchObject({ privateKey: "[secret]", chain: { id: 1 } });
 });
 
-test("a line says when it was written, in UTC", () => {
+test("a line has its time in UTC", () => {
   const { time } = JSON.parse(logged((log) => log.info({ event: "listening" }))) as { time: string };
   expect(time).toBe(new Date(time).toISOString());
 });
 
-test("a pretty line has the same facts, and the stack of an error on lines of its own", () => {
+test("a pretty line has the same facts, and an error's stack on lines of its own", () => {
   let text = "";
   const log = createLogger(
     { name: "api", level: "info" },
@@ -68,7 +68,7 @@ test.for([
   expect(withoutUrlSecrets(given ?? "")).toBe(shown);
 });
 
-test("an error is logged with code, facts and causes, without what a client library hangs on it", () => {
+test("logs an error with code, facts and causes, without what a client library attaches", () => {
   const cause = Object.assign(new Error("POST https://node.example/KEY"), {
     request: { url: "KEY" },
     code: "ECONNRESET",

@@ -3,7 +3,7 @@ import { prettyLines } from "./pretty-lines.ts";
 
 export type { Logger } from "pino";
 
-/** Names whose values never reach a log line, at the top of the line or up to two levels down. */
+/** Names whose values never reach a log line, at the top level or up to two levels down. */
 const secretNames = [
   "authorization",
   "x-api-key",
@@ -18,7 +18,7 @@ const secretNames = [
 ];
 const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) => `${parent}["${name}"]`));
 
-/** Causes deeper than this say nothing that the first ones do not. */
+/** Maximum depth of logged causes. */
 const DEEPEST_CAUSE = 6;
 
 export interface LogOptions {
@@ -29,8 +29,8 @@ export interface LogOptions {
 }
 
 /**
- * One JSON line per event on stdout (or `destination`), or one for people, with secrets and credentials of
- * URLs taken out.
+ * Writes one JSON line per event to stdout (or `destination`), or a human-readable one, without secrets and
+ * credentials in URLs.
  */
 export function createLogger(
   options: LogOptions,
@@ -41,7 +41,8 @@ export function createLogger(
     name: options.name,
     level: options.level,
     redact: { paths: secretPaths, censor: "[secret]" },
-    // Under this key pino copies an error's message, URLs and all, to the top of the line: no line uses it.
+    // With its usual key, pino would copy an error's message, URLs included, to the top of the line. No line
+    // uses this one.
     errorKey: "thrown",
     serializers: { err: errorFacts, error: errorFacts, thrown: errorFacts },
   };
@@ -49,12 +50,12 @@ export function createLogger(
 }
 
 /**
- * Shortens every URL in `text` to scheme and host: keys of RPC providers stand in user, path and query alike.
- * Places in the code stay.
+ * Shortens every URL in `text` to scheme and host: keys of RPC providers may be in user, path and query. Code
+ * locations stay.
  */
 export function withoutUrlSecrets(text: string): string {
   return text.replace(URL_PATTERN, (url, scheme: string, rest: string) => {
-    // The lines of a stack; without them a log says that something failed, but not where.
+    // Lines of a stack: without them a log shows that something failed, but not where.
     if (PLACES_IN_CODE.has(scheme.toLowerCase())) return url;
     const [authority = ""] = rest.split(/[/?#]/, 1);
     const host = authority.slice(authority.lastIndexOf("@") + 1);
@@ -67,9 +68,9 @@ const PLACES_IN_CODE = new Set(["file", "node"]);
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]*):\/\/([^\s"'`<>()\\]+)/gi;
 
 /**
- * What a log line says of an error: type, code, message, stack, the facts of a service error and the chain of
- * causes. Other properties are left out on purpose: client libraries hang whole requests, with their URLs and
- * headers, on their errors.
+ * Formats an error for the log: type, code, message, stack, the facts of a service error and the chain of
+ * causes. Omits other properties on purpose: client libraries attach whole requests, with their URLs and
+ * headers, to their errors.
  */
 export function errorFacts(error: unknown): unknown {
   return describe(error, 0);

@@ -5,7 +5,7 @@ import { createMetrics } from "./metrics.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a database that does not answer holds up no scrape: what reads it keeps its last value", async () => {
+test("an unresponsive database delays no scrape: its metrics keep their last values", async () => {
   const { registry } = createMetrics("test");
   let read = async (): Promise<number> => await Promise.resolve(7);
   const gauge = new Gauge({

@@ -3,21 +3,21 @@ import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, type CollectFunction, Registry } from "prom-client";
 import { bearerTokenCheck } from "./bearer-token.ts";
 
-/** All counters of one process. Made once per process and passed down; never a global registry. */
+/** All metrics of one process. Created once and passed down; never a global registry. */
 export interface Metrics {
   readonly registry: Registry;
 }
 
 /**
- * A scrape waits this long for what a metric reads when it is collected. Scrapers give up after about ten
- * seconds, and then have no figures at all.
+ * How long a scrape waits for a metric to read its value. Scrapers give up after about ten seconds and then
+ * have no metrics at all.
  */
 const COLLECTED_WITHIN_MS = 3_000;
 
-/** A registry whose metrics keep their last values while what they read does not answer. */
+/** A registry whose metrics keep their last values while their source does not answer. */
 class ImpatientRegistry extends Registry {
   override registerMetric(metric: Parameters<Registry["registerMetric"]>[0]): void {
-    // The types of metrics do not show it, but each reads this property when it is collected.
+    // Not visible in the types, but every metric reads this property when it is collected.
     const collecting = metric as { collect?: CollectFunction<typeof metric> };
     const { collect } = collecting;
     if (collect !== undefined)
@@ -40,7 +40,7 @@ async function inTime(collected: Promise<void>): Promise<void> {
 }
 
 /**
- * Starts to collect the process's own figures (memory, event loop, GC). `service` becomes a label of every
+ * Starts to collect the process's own metrics (memory, event loop, GC). `service` becomes a label of every
  * series.
  */
 export function createMetrics(service: string): Metrics {
@@ -50,10 +50,10 @@ export function createMetrics(service: string): Metrics {
   return { registry };
 }
 
-/** Who may read `GET /metrics`: everyone who reaches the port, the bearer of a token, or no one (404). */
+/** Access to `GET /metrics`: everyone who reaches the port, the bearer of a token, or no one (404). */
 export type MetricsAccess = "open" | "closed" | { readonly token: string };
 
-/** Serves `GET /metrics`. Balances and refusals are in it, so a public port must not serve it openly. */
+/** Serves `GET /metrics`. It contains balances and errors, so a public port must not serve it openly. */
 export function serveMetrics(
   app: FastifyInstance,
   { registry }: Metrics,

@@ -14,7 +14,7 @@ const document = {
   },
 };
 
-test("a required field with another name may come under either, and one of the two is required", () => {
+test("a required field with an alias may use either name, and one of the two is required", () => {
   const { components } = withAliases(document, { Quote: { originChainId: "fromChainId" } });
   expect(components.schemas.Quote).toEqual({
     type: "object",
@@ -38,7 +38,7 @@ test("a required field with another name may come under either, and one of the t
   expect(withAliases(document)).toEqual(document);
 });
 
-test("an alias of what is not there, or not required, stops the document", () => {
+test("refuses an alias of a field that is missing or not required", () => {
   expect(() => withAliases(document, { Quote: { chain: "x" } })).toThrow(
     "invariant violated: chain is not a required field",
   );

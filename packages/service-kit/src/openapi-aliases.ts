@@ -10,9 +10,9 @@ interface ObjectSchema {
 }
 
 /**
- * Says that a required field may come under another name. Each name is an alternative with a property of its
- * own, from which generators make a type that requires one of the two; alternatives of `required` alone they
- * read as anything.
+ * Documents that a required field may have another name. Each name is an alternative with its own property,
+ * from which generators make a type that requires one of the two; they ignore alternatives of `required`
+ * alone.
  */
 export function withAliases<D extends OpenapiDocument>(document: D, aliases: OpenapiAliases = {}): D {
   const schemas = { ...document.components?.schemas };

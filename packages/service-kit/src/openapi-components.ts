@@ -9,9 +9,9 @@ export interface OpenapiDocument {
 const REF = "#/components/schemas/";
 
 /**
- * The schema registry names every schema twice, `X` as we send it and `XInput` as we take it. Keeps one where
- * both are the same or only one is used (the input where both are), drops what no path uses, and gives every
- * answer the words of its status.
+ * The schema registry names every schema twice, `X` as sent and `XInput` as accepted. Keeps one if both are
+ * equal or only one is used (the input if both are), drops what no path uses, and describes every answer by
+ * its status.
  */
 export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   const schemas = document.components?.schemas ?? {};
@@ -51,8 +51,8 @@ const without = (schemas: Schemas, names: ReadonlySet<string>): Schemas =>
   Object.fromEntries(Object.entries(schemas).filter(([name]) => !names.has(name)));
 
 /**
- * Names of `XInput` that equal `X` once all equal twins are taken for one: the largest such set, found by
- * removing what differs.
+ * Names of `XInput` that equal `X` if all equal twins are treated as one: the largest such set, found by
+ * removing those that differ.
  */
 function equalTwins(schemas: Schemas): Set<string> {
   const twins = new Set(Object.keys(schemas).filter((name) => isInput(name, schemas)));
@@ -70,10 +70,7 @@ function equalTwins(schemas: Schemas): Set<string> {
   return twins;
 }
 
-/**
- * Text to compare by: that an answer has no further fields, and that input may have them, is no difference in
- * what is described.
- */
+/** Text for comparison: whether additional fields are allowed does not count as a difference. */
 function looseness(schema: unknown): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     key === "additionalProperties" && value === false ? undefined : value,

@@ -16,7 +16,7 @@ const document = {
   components: { schemas: { Body: { type: "object" } } },
 };
 
-test("schemas and required parameters get their examples; optional ones stay empty, so that nobody sends them unasked", () => {
+test("adds examples to schemas and required parameters, but not to optional ones, which would be sent unintentionally", () => {
   const { paths, components } = withExamples(document, {
     schemas: { Body: { amount: "1" } },
     parameters: { chainId: 7, user: "somebody" },

@@ -1,12 +1,10 @@
 import type { OpenapiDocument } from "./openapi-components.ts";
 
-/** Example values that readers, and tools such as the interactive page, can send as they are. */
+/** Example values that readers and tools, such as the interactive page, can send unchanged. */
 export interface OpenapiExamples {
   /** By the name of a schema in `components`. */
   readonly schemas: Readonly<Record<string, unknown>>;
-  /**
-   * By the name of a parameter, wherever it is required: the interactive page would send optional ones, too.
-   */
+  /** By the name of a required parameter: the interactive page would send optional ones, too. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 

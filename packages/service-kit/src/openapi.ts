@@ -7,24 +7,24 @@ import { type OpenapiDocument, tidyComponents } from "./openapi-components.ts";
 import { type OpenapiExamples, withExamples } from "./openapi-examples.ts";
 import { icon, logo } from "./openapi-logo.ts";
 
-/** What the OpenAPI document says of a service as a whole. */
+/** The service as a whole in the OpenAPI document. */
 export interface ApiDescription {
   readonly title: string;
   /** Version of the interface, not of the build. */
   readonly version: string;
   readonly description: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  /** Where instances answer; the first is what the interactive page calls. */
+  /** URLs of instances; the interactive page calls the first. */
   readonly servers?: readonly { readonly url: string; readonly description: string }[];
   /** Other names under which required fields of components are accepted. */
   readonly aliases?: OpenapiAliases;
-  /** Example values of components and, by their names, of parameters. */
+  /** Example values of components and, by name, of parameters. */
   readonly examples?: OpenapiExamples;
-  /** Ways to say who one is, by the names that routes use in `security`. */
+  /** Authentication schemes, by the names that routes use in `security`. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
 }
 
-/** One way of saying who one is. */
+/** One authentication scheme. */
 export type SecurityScheme = { readonly description: string } & (
   | { readonly type: "apiKey"; readonly in: "header"; readonly name: string }
   | { readonly type: "http"; readonly scheme: "bearer" }
@@ -32,7 +32,7 @@ export type SecurityScheme = { readonly description: string } & (
 
 /**
  * Serves the OpenAPI 3.0.3 document of all routes added later: the page at `/documentation`, JSON at
- * `/documentation/json`. `interactivePage: false` leaves out the page (and the time it takes to load).
+ * `/documentation/json`. `interactivePage: false` omits the page (and the time it takes to load).
  */
 export async function serveDocumentation(
   app: FastifyInstance,

@@ -12,10 +12,7 @@ const LEVELS: Readonly<
   60: { name: "FATAL", color: "red" },
 };
 
-/**
- * Writes each JSON line as one for people: time, level, event, facts; the stacks of errors on lines of their
- * own.
- */
+/** Rewrites each JSON line for people: time, level, event, facts; an error's stack on lines of its own. */
 export function prettyLines(output: { write(text: string): unknown }, hasColors: boolean): DestinationStream {
   return {
     write: (line) => {
@@ -50,7 +47,7 @@ function pretty(line: string, hasColors: boolean): string {
   return `${words.join(" ")}\n${stack ?? ""}`;
 }
 
-/** The stack with its line breaks, then what goes on the line itself. */
+/** The stack with its line breaks, then what stays on the line itself. */
 function errorLines(err: unknown): readonly string[] {
   if (err === undefined) return [];
   if (typeof err !== "object" || err === null) return ["", `err=${valueText(err)}`];

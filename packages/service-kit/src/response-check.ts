@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 
-/** An answer of ours that its own schema does not allow: a bug of this service. */
+/** An answer that its own schema does not allow: a bug of this service. */
 export class ResponseMismatch extends Error {
   constructor(route: string, status: number, problem: string) {
     super(`${status} response of ${route} does not match its schema: ${problem}`);
@@ -11,8 +11,8 @@ export class ResponseMismatch extends Error {
 }
 
 /**
- * Checks every JSON answer against the schema its route declares for the status, undeclared fields included,
- * and turns a mismatch into a 500. For tests and staging: it costs about as much as making the answer.
+ * Checks every JSON answer against its route's schema for the status, including undeclared fields, and turns
+ * a mismatch into a 500. For tests and staging: it costs about as much as creating the answer.
  */
 export function checkResponses(app: FastifyInstance): void {
   app.addHook("onSend", async (request, reply, payload) => {
@@ -29,13 +29,13 @@ export function checkResponses(app: FastifyInstance): void {
   });
 }
 
-/** What is wrong with `value`; undefined when the schema describes all of it. */
+/** What is wrong with `value`; undefined if the schema describes all of it. */
 export function mismatch(schema: z.ZodType, value: unknown): string | undefined {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     return parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
   }
-  // zod drops what it was not told of: whatever is missing afterwards stands in no document.
+  // zod drops unknown fields: whatever is missing afterwards is undocumented.
   return isDeepStrictEqual(parsed.data, value) ? undefined : "it has fields that are not in the schema";
 }
 

@@ -3,12 +3,12 @@ import { durations, type NoteDuration } from "./durations.ts";
 
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
 
-/** Notes that a request of one route was answered. */
+/** Records that a request of one route was answered. */
 export type NoteAnswer = (status: number, tookMs: number) => void;
 
 /**
- * The histogram `http_request_duration_seconds` by method, route and status. Series exist once a route has
- * given that status.
+ * The histogram `http_request_duration_seconds` by method, route and status. A series exists once a route has
+ * returned that status.
  */
 export function routeTimes(registry: Registry): (method: string, route: string) => NoteAnswer {
   const seriesOf = durations(registry, {

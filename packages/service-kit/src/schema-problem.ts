@@ -1,20 +1,19 @@
 import { type ErrorCode, ServiceError } from "@causeway/domain";
 
-/** The part of a validation failure that this file reads; zod's validator of the type provider fills it. */
+/** The part of a validation failure that this file reads; the type provider's zod validator creates it. */
 interface Problem {
   readonly instancePath: string;
   readonly message?: string | undefined;
 }
 
-/** Set on a route (`config`) to give bad values of some fields a code of their own. */
+/** Set in a route's `config` to give invalid values of some fields an error code of their own. */
 export interface FieldErrorCodes {
   readonly [field: string]: ErrorCode;
 }
 
 /**
- * Turns a failed schema into one error for the caller: `amount must be a string of decimal digits`. The first
- * problem is the message, all of them are in `errorData`. A field that is merely absent is always
- * `INVALID_REQUEST`.
+ * Turns a validation failure into one error for the caller: `amount must be a string of decimal digits`. The
+ * message is the first problem, `errorData` has all of them. A missing field is always `INVALID_REQUEST`.
  */
 export function schemaProblem(
   problems: readonly Problem[],

@@ -5,7 +5,7 @@ import { createLifecycle, runUntilSignal } from "./lifecycle.ts";
 import { createLogger } from "./logging.ts";
 import { listenOn, StartProblem } from "./start-problem.ts";
 
-test("a port that is taken is a problem that names the setting of the port", async () => {
+test("names the setting of the port when the port is taken", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => other.once("listening", resolve));
   const { port } = other.address() as { port: number };
@@ -19,7 +19,7 @@ test("a port that is taken is a problem that names the setting of the port", asy
   other.close();
 });
 
-test("an address of another host is a problem of HTTP_HOST", async () => {
+test("names HTTP_HOST when the address belongs to another host", async () => {
   const server = fastify();
   // TEST-NET-1, which no host has.
   await expect(listenOn(server, { host: "192.0.2.1", port: 0, portName: "HTTP_PORT" })).rejects.toThrow(
@@ -28,7 +28,7 @@ test("an address of another host is a problem of HTTP_HOST", async () => {
   await server.close();
 });
 
-test("a start that fails for a reason outside the code logs one sentence, without a stack", async () => {
+test("logs one sentence without a stack when a start fails for a reason outside the code", async () => {
   const lines: string[] = [];
   const log = createLogger({ name: "test", level: "info" }, { write: (line) => void lines.push(line) });
   const host = { exitCode: undefined as number | undefined, on() {}, off() {}, exit() {} };

@@ -9,10 +9,10 @@ export class StartProblem extends Error {
 }
 
 /**
- * Listens on an address that settings give.
+ * Listens on a configured address.
  * @param portName the setting of the port
- * @returns where it listens, as a URL
- * @throws StartProblem when the address is taken, forbidden or not one of this host
+ * @returns the URL that it listens on
+ * @throws StartProblem if the address is taken, forbidden or not of this host
  */
 export async function listenOn(
   server: Pick<FastifyInstance, "listen">,

@@ -4,8 +4,8 @@ import { errorAnswer, type ErrorAnswer } from "./error-map.ts";
 const LONGEST_SHOWN_PATH = 200;
 
 /**
- * Answers for what no route takes: 405 with `Allow` where the path exists with other methods, otherwise 404.
- * Must be called before the routes are added: it notes them as they come.
+ * Answers requests without a route: 405 with `Allow` if the path exists with other methods, otherwise 404.
+ * Must be called before routes are added, because it records them.
  */
 export function noteRoutes(app: FastifyInstance): (method: string, url: string) => ErrorAnswer {
   const routes: { readonly matches: (path: string) => boolean; readonly methods: readonly string[] }[] = [];

@@ -5,11 +5,10 @@ import type { NoteAnswer } from "./route-times.ts";
 const LOOKS_PER_DEADLINE = 20;
 
 /**
- * Follows each request of the routes added later from its head to the end of its answer: tells how long it
- * took, and answers 503 `REQUEST_TIMED_OUT` for a route that has not answered within its `answerWithinMs`, or
- * within `deadlineMs` (up to 5 % later). One hook and one listener per request for both, and one timer for
- * all routes with the same limit: the framework's own hooks, timers and AbortControllers would cost a fast
- * route up to a fifth of its time.
+ * Follows each request of the routes added later from its head to the end of its answer: reports its
+ * duration, and answers 503 `REQUEST_TIMED_OUT` after `answerWithinMs` or `deadlineMs` (up to 5 % later). One
+ * hook and one listener per request, and one timer per limit: the framework's own hooks, timers and
+ * AbortControllers would cost a fast route up to a fifth of its time.
  */
 export function watchAnswers(
   app: FastifyInstance,
@@ -23,7 +22,7 @@ export function watchAnswers(
     return watch;
   };
   app.addHook("onRoute", (route) => {
-    // A hook per route knows its route; asking the request for it would build an object per answer.
+    // A hook per route knows its route; reading it from the request would create an object per answer.
     const note = timesOf([route.method].flat().join(","), route.url);
     const { waiting } = watchOf(Math.min(route.config?.answerWithinMs ?? deadlineMs, deadlineMs));
     route.onRequest = [
@@ -31,7 +30,7 @@ export function watchAnswers(
         const { raw } = reply;
         const startedAtMs = performance.now();
         waiting.set(reply, startedAtMs);
-        // The answer to a client that went away never finishes; the timer forgets it.
+        // The answer to a disconnected client never finishes; the timer drops it.
         raw.on("finish", () => {
           waiting.delete(reply);
           note(raw.statusCode, performance.now() - startedAtMs);
@@ -48,8 +47,8 @@ export function watchAnswers(
 
 interface Watch {
   /**
-   * When each request began that is not answered yet. In order of arrival, so a look ends at the first one
-   * that still has time.
+   * Start times of unanswered requests, in order of arrival, so that a check ends at the first one that still
+   * has time.
    */
   readonly waiting: Map<FastifyReply, number>;
   readonly timer: NodeJS.Timeout;

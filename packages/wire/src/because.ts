@@ -1,12 +1,12 @@
 /**
- * Words for a value of the wrong type: `is required` when it is absent, otherwise `reason`. The error map
- * puts the field's name in front, so a reason reads on from it: `amount` + `must be a string`.
+ * The reason for a value of the wrong type: `is required` if it is absent, otherwise `reason`. The error map
+ * puts the field's name in front: `amount` + `must be a string`.
  */
 export function because(reason: string): { error: (issue: { readonly input?: unknown }) => string } {
   return { error: (issue) => (issue.input === undefined ? "is required" : reason) };
 }
 
-/** The same for an object that takes no fields but its own: names those that it does not know. */
+/** The same for an object without other fields: names the unknown ones. */
 export function becauseStrict(reason: string): {
   error: (issue: {
     readonly code?: string;

@@ -5,7 +5,7 @@ const UINT256_MAX = 2n ** 256n - 1n;
 const LONGEST_ADDRESS = 128;
 const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
-/** Any text, up to `max` characters. A database takes neither NUL nor half a character. */
+/** Any text, up to `max` characters. Postgres accepts neither NUL nor unpaired surrogates. */
 export const text = (max: number): z.ZodString =>
   z
     .string(because("must be a string"))
@@ -16,15 +16,15 @@ export const text = (max: number): z.ZodString =>
     );
 
 /**
- * An account, contract or currency of any chain family: which forms are valid depends on the chain, so the
- * use case judges.
+ * An account, contract or currency of any chain family: the valid formats depend on the chain, so the use
+ * case checks them.
  */
 export const address = z
   .string(because("must be a string"))
   .min(1, "must not be empty")
   .max(LONGEST_ADDRESS, `must have at most ${LONGEST_ADDRESS} characters`);
 
-/** Amount in smallest units: decimal digits in a string, below 2^256. */
+/** Amount in base units: decimal digits in a string, below 2^256. */
 export const amount = z
   .string(because("must be a string of decimal digits (base units)"))
   .regex(/^\d+$/, { error: "must be a string of decimal digits (base units)", abort: true })
@@ -36,8 +36,8 @@ export const amount = z
 const WEI = "must be a whole number of wei: decimal digits, or 0x and hex digits";
 
 /**
- * Wei as clients write it: text of decimal digits, hex, or a number. It stays as it came; `BigInt` reads each
- * of them.
+ * Wei in any format that clients use: decimal text, hex, or a number. The schema does not convert it;
+ * `BigInt` reads each of them.
  */
 export const wei = z
   .union([z.string(), z.number()], because(WEI))
@@ -54,7 +54,10 @@ export const hash32 = z
   .string(because("must be 0x followed by 64 hex digits"))
   .regex(HASH_PATTERN, "must be 0x followed by 64 hex digits");
 
-/** Of any chain family: `0x` and 64 hex digits, the digits bare (Bitcoin), or base58 of 64 bytes (Solana). */
+/**
+ * Of any chain family: `0x` and 64 hex digits, 64 digits without prefix (Bitcoin), or base58 of 64 bytes
+ * (Solana).
+ */
 export const transactionId = z
   .string(because("must be 0x followed by 64 hex digits"))
   .regex(
@@ -76,8 +79,8 @@ export const count = (what: string): z.ZodInt =>
   z.int(because(`must be a whole number of ${what}`)).nonnegative("must not be negative");
 
 /**
- * A whole number that clients send as a number or as a string of digits. `what` completes "must be …".
- * It stays as it came (schemas carry no transforms); {@link wholeNumber} reads it.
+ * A whole number that clients send as a number or as digits. `what` completes "must be …". The schema does
+ * not convert it; {@link wholeNumber} does.
  */
 export const numberOrDigits = (what: string, max = Number.MAX_SAFE_INTEGER): z.ZodType<number | string> =>
   z.union([z.number(), z.string()], because(`must be ${what}`)).refine((value) => {
@@ -85,20 +88,20 @@ export const numberOrDigits = (what: string, max = Number.MAX_SAFE_INTEGER): z.Z
     return whole !== undefined && whole <= max;
   }, `must be ${what}`);
 
-/** The non-negative safe integer that `value` states; undefined when it states none. */
+/** The non-negative safe integer of `value`; undefined if it has none. */
 export function wholeNumber(value: number | string): number | undefined {
   if (typeof value === "string" && !/^\d{1,16}$/.test(value)) return undefined;
   const whole = Number(value);
   return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined;
 }
 
-// What we answer with: no error texts needed, a mismatch is our own bug.
+// Part of our own answers: no error texts needed, because a mismatch is our bug.
 export const digits = z.string().regex(/^\d+$/);
 export const signedDigits = z.string().regex(/^-?\d+$/);
 export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 export const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 /**
- * As clients of its chain write it: hex on EVM chains and the exchange, base58 on Solana, bech32 or base58 on
+ * In the format of its chain: hex on EVM chains and Hyperliquid, base58 on Solana, bech32 or base58 on
  * Bitcoin.
  */
 export const accountText = z

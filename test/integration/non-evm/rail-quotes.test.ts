@@ -10,7 +10,7 @@ import {
   nativeCurrency,
   orderIdOf,
   parseTransaction,
-  spellAddress,
+  formatAddress,
 } from "@causeway/domain";
 import type { AttestationChain, Hex, Hex32, OrderJson, RailChain, VmType } from "@causeway/domain";
 import { startBitcoin, startExchange } from "@causeway/localnet";
@@ -239,7 +239,7 @@ test("a Bitcoin wallet that signs the transaction of a quote has deposited, for 
   const [item] = answer.steps[0]?.items ?? [];
   if (item === undefined || !("payment" in item.data)) throw new Error("a transaction");
   // As users of the network write it; the order spells it as the main network does.
-  expect(item.data.payment.address).toBe(spellAddress(chain, depository.bytes));
+  expect(item.data.payment.address).toBe(formatAddress(chain, depository.bytes));
   expect(answer.protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient).toBe(bitcoinUser.canonical);
   const signed = Transaction.fromPSBT(Buffer.from(item.data.psbt ?? "", "hex"), {
     allowUnknownOutputs: true,
@@ -329,7 +329,7 @@ test("a quote to each of them is stored with what the payment there is made of",
     });
     const terms = await stored(answer);
     expect(answer.details.recipient).toBe(recipient);
-    expect(spellAddress(chain, terms.recipient)).toBe(recipient);
+    expect(formatAddress(chain, terms.recipient)).toBe(recipient);
     expect(terms.destination.currency).toBe(encodeAddress(chain.family, currency));
   }
 });

@@ -1,5 +1,5 @@
 import { RpcFault, ShareUsedUp, type ChainRail } from "@causeway/chains";
-import { NATIVE_CURRENCY, spellTransaction } from "@causeway/domain";
+import { NATIVE_CURRENCY, formatTransactionId } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
@@ -41,7 +41,8 @@ afterAll(async () => {
   for (const one of worlds.values()) await one.stop();
 });
 
-const spelled = ({ chain }: RailEnd, ...ids: readonly Hex[]) => ids.map((id) => spellTransaction(chain, id));
+const spelled = ({ chain }: RailEnd, ...ids: readonly Hex[]) =>
+  ids.map((id) => formatTransactionId(chain, id));
 const stranded = async () => await strandedFunds(sqlOn(world.pool));
 const received = (account: Hex, { network }: RailEnd) => network.received(account, network.native);
 
@@ -335,7 +336,7 @@ test("money that names no known order goes back to its depositor once the operat
   network.deposit({ from, currency: network.native, amount: 100_000n, id: anAccount() });
   const txHash = network.deposit({ from, currency: network.native, amount: 50_000n, id: anAccount() });
   for (let more = 0; more < 6; more++) await world.round();
-  const name = spellTransaction(world.origin.chain, txHash);
+  const name = formatTransactionId(world.origin.chain, txHash);
   expect(await operatorRefund(world, name, "--yes")).toMatchObject({
     code: 0,
     steps: [{ txHash: name, why: "the deposit names no known order" }, { step: "released" }],

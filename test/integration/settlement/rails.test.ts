@@ -1,6 +1,6 @@
 import { hubAlias, hubTokenId, rawKeySigner } from "@causeway/attest";
 import type { AttestationHub, Chain, Hex, RequestId } from "@causeway/domain";
-import { decodeAddress, parseTransaction, spellTransaction } from "@causeway/domain";
+import { decodeAddress, parseTransaction, formatTransactionId } from "@causeway/domain";
 import { createLocalClient, deployHub, localHub, startAnvil } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectHub } from "../../../apps/api/src/settlement/evm-hub.adapter.ts";
@@ -123,10 +123,10 @@ test("asks oracles about a fill between two families in their formats, and settl
   const [aboutDeposit, aboutFill] = oracle.asked;
   expect(aboutDeposit?.body).toMatchObject({
     chainId: "alpha",
-    transactionId: spellTransaction(world.origin.chain, deposit),
+    transactionId: formatTransactionId(world.origin.chain, deposit),
   });
   expect(aboutFill?.body).toMatchObject({
-    fill: { transactionId: spellTransaction(world.destination.chain, payment) },
+    fill: { transactionId: formatTransactionId(world.destination.chain, payment) },
     order: {
       inputs: [{ payment: { currency: "1".repeat(32) } }],
       output: { payments: [{ recipient: expect.stringMatching(/^bc1q/) }] },

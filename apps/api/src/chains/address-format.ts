@@ -1,5 +1,5 @@
 import type { TxHash } from "@causeway/domain";
-import { spellAddress, spellTransaction } from "@causeway/domain";
+import { formatAddress, formatTransactionId } from "@causeway/domain";
 import type { ChainDirectory } from "./chains.port.ts";
 import type { AddressFormat } from "./address-format.port.ts";
 
@@ -8,11 +8,11 @@ export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressForm
   return {
     address: (chainId, bytes) => {
       const chain = chains.profile(chainId);
-      return chain === undefined ? bytes : spellAddress(chain, bytes);
+      return chain === undefined ? bytes : formatAddress(chain, bytes);
     },
     transaction: (chainId, id) => {
       const chain = chains.profile(chainId);
-      return chain === undefined ? id : spellTransaction(chain, id);
+      return chain === undefined ? id : formatTransactionId(chain, id);
     },
   };
 }

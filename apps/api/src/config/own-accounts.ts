@@ -1,7 +1,7 @@
 import type { Secret, SettingValues } from "@causeway/config";
 import { ConfigError, gather, isLocalKey } from "@causeway/config";
 import type { Address, Hex, RailChain } from "@causeway/domain";
-import { parseAccount, ServiceError, spellAddress } from "@causeway/domain";
+import { parseAccount, ServiceError, formatAddress } from "@causeway/domain";
 import { readFormerKeys } from "./former-keys.ts";
 import { bitcoinAccount, evmAccount, solanaAccount } from "./key-accounts.ts";
 import { accountOfKey, resolveAccounts } from "./resolve-accounts.ts";
@@ -218,7 +218,7 @@ function resolveOnRail(
     ...settings,
     keys: key ? [key] : [],
     addresses: address === undefined ? [] : [railAddress(chain, addressName, address)],
-    spell: (account) => spellAddress(chain, account),
+    spell: (account) => formatAddress(chain, account),
   });
 }
 

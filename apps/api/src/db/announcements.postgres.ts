@@ -3,15 +3,15 @@ import { announcements } from "./db.tables.ts";
 import { defineSql, namesOf, type Params } from "./define-query.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
-/** Maximum number of announcements that one statement sends. */
+/** Maximum number of announcements per statement. */
 const BATCH = 1_000;
-/** Pause between two batches: what is committed meanwhile is announced together. */
+/** Pause between two batches: commits in the meantime are announced together. */
 const PAUSE_MS = 20;
 
 /**
- * NOTIFY holds a lock on the whole database from before the commit is flushed until it is acknowledged, so
- * commits that notify run one after another. Changes therefore only store what is to be announced. It is
- * sent from here, in a transaction that nothing waits for: if that is lost, the next sender finds the rows.
+ * NOTIFY holds a database-wide lock until its commit is flushed, so commits that notify run one after
+ * another. Changes therefore only store their announcements, and a later transaction that nothing waits for
+ * sends them. If it is lost, the next sender finds the rows.
  */
 const quickly = text`quick as (select set_config('synchronous_commit', 'off', true))`;
 const { id, channel, payload } = announcements;
@@ -37,7 +37,7 @@ export function storeAnnouncements(select: SQL): SQL {
 }
 
 export interface Announcer {
-  /** Sends what was committed, now or after the pause. Faults leave it to the next sender. */
+  /** Sends what was committed, now or after the pause. After an error, the next sender sends it. */
   send(): void;
 }
 
@@ -63,7 +63,7 @@ export function announcer(sql: Sql): Announcer {
   };
 }
 
-/** Sends all committed announcements, of this process and of others. */
+/** Sends all committed announcements of this and other processes. */
 export async function sendAll(sql: Sql): Promise<void> {
   while ((await send(sql, {})).length === BATCH);
 }

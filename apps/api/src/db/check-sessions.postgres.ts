@@ -6,7 +6,7 @@ import { CONNECTED_WITHIN_MS } from "./database-problem.postgres.ts";
 /** How long an announcement may take from one connection to another. */
 const ANNOUNCED_WITHIN_MS = 3_000;
 
-/** Something between this process and Postgres gives connections to other clients between transactions. */
+/** A pooler between this process and Postgres gives connections to other clients between transactions. */
 export class SessionsNotKept extends StartProblem {
   override readonly name = "SessionsNotKept";
 
@@ -24,9 +24,8 @@ export interface ServerLimits {
 }
 
 /**
- * Checks that connections keep their sessions. A pooler often gives one idle client the same session again
- * and again, so two clients take turns: two that share a session, one whose session changes, or one that
- * hears no announcement is behind a pooler.
+ * Checks that connections keep their sessions. A pooler often gives an idle client the same session again, so
+ * two clients take turns: a shared session, a changed session or a lost announcement reveals a pooler.
  * @throws SessionsNotKept
  */
 export async function checkSessions(connectionString: string): Promise<ServerLimits> {
@@ -38,7 +37,7 @@ export async function checkSessions(connectionString: string): Promise<ServerLim
       query_timeout: 10_000,
     });
   const [one, two] = [newClient(), newClient()];
-  // The caller that waits for a statement gets the error.
+  // The caller of the statement gets the error.
   for (const client of [one, two]) client.on("error", () => undefined);
   try {
     await Promise.all([one.connect(), two.connect()]);

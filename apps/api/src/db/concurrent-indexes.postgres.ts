@@ -1,8 +1,6 @@
 import type pg from "pg";
 
-/**
- * A statement of a migration that runs outside a transaction. Each may be run again after a crash half-way.
- */
+/** A statement of a migration that runs outside a transaction; safe to repeat after a crash. */
 type ConcurrentStatement = { readonly index: string; readonly sql: string } & {
   readonly kind: "create" | "drop";
 };
@@ -13,8 +11,7 @@ const DROP = /^drop index concurrently if exists (?<index>[a-z_][a-z0-9_]*)$/i;
 
 /**
  * The statements of a migration that declares `-- No transaction`; undefined if it does not.
- * @throws when it holds anything but concurrent index statements: after a crash the rest could not be run
- * again
+ * @throws if it holds anything but concurrent index statements, which could not be repeated after a crash
  */
 export function concurrentStatements(file: string, text: string): readonly ConcurrentStatement[] | undefined {
   if (!MARK.test(text)) return undefined;
@@ -36,8 +33,8 @@ export function concurrentStatements(file: string, text: string): readonly Concu
 }
 
 /**
- * Builds and drops indexes while others read and write. A valid index is kept; an invalid one, which a crash
- * half-way leaves behind, is dropped and built again.
+ * Builds and drops indexes without blocking reads and writes. Keeps a valid index; drops and rebuilds an
+ * invalid one, which a crash leaves behind.
  */
 export async function runConcurrently(
   client: pg.Client,

@@ -15,7 +15,7 @@ test("a migration without a transaction lists what it builds and drops", () => {
 });
 
 test.each(["alter table a add column b int", "create index a on b (c)", "drop index concurrently a"])(
-  "a migration without a transaction must not hold what cannot run twice: %s",
+  "a migration without a transaction must not contain what cannot run twice: %s",
   (statement) => {
     expect(() => concurrentStatements("a.sql", `-- No transaction\n${statement};`)).toThrow(
       `a.sql: a migration without a transaction may contain only`,

@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
 
-// Both connect at once: a queue whose first connect() is refused stays broken for the life of the process,
-// one that finds its connection on the way waits for it.
+// Both connect at once: a queue whose first connect() is refused stays broken until the process ends; one
+// that finds its connection in progress waits for it.
 
-/** Producers fail at once when Redis is away: the outbox keeps the job and the relay tries again. */
+/** Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries. */
 export function producerConnection(url: string): Redis {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
-  // Without a listener a lost connection would end the process; every call meets the fault itself.
+  // Without a listener a lost connection would end the process; every call gets the error itself.
   redis.on("error", () => {});
   return redis;
 }

@@ -1,13 +1,13 @@
 import { StartProblem } from "@causeway/service-kit";
 import pg from "pg";
 
-/** How long a connection may take to be opened at a start. */
+/** Timeout for opening a connection at startup. */
 export const CONNECTED_WITHIN_MS = 10_000;
 
 /**
- * Runs what needs the database at a start.
- * @throws StartProblem, with one sentence and the remedy, when the server is away or refuses; other errors as
- * they are
+ * Runs startup work that needs the database.
+ * @throws StartProblem with one sentence and the remedy if the server is unreachable or refuses; other errors
+ * unchanged
  */
 export async function withDatabaseProblems<T>(databaseUrl: string, run: () => Promise<T>): Promise<T> {
   try {
@@ -22,7 +22,7 @@ function sentenceOf(error: unknown, databaseUrl: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error ? String(error.code) : "";
   const server = placeOf(databaseUrl);
-  // What Postgres says names the role or the database, and no password.
+  // The message of Postgres names the role or the database, but never the password.
   const says = `Postgres at ${server} reports: ${error.message}`;
   if (code in AWAY || /timeout expired|terminated unexpectedly/.test(error.message))
     return `Postgres does not respond at ${server} (${code === "" ? error.message : code}): start it, or correct DATABASE_URL`;
@@ -42,7 +42,7 @@ const AWAY: Readonly<Record<string, true>> = {
   ENOENT: true,
 };
 
-/** By the class of what Postgres refuses. */
+/** By Postgres error code or its class. */
 const REMEDIES: Readonly<Record<string, string | undefined>> = {
   "28P01": "correct the user or the password in DATABASE_URL",
   "28000": "create that role, or correct the user in DATABASE_URL",

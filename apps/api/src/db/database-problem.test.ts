@@ -28,11 +28,14 @@ test.each([
   ["42501", "grant it to the role in DATABASE_URL"],
   ["53300", "raise max_connections, or lower DATABASE_POOL_SIZE of the processes"],
   ["57P03", "wait until it has started, then start again"],
-])("what Postgres refuses with %s names the server and the remedy, and no password", async (code, remedy) => {
-  const problem = await problemOf(refusal(code));
-  expect(problem).toBeInstanceOf(StartProblem);
-  expect(problem.message).toBe(`Postgres at ${PLACE} reports: refused with ${code}: ${remedy}`);
-});
+])(
+  "names the server and the remedy, but no password, when Postgres refuses with %s",
+  async (code, remedy) => {
+    const problem = await problemOf(refusal(code));
+    expect(problem).toBeInstanceOf(StartProblem);
+    expect(problem.message).toBe(`Postgres at ${PLACE} reports: refused with ${code}: ${remedy}`);
+  },
+);
 
 test.each([
   "ECONNREFUSED",
@@ -43,14 +46,14 @@ test.each([
   "EAI_AGAIN",
   "ETIMEDOUT",
   "ENOENT",
-])("a server that cannot be reached (%s) is named with its port", async (code) => {
+])("names an unreachable server (%s) with its port", async (code) => {
   const problem = await problemOf(Object.assign(new Error("connect"), { code }));
   expect(problem.message).toBe(
     `Postgres does not respond at ${PLACE} (${code}): start it, or correct DATABASE_URL`,
   );
 });
 
-test("a URL without a port means the usual one, and a socket folder is named", async () => {
+test("assumes the default port in a URL without one, and names a socket folder", async () => {
   const away = Object.assign(new Error("connect"), { code: "ENOENT" });
   expect((await problemOf(away, "postgres://app@db.example/causeway")).message).toContain(
     "db.example:5432/causeway",
@@ -58,7 +61,7 @@ test("a URL without a port means the usual one, and a socket folder is named", a
   expect((await problemOf(away, "postgres:///causeway?host=/run/pg")).message).toContain("/run/pg");
 });
 
-test("other errors stay what they are", async () => {
+test("rethrows other errors unchanged", async () => {
   const error = refusal("42P01");
   expect(await problemOf(error)).toBe(error);
 });

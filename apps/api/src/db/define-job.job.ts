@@ -3,18 +3,17 @@ import type { WorkerServices } from "./services.port.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { Progress } from "./wait.ts";
 
-/** One queue, ready to be worked on. */
 export interface JobDefinition<Name extends JobName = JobName> {
   readonly name: Name;
-  /** Jobs of this queue that one process works on at a time. */
+  /** Jobs of this queue that one process runs at a time. */
   readonly concurrency: number;
-  /** Tries before the queue gives up on a job; the reconciler brings back what is still to be done. */
+  /** Tries before the queue gives up on a job; the reconciler queues unfinished work again. */
   readonly attempts: number;
-  /** @throws BadPayload when `data` is not what this queue holds: trying again is useless. */
+  /** @throws BadPayload if `data` is malformed: a retry would not help */
   readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;
 }
 
-/** Every queue by its name: a name without a job, or a job without a name, does not compile. */
+/** Every queue by its name: a missing or unknown job does not compile. */
 export type Catalog = { readonly [Name in JobName]: JobDefinition<Name> };
 
 /** A job that no version of this code can have queued. */
@@ -25,7 +24,7 @@ export class BadPayload extends Error {
   }
 }
 
-/** Declares a queue: what a job holds (ids only), how it is retried, and the use case that does it. */
+/** Declares a queue: what a job holds (ids only), how it is retried, and its use case. */
 export function defineJob<Name extends JobName, Payload>(definition: {
   readonly name: Name;
   readonly payload: z.ZodType<Payload>;

@@ -49,8 +49,8 @@ export type Row<R extends Returns> = {
 const dialect = new PgDialect();
 
 /**
- * Defines a named statement that is written as SQL over the columns of the schema, for what the query builder
- * cannot express or builds too slowly.
+ * Defines a named statement in SQL over the columns of the schema, for what the query builder cannot express
+ * or builds too slowly.
  * @param name unique in the process
  * @param returns the output columns: `{ chainId: slots.chainId }` reads the output column `chain_id`
  */
@@ -103,7 +103,7 @@ function rowReader<R extends Returns>(name: string, returns: R): (row: DriverRow
     ) as Row<R>;
 }
 
-/** Text and parameters; a parameter that is used twice is sent once. */
+/** Text and parameters; a parameter used twice is sent once. */
 function compile(statement: SQL): { readonly text: string; readonly params: unknown[] } {
   const query = dialect.sqlToQuery(statement);
   const params: unknown[] = [];

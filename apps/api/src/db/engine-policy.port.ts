@@ -1,59 +1,58 @@
-/** How the transaction engine and the watchers behave; all times in ms. */
+/** Settings of the transaction engine and the watchers; all times in ms. */
 export interface EnginePolicy {
   /**
-   * A payment at the head of its lane that is not mined this long after it was last sent is replaced with
+   * A payment at the head of its lane that is not mined this long after its last broadcast is replaced with
    * higher fees.
    */
   readonly stuckAfterMs: number;
-  /** Both fees of a replacement are raised by at least this, bps. */
+  /** Minimum increase of both fees of a replacement, in bps. */
   readonly bumpBps: number;
-  /** Variants signed for one nonce; afterwards the last one is sent again and again. */
+  /** Maximum number of variants signed per nonce; afterwards the last one is rebroadcast. */
   readonly maxAttempts: number;
-  /** Everything unmined is sent again this often, in case the node forgot it. */
+  /** How often pending transactions are rebroadcast, in case a node dropped them. */
   readonly rebroadcastIntervalMs: number;
-  /** Bytes or plans that nobody has sent for this long are picked up: their process has died. */
+  /** Unsent transactions or plans this old are picked up: their process has died. */
   readonly orphanedAfterMs: number;
-  /** An unmined fill is given up (its nonce goes to a no-op) this long after the request's deadline. */
+  /** A fill that is not mined this long after the request's deadline is canceled with a no-op. */
   readonly cancelAfterDeadlineMs: number;
   /**
-   * A request without a deposit is told failed so long after its deadline: clients stop at a failure, and a
-   * deposit that is a little late goes back without one.
+   * How long after its deadline a request without a deposit fails: clients stop at a failure, and a deposit
+   * that is slightly late is refunded without one.
    */
   readonly expiryGraceMs: number;
-  /** Fills between different assets that may be begun per minute for one asset, whole USD. */
+  /** Maximum value of fills between different assets started per minute for one asset, whole USD. */
   readonly maxPriceExposureUsd: number;
   /** How long a fill waits for inventory before the deposit is refunded. */
   readonly inventoryWaitMs: number;
   /**
-   * Gas of reverted fills within 24 hours that the solver pays itself, USD with 18 decimals. Above it no fill
-   * is made that runs foreign code.
+   * Gas of reverted fills within 24 hours that the solver pays itself, USD with 18 decimals. Above it, fills
+   * that run third-party code stop.
    */
   readonly maxUnpaidBurntUsd: bigint;
-  /** Refunds within 24 hours that settlement can never repay, USD with 18 decimals. */
+  /** Maximum refunds within 24 hours that settlement can never repay, USD with 18 decimals. */
   readonly maxUnrepaidRefundsUsd: bigint;
-  /** A deposit of no known request goes back so long after it was seen; undefined: never by itself. */
+  /**
+   * A deposit without a known request is refunded this long after it was seen. Absent: never automatically.
+   */
   readonly unattributedRefundAfterMs?: number | undefined;
-  /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */
+  /** An app pays for a fast fill whose deposit is missing this long after the order's deadline. */
   readonly fastFillGraceMs: number;
   /**
-   * Whole USD of gas that reverted fast fills of one app balance may burn in 24 hours before further ones are
+   * Whole USD of gas that reverted fast fills of one app balance may use in 24 hours before further ones are
    * refused.
    */
   readonly maxBurntFastFillUsd: number;
   /**
-   * The network settles a fill against deposits that are younger by so much at most; undefined: nothing is
-   * settled here.
+   * Maximum time between a fill and a later deposit that the network settles it against. Absent: no
+   * settlement here.
    */
   readonly fillLeadMs?: number | undefined;
-  /** How often lanes are looked after. */
+  /** How often lanes are maintained. */
   readonly nudgeIntervalMs: number;
-  /**
-   * How often stored state is gone through for what stands too long, and lanes are compared with their
-   * chains.
-   */
+  /** How often stored state is checked for stuck work, and lanes are compared with their chains. */
   readonly reconcileIntervalMs: number;
-  /** A leg that stood so long without a job that waits for it has lost its job, and gets another. */
+  /** A leg without a waiting job for this long has lost its job, and gets another. */
   readonly overdueAfterMs: number;
-  /** Blocks read in one step while catching up. */
+  /** Blocks read per step while catching up. */
   readonly maxScanBlocks: number;
 }

@@ -1,14 +1,14 @@
-/** Things that happen, each written as one structured line and counted once. Facts never hold a secret. */
+/** Events, each logged as one structured line and counted once. Facts never hold a secret. */
 export interface Events {
-  /** Business as usual. */
+  /** Normal operation. */
   happened(event: EventName, facts: Facts): void;
-  /** Somebody should look: money is exposed, stuck or unattributed. */
+  /** An operator should look: funds are at risk, stuck or unattributed. */
   alarm(event: EventName, facts: Facts): void;
-  /** A fault that will be retried. */
+  /** An error that will be retried. */
   fault(event: EventName, error: unknown, facts: Facts): void;
 }
 
-/** The events of a transaction. A fault is none: it is reported whether or not the transaction commits. */
+/** The events of a transaction. Faults are not among them: they are reported whether or not it commits. */
 export type CommittedEvents = Pick<Events, "happened" | "alarm">;
 
 export type Facts = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
@@ -25,7 +25,7 @@ export type EventName =
   | "fill_planned"
   | "fill_waits"
   | "fill_impossible"
-  /** A fill that waited for its deposit was included; `tookMs` since the deposit was seen. */
+  /** A fill that waited for its deposit was mined; `tookMs` since the deposit was seen. */
   | "fill_mined"
   | "fill_burnt"
   | "refund_planned"
@@ -65,7 +65,7 @@ export type EventName =
   | "job_fault"
   | "relay_fault"
   | "redis_memory_high"
-  /** Redis came back without its jobs: those that waited are queued again. */
+  /** Redis came back without its jobs: the waiting ones are queued again. */
   | "queue_lost"
   /** A fault or alarm that repeated (`of`) was not seen for a minute. */
   | "repeats_ended"
@@ -111,12 +111,12 @@ export type EventName =
   | "fast_fill_refused"
   | "fast_fill_broadcast"
   | "fast_fill_fault"
-  /** The deposit is there and waits for a price to be booked. */
+  /** The deposit arrived and waits for a price to be booked. */
   | "fast_fill_cover_waits"
   | "fast_fill_surplus_kept"
-  /** Fast fills of an app balance have burnt as much gas in a day as they may. */
+  /** Fast fills of an app balance have reached their daily limit of wasted gas. */
   | "fast_fill_gas_spent"
-  /** A fast fill reverted in its block; its app pays the gas. */
+  /** A fast fill reverted on chain; its app pays the gas. */
   | "fast_fill_burnt"
   | "execution_accepted"
   | "execution_planned"

@@ -3,8 +3,8 @@ import { ServiceError } from "@causeway/domain";
 const QUERY_CANCELED = "57014";
 
 /**
- * @throws ServiceError SERVICE_UNAVAILABLE for a search that the database ended because it took too long, or
- * that found no connection for as long
+ * @throws ServiceError SERVICE_UNAVAILABLE for a search that the database timed out, or that found no free
+ * connection for as long
  */
 export async function inTime<T>(search: Promise<T>): Promise<T> {
   try {

@@ -1,8 +1,8 @@
 import type pg from "pg";
 
 /**
- * Runs `work` on one connection between begin and commit; whatever it throws rolls back. A connection that
- * cannot even do that is thrown away.
+ * Runs `work` on one connection between begin and commit; any error rolls back. A connection that cannot roll
+ * back is discarded.
  */
 export async function inTransaction<T>(
   pool: pg.Pool,
@@ -21,7 +21,7 @@ export async function inTransaction<T>(
     return result;
   } catch (error) {
     await client.query("rollback").catch((fault: unknown) => {
-      // The connection is gone, and the transaction with it: the pool must not hand it out again.
+      // The connection and its transaction are lost: the pool must not reuse it.
       broken = fault instanceof Error ? fault : new Error(String(fault));
     });
     throw error;

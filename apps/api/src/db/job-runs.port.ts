@@ -7,24 +7,22 @@ export interface LegJob {
   readonly jobId: string;
 }
 
-/** Which legs have a job that waits for them, so that only what is lost is queued again. */
+/** Which legs have a waiting job, so that only lost jobs are queued again. */
 export interface JobRuns {
-  /**
-   * The job goes on waiting in the queue; it counts as lost when it does not run again before `lostAfterMs`.
-   */
+  /** The job keeps waiting in the queue; it counts as lost if it does not run again before `lostAfterMs`. */
   noteWaiting(run: LegJob, nowMs: number, lostAfterMs: number): Promise<void>;
   /**
-   * The same for a job that was queued again. False, and nothing is noted, when another job waits for the leg
-   * already.
+   * The same for a job that was queued again. Returns false and stores nothing if another job waits for the
+   * leg.
    */
   takeOver(run: LegJob, nowMs: number, lostAfterMs: number): Promise<boolean>;
-  /** The queue has given up the job that waited for the leg: it counts as lost. */
+  /** The queue gave up on the leg's job: it counts as lost. */
   noteFailed(run: LegJob, nowMs: number): Promise<void>;
-  /** The queue has lost its jobs: none of them waits any more. */
+  /** The queue has lost its jobs: none is waiting any more. */
   forgetAll(): Promise<void>;
 }
 
-/** Legs that stand since before `sinceBeforeMs` and for which no job waits at `nowMs`. */
+/** Legs unchanged since `sinceBeforeMs` without a waiting job at `nowMs`. */
 export interface Overdue {
   readonly sinceBeforeMs: number;
   readonly nowMs: number;

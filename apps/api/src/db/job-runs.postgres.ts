@@ -28,7 +28,7 @@ const takeOver = defineSql(
     where ${runs.jobId} = excluded.${nameOf(runs.jobId)} or ${runs.lostAfterMs} <= ${p.nowMs}
     returning ${runs.jobId}`,
 );
-// A leg that was queued again keeps the time that was set then.
+// A leg that was queued again keeps the time set then.
 const noteFailed = defineSql(
   "job_run_note_failed",
   {},
@@ -51,7 +51,7 @@ export function lostJob(
   return {
     join: text`left join ${runs} on ${runs.jobName} = ${text.raw(`'${job}'`)} and ${runs.legId} = ${legId} and ${runs.ranAtMs} >= ${sinceMs}`,
     isLost: text`coalesce(${runs.lostAfterMs}, 0) <= ${nowMs}`,
-    // Legs that were queued again come last, so that those that cannot go on do not hide lost ones.
+    // Legs that were queued again come last, so that those that cannot proceed do not hide lost ones.
     order: text`coalesce(${runs.lostAfterMs}, ${sinceMs})`,
   };
 }

@@ -21,8 +21,8 @@ interface Waiter {
 }
 
 /**
- * All leader locks of this process, on one connection. When that is lost, so are all of them: every task that
- * this process led stops, and any process may lead it next.
+ * All leader locks of this process, on one connection. If the connection is lost, so are the locks: every led
+ * task stops, and any process may lead it next.
  */
 export function leaderLocks(
   databaseUrl: string,
@@ -55,7 +55,7 @@ export function leaderLocks(
   }
 
   async function beat(session: LockSession): Promise<void> {
-    // Locks of one session are reentrant: a name is asked for once, and not while it is held.
+    // Session locks are reentrant: request a name once, and not while it is held.
     const asking = new Map<string, Waiter>();
     for (const waiter of waiters)
       if (!held.has(waiter.name) && !asking.has(waiter.name)) asking.set(waiter.name, waiter);

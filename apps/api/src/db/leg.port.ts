@@ -2,19 +2,19 @@ import type { Authorization } from "@causeway/chains";
 import { unreachable } from "@causeway/domain";
 import type { Address, DepositId, Hex, RequestId } from "@causeway/domain";
 
-/** One payment or call that the service owes somebody: a nonce is given to one leg for good. */
+/** One payment or call that the service owes. A nonce belongs to one leg for good. */
 export type Leg =
   | { readonly kind: "fill"; readonly requestId: RequestId }
   | { readonly kind: "refund"; readonly depositId: DepositId; readonly requestId: RequestId | undefined }
   /** A call sent for a user, paid by an app. */
   | { readonly kind: "execution"; readonly requestId: RequestId }
-  /** What an app takes back of its balance; a claim is no request. */
+  /** An app's withdrawal from its balance; it belongs to no request. */
   | { readonly kind: "claim"; readonly claimId: Hex; readonly requestId: undefined }
-  /** Money moved from a deposit address into the depository, for a request. */
+  /** The transfer from a deposit address into the depository, for a request. */
   | { readonly kind: "sweep"; readonly sweepId: string; readonly requestId: RequestId };
 export type LegKind = Leg["kind"];
 
-/** What pays a leg of this kind, and what the database knows it by. */
+/** The id that a leg of this kind has in the database. */
 export function legId(leg: Leg): string {
   switch (leg.kind) {
     case "fill":
@@ -31,7 +31,7 @@ export function legId(leg: Leg): string {
   }
 }
 
-/** A call of ours, with the EIP-7702 authorizations that travel with it. */
+/** A call of the service, with the EIP-7702 authorizations sent with it. */
 export interface LaneCall {
   readonly to: Address;
   readonly data: Hex;

@@ -1,12 +1,12 @@
 import pg from "pg";
 import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres.ts";
 
-/** Pause before a lost connection is made again. */
+/** Pause before reconnecting. */
 const AGAIN_MS = 500;
 
 /**
- * Listens on a channel, with a connection of its own, and comes back when that is lost. `onNotice` gets what
- * was announced; undefined once it listens (again): what was announced meanwhile was not heard.
+ * Listens on a channel with a connection of its own, and reconnects when it is lost. `onNotice` gets each
+ * payload, and undefined when it listens (again): announcements in between were missed.
  */
 export function listen(
   databaseUrl: string,

@@ -3,7 +3,7 @@ import pg from "pg";
 import { configureSession } from "./session-settings.postgres.ts";
 
 export interface LockTiming {
-  /** Pause between two heartbeats, ms. Each one also asks for the locks that are wanted. */
+  /** Pause between two heartbeats, ms. Each one also requests the wanted locks. */
   readonly beatMs: number;
   /** The locks are given up when no heartbeat sent within this time was answered, ms. */
   readonly leaseMs: number;
@@ -97,7 +97,7 @@ export async function openLockSession(
       {
         // Covers what TCP cannot see: a process that is stopped still acknowledges packets.
         idle_session_timeout: sessionIdleMs,
-        // These end the session of a host that is gone sooner than Linux would.
+        // These end the session of a lost host earlier than Linux would.
         tcp_keepalives_idle: seconds,
         tcp_keepalives_interval: seconds,
         tcp_keepalives_count: 2,

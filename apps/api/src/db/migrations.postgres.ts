@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
 
-/** The schema of this version, one file a step. */
+/** The schema of this version, one file per step. */
 export const MIGRATIONS_DIR = fileURLToPath(new URL("../../migrations", import.meta.url));
-/** Where the database keeps the names of those that it has. */
+/** Table with the names of applied migrations. */
 export const MIGRATIONS_TABLE = "schema_migrations";
 
 /**
@@ -27,7 +27,7 @@ export async function migrationsOf(folder: string): Promise<readonly string[]> {
   return names;
 }
 
-/** Names of the migrations that the database has; none before the first. */
+/** Names of the applied migrations; empty before the first. */
 export async function appliedMigrations(client: Pick<pg.ClientBase, "query">): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ there: boolean }>("select to_regclass($1) is not null as there", [
     MIGRATIONS_TABLE,

@@ -17,19 +17,19 @@ import { isRescue } from "./worker-host.adapter.ts";
 
 export interface OutboxRelay {
   /**
-   * Settles when Redis has answered. Rejects at once without a connection; with one that is silent it waits,
-   * so give it a deadline.
+   * Resolves when Redis answers. Rejects at once without a connection; an unresponsive one hangs, so use a
+   * deadline.
    */
   ping(): Promise<void>;
   memory(): Promise<RedisMemory>;
-  /** Jobs in Redis by queue and state. @throws when Redis does not answer in time */
+  /** Jobs in Redis by queue and state. @throws if Redis does not answer in time */
   depths(): Promise<readonly QueueDepth[]>;
   close(): Promise<void>;
 }
 
-/** How often the outbox is read when nobody announces anything: the net under the notifications. */
+/** How often the outbox is read without notifications: the fallback for lost ones. */
 const POLL_MS = 1_000;
-/** How long a connection may take to be made, at the start and after a loss, before that is a fault. */
+/** How long a connection may take, at startup and after a loss, before that is a fault. */
 const CONNECT_WITHIN_MS = 2_000;
 /** How long Redis may take to answer a publication when the relay closes. */
 const CLOSE_WITHIN_MS = 2_000;
@@ -39,7 +39,7 @@ const RETRY = { type: "exponential", delay: 250 } as const;
  */
 const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, count: 200 } } as const;
 /**
- * A job that was queued again runs once: when it fails, the reconciler decides when it comes again, under the
+ * A job that was queued again runs once: if it fails, the reconciler decides when to queue it again under the
  * same id.
  */
 const RESCUE = { attempts: 1, removeOnFail: true } as const;
@@ -54,9 +54,9 @@ interface Row {
 }
 
 /**
- * Moves committed jobs from the outbox to the queues: woken by a notification, and by a clock beneath.
- * Several relays may run; each row is taken by one at a time, and a job published twice (a crash between
- * queue and commit) does nothing the second time.
+ * Moves committed jobs from the outbox to the queues, woken by notifications and a timer. Several relays may
+ * run: each row is taken by one at a time, and publishing a job twice (a crash between queue and commit) has
+ * no effect.
  */
 export async function startOutboxRelay(
   services: Pick<Services, "clock" | "events">,
@@ -122,7 +122,7 @@ export async function startOutboxRelay(
       return rows.length;
     });
 
-  // Stored with the jobs: when the key is missing, the jobs are lost too.
+  // Stored with the jobs: if the key is missing, the jobs are lost too.
   const mark = `${options.prefix}:causeway-queue`;
   const runs = jobRuns(sqlOn(options.pool));
   let checkedAtMs = -Infinity;
@@ -145,10 +145,10 @@ export async function startOutboxRelay(
     while (!stopped) {
       woken = false;
       try {
-        // A queue waits for its connection as long as it takes: no transaction may be held meanwhile.
+        // A queue waits for its connection indefinitely: no transaction may be held meanwhile.
         await Promise.race([readyWithin(connection, CONNECT_WITHIN_MS), closing.promise]);
         if (stopped) break;
-        // A Redis that is silent must not keep this process from ending.
+        // An unresponsive Redis must not keep this process from ending.
         await Promise.race([checkQueue(), closing.promise]);
         if (stopped) break;
         while ((await publish()) === 100);
@@ -169,7 +169,7 @@ export async function startOutboxRelay(
       return redisMemoryOf(await connection.info("memory"));
     },
     async depths(): Promise<readonly QueueDepth[]> {
-      // A queue waits for its connection as long as it takes, and a reader of metrics does not.
+      // A queue waits for its connection indefinitely; a metrics scrape must not.
       await readyWithin(connection, 0);
       const counted = [...queues].map(async ([queue, one]) => {
         const counts = await one.getJobCounts(...QUEUE_STATES);
@@ -184,7 +184,7 @@ export async function startOutboxRelay(
       stopped = true;
       closing.resolve();
       poke();
-      // A publication that Redis does not answer ends with the connection, and its transaction rolls back.
+      // A publication without an answer ends with the connection, and its transaction rolls back.
       void pause(CLOSE_WITHIN_MS).then(() => connection.disconnect());
       await loop;
       await listener.close();

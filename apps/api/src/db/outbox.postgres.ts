@@ -8,9 +8,9 @@ import type { Sql } from "./pool.postgres.ts";
 /** Channel on which a commit with new jobs is announced. */
 export const OUTBOX_CHANNEL = "causeway_outbox";
 
-/** Pauses before a leg that did not move is queued again; each is twice as long as the last, up to this. */
+/** Maximum pause before a stuck leg is queued again; each pause is twice the last. */
 const MAX_RESCUE_PAUSE_MS = text.raw("30000");
-/** A leg that was not queued again for this long begins with the shortest pause. */
+/** A leg that was not queued again for this long starts with the shortest pause. */
 const RESCUES_FORGOTTEN_MS = text.raw("600000");
 
 interface Jobs extends Record<string, unknown> {
@@ -28,8 +28,8 @@ const add = defineSql(
     select *, ${p.atMs}::bigint from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[]) ${unlessOpen}`,
 );
 
-// If several processes find the same leg, one queues it and the others see that it has been queued. A run
-// that was noted more than a pause ago does not count, because the leg may have moved since.
+// If several processes find the same leg, one queues it and the others see that. A run noted more than a
+// pause ago does not count, because the leg may have moved since.
 const rescue = defineSql(
   "outbox_rescue",
   { id: jobs.id },
@@ -91,7 +91,7 @@ const prune = defineSql(
     returning ${jobs.id}`,
 );
 
-/** Jobs written together with the state that asks for them. */
+/** Jobs written in the same transaction as the state that needs them. */
 export function outbox(sql: Sql): Outbox {
   return {
     async add(entries: readonly OutboxEntry[], atMs: number): Promise<void> {

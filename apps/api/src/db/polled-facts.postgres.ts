@@ -2,17 +2,17 @@ import type { Address } from "@causeway/domain";
 import type { Events } from "./events.port.ts";
 import type { Reads } from "./reads.port.ts";
 
-/** Facts that many quotes share and that may be a moment old: read on a clock, not per quote. */
+/** Facts that many quotes share and that may be slightly old: read on a timer, not per quote. */
 export interface PolledFacts {
-  /** Outflows of a chain's open payments in this currency, smallest units, as of the last reading. */
+  /** Outflows of a chain's open payments in this currency, base units, as of the last read. */
   reserved(chainId: number, currency: Address): bigint;
-  /** Measured ms from deposit seen to fill mined on this route; undefined before the first run. */
+  /** Measured ms from deposit seen to fill mined on this route. Undefined before the first one. */
   routeMs(originChainId: number, destinationChainId: number): number | undefined;
   close(): void;
 }
 
 /**
- * Reads at once, then every `everyMs`. A failed reading keeps the last one: the fill checks inventory again
+ * Reads at once, then every `everyMs`. A failed read keeps the last values: the fill checks inventory again
  * under a lock.
  */
 export async function pollFacts(

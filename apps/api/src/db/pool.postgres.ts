@@ -2,18 +2,18 @@ import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres.ts";
 
-/** Something that runs one named statement: the pool, or the connection of a transaction. */
+/** Runs named statements: on the pool, or on the connection of a transaction. */
 export interface Sql {
   query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
   /** The query builder on the same connection. */
   readonly db: NodePgDatabase;
 }
 
-/** A statement with a name is parsed and planned once per connection. */
+/** A named statement is parsed and planned once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** It stores announcements, which are to be sent after the commit. */
+  /** It stores announcements, which must be sent after the commit. */
   readonly announces?: boolean;
 }
 
@@ -43,7 +43,7 @@ export function createPool(
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
-    // Over a cut network the server's refusal never arrives: without this, the caller would wait for good.
+    // Over a cut network the server's error never arrives: without this, the caller would wait forever.
     query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
     onConnect: async (client) =>
       await configureSession(client, {
@@ -57,8 +57,8 @@ export function createPool(
     keepAliveInitialDelayMillis: 10_000,
     types,
   });
-  // Idle connections report a lost server to the pool, those in use to nobody else: without a listener the
-  // process would end. The next query meets the fault itself.
+  // Idle connections report a lost server only to the pool: without a listener the process would end. The
+  // next query gets the error itself.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
@@ -66,7 +66,7 @@ export function createPool(
 
 const builders = new WeakMap<pg.Pool | pg.PoolClient, NodePgDatabase>();
 
-/** The query builder on a connection: one, because it keeps the queries that were prepared there. */
+/** One query builder per connection, because it keeps the queries prepared there. */
 function builderOn(client: pg.Pool | pg.PoolClient): NodePgDatabase {
   const known = builders.get(client);
   if (known !== undefined) return known;

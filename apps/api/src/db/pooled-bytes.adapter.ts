@@ -5,8 +5,8 @@ const WORD = 32;
 const WORDS = 256;
 
 /**
- * Random words from the system's generator, fetched many at a time: a call per word costs twenty times as
- * much. No word is given twice.
+ * Random words from the system's generator, fetched in bulk: one call per word costs twenty times as much. No
+ * word is returned twice.
  */
 export function pooledRandomBytes(): Random {
   const pool = Buffer.alloc(WORD * WORDS);

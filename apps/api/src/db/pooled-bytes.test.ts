@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pooledRandomBytes } from "./pooled-bytes.adapter.ts";
 
-test("no word comes twice, also beyond the end of a pool and from two sources", () => {
+test("returns no word twice, beyond the end of a pool and across two sources", () => {
   const [one, other] = [pooledRandomBytes(), pooledRandomBytes()];
   const words = Array.from({ length: 2_000 }, (_, n) => (n % 3 === 0 ? other : one).bytes32());
   expect(new Set(words).size).toBe(2_000);

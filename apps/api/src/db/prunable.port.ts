@@ -1,6 +1,6 @@
 /**
  * Unpaid quotes that are deleted by age: all, or those with large destination calls and no deposit address,
- * which go sooner.
+ * which are deleted earlier.
  */
 export type PrunableQuotes = "requests" | "large_requests";
 /** Tables, or parts of tables, whose rows are deleted by age. */

@@ -5,7 +5,7 @@ export interface QueueDepth {
   readonly jobs: number;
 }
 
-/** Committed jobs that were not handed to a queue yet. */
+/** Committed jobs that are not in a queue yet. */
 export interface OutboxDepth {
   readonly waiting: number;
   readonly oldestMs: number | undefined;

@@ -22,7 +22,7 @@ export interface RequestRecord {
   readonly txHashes: readonly TxHash[];
   readonly refundTxHashes: readonly TxHash[];
   readonly updatedAtMs: number;
-  /** The request that took its place: the money at their deposit address belongs to that one. */
+  /** The request that replaced it: money at their deposit address belongs to that one. */
   readonly supersededBy?: RequestId;
 }
 
@@ -34,21 +34,21 @@ export interface StatusRecord {
   readonly destinationChainId: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** When the time to pay ends. */
+  /** When the payment is due. */
   readonly payByMs: number;
   readonly inTxHashes: readonly TxHash[];
   readonly txHashes: readonly TxHash[];
   readonly refundTxHashes: readonly TxHash[];
-  /** The request that was made in its place, for another sum at the same deposit address. */
+  /** The request that replaced it, for another amount at the same deposit address. */
   readonly supersededBy?: RequestId;
-  /** Absent: nothing lies at its deposit address, or it has none. */
+  /** Absent: its deposit address holds nothing, or it has none. */
   readonly addressFunds?: AddressFunds;
 }
 
 export type DepositDisposition = "accepted" | "refund" | "unattributed";
 export type RefundState = "none" | "sent" | "final" | "impossible";
 
-/** Money seen at a depository. */
+/** A transfer seen at a depository. */
 export interface DepositRecord {
   readonly id: DepositId;
   readonly chainId: number;
@@ -62,7 +62,7 @@ export interface DepositRecord {
   readonly sender: Address;
   readonly currency: Address;
   readonly amount: bigint;
-  /** The depository that received it; absent: the configured one. */
+  /** The depository that received it. Absent: the configured one. */
   readonly depository?: Hex;
   readonly orderId: OrderId | undefined;
   readonly requestId: RequestId | undefined;
@@ -70,13 +70,11 @@ export interface DepositRecord {
   readonly reason: FailReason | undefined;
   readonly refundState: RefundState;
   readonly refundFailReason: RefundFailReason | undefined;
-  /** Why settlement never repays the refund that is under way or made; absent: it does, or there is none. */
+  /** Why settlement can never repay the refund. Absent: it can, or there is no refund. */
   readonly unrepaidReason?: string;
-  /**
-   * Why its refund waits or cannot be made automatically; absent: it does not wait, or no detail is known.
-   */
+  /** Why its refund waits or cannot be made automatically, if known. */
   readonly refundWaits?: string;
-  /** When the operator released its refund from the daily limit, ms since epoch; absent: never. */
+  /** When the operator exempted its refund from the daily limit, ms since epoch. Absent: never. */
   readonly refundReleasedAtMs?: number;
   /** Oracles cannot attest its transaction. */
   readonly isUnattestable?: true;
@@ -88,14 +86,14 @@ export interface SendRecord {
   readonly chainId: number;
   readonly txHash: TxHash;
   readonly requestId: RequestId;
-  /** Who signed the transaction. */
+  /** The signer of the transaction. */
   readonly sender: Address;
   readonly blockNumber: bigint | undefined;
   readonly blockHash: Hex | undefined;
   readonly reportedAtMs: number;
 }
 
-/** What a nonce is to do, decided before it is given. */
+/** What a nonce is for, decided before it is allocated. */
 export interface SlotPlan {
   readonly chainId: number;
   readonly sender: Address;
@@ -107,7 +105,7 @@ export interface SlotPlan {
   readonly outflow: { readonly currency: Address; readonly amount: bigint };
   /** What the recipient of a fill gets, in base units of the destination currency. */
   readonly delivers?: bigint;
-  /** Past this moment an unmined payment is replaced by a no-op. */
+  /** After this time a payment that is not mined is replaced by a no-op. */
   readonly cancelAfterMs: number;
 }
 
@@ -143,10 +141,10 @@ export interface Attempt {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
   readonly createdAtMs: number;
-  /** When it was last sent. */
+  /** When it was last broadcast. */
   readonly broadcastAtMs: number | undefined;
-  /** Since when nodes have had it without a break; sending it again does not change that. */
+  /** Since when nodes have had it without interruption; a rebroadcast does not change that. */
   readonly offeredSinceMs: number | undefined;
-  /** When a node had it first, whatever became of that since; absent: none ever had. */
+  /** When a node first accepted it, whatever happened later. Absent: no node has. */
   readonly firstBroadcastAtMs?: number;
 }

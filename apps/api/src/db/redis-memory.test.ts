@@ -6,7 +6,7 @@ import { redisMemoryOf, watchRedisMemory } from "./redis-memory.ts";
 const INFO =
   "# Memory\r\nused_memory:70\r\nused_memory_human:70B\r\nmaxmemory:100\r\nmaxmemory_policy:noeviction\r\n";
 
-test("reads what Redis uses, and its limit", () => {
+test("reads memory in use and its limit", () => {
   expect(redisMemoryOf(INFO)).toEqual({ usedBytes: 70, maxBytes: 100 });
 });
 

@@ -3,8 +3,8 @@ import type { Registry } from "prom-client";
 import type { Events } from "./events.port.ts";
 
 /**
- * Share of its limit above which Redis is about to refuse writes, as `noeviction` asks: then no job is queued
- * or finished on any chain.
+ * Percent of its limit above which Redis is about to refuse writes, as `noeviction` requires: then no job is
+ * queued or completed on any chain.
  */
 const HIGH_PERCENT = 70;
 
@@ -20,7 +20,7 @@ export function redisMemoryOf(info: string): RedisMemory {
   return { usedBytes: number("used_memory"), maxBytes: number("maxmemory") };
 }
 
-/** Publishes what Redis uses and raises an alarm each time that rises above 70 % of its limit. */
+/** Publishes the memory that Redis uses, and raises an alarm each time it rises above 70 % of its limit. */
 export function watchRedisMemory(
   registry: Registry,
   read: () => Promise<RedisMemory>,

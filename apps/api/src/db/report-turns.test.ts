@@ -4,7 +4,7 @@ import { LockTimeout } from "./lock-timeout.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
 import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "./report-turns.ts";
 
-/** A database on which every transaction lasts until the test ends it. */
+/** A database whose transactions last until the test ends them. */
 function heldUow(): { uow: UnitOfWork; begun: string[]; end: (name: string) => Promise<void> } {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -40,7 +40,7 @@ test("callers take turns, however many reports one of them has waiting", async (
   await Promise.all(reports);
 });
 
-test("a chain whose reports all wait leaves turns to reports of other chains", async () => {
+test("a chain whose reports all wait leaves slots for reports of other chains", async () => {
   const { uow, begun, end } = heldUow();
   const turnOf = createReportTurns(uow, { ...REPORT_LIMITS, atOnce: 3, ofChain: 2, waitMs: 10_000 });
   const reports = ["x1", "x2", "x3", "x4"].map(
@@ -55,7 +55,7 @@ test("a chain whose reports all wait leaves turns to reports of other chains", a
   await Promise.all(reports);
 });
 
-test("a report whose turn does not come in time, or of a caller with too many, can be made again", async () => {
+test("a report that is not admitted in time, or whose caller has too many, can be repeated", async () => {
   const { uow, begun, end } = heldUow();
   const turnOf = createReportTurns(uow, { ...REPORT_LIMITS, atOnce: 1, waitingOfCaller: 1, waitMs: 20 });
   const run = async (name: string) => await turnOf({ caller: "a", chainId: 1 }).run(named(name));
@@ -72,7 +72,7 @@ test("a report whose turn does not come in time, or of a caller with too many, c
   await again;
 });
 
-test("a report that finds its row locked gives its turn back, and so does one that fails", async () => {
+test("a report that finds its row locked frees its slot, and so does one that fails", async () => {
   const failing: UnitOfWork = { run: async (work) => await work(undefined as never) };
   const turnOf = createReportTurns(failing, { ...REPORT_LIMITS, atOnce: 1 });
   const run = async (error: Error) =>

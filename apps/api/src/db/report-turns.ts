@@ -2,7 +2,9 @@ import { ServiceError } from "@causeway/domain";
 import { LockTimeout } from "./lock-timeout.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
 
-/** The report was not recorded: others were first, or its chain was being scanned. It can be made again. */
+/**
+ * The report was not recorded, because others were first or its chain was being scanned. It can be repeated.
+ */
 export class ReportsBusy extends ServiceError {
   constructor(chainId: number, cause?: LockTimeout) {
     super("SERVICE_UNAVAILABLE", `Too many transactions of chain ${chainId} are being recorded; try again`, {
@@ -14,14 +16,16 @@ export class ReportsBusy extends ServiceError {
 }
 
 export interface ReportLimits {
-  /** Transactions on the database at once: each takes one of the connections that all routes share. */
+  /** Concurrent transactions: each takes one of the connections that all routes share. */
   readonly atOnce: number;
-  /** Of one chain at once: they wait for the same row, so more would only hold connections. */
+  /**
+   * Concurrent transactions of one chain: they wait for the same row, so more would only hold connections.
+   */
   readonly ofChain: number;
-  /** Reports of one caller that wait. */
+  /** Maximum number of waiting reports of one caller. */
   readonly waitingOfCaller: number;
   readonly waitMs: number;
-  /** Longest wait for a row that another transaction has locked. */
+  /** Maximum wait for a row that another transaction has locked. */
   readonly lockTimeoutMs: number;
 }
 
@@ -33,7 +37,7 @@ export const REPORT_LIMITS: ReportLimits = {
   lockTimeoutMs: 1_000,
 };
 
-/** Who reports, and a transaction of which chain. */
+/** The caller of a report, and the chain of its transaction. */
 export interface Reporter {
   readonly caller: string;
   readonly chainId: number;
@@ -45,16 +49,16 @@ interface Waiting {
 }
 
 /**
- * Lets reports use the database a few at once, callers in turn, so that neither a chain whose cursor is
- * locked nor a caller with many reports holds up other reports or other routes.
- * @returns the unit of work for a reporter; it throws {@link ReportsBusy} when its turn does not come in
- * time, or a row stays locked
+ * Admits a few reports to the database at a time, callers in turn, so that neither a chain whose cursor is
+ * locked nor a caller with many reports blocks other reports or routes.
+ * @returns the unit of work for a reporter; throws {@link ReportsBusy} if it is not admitted in time, or a
+ * row stays locked
  */
 export function createReportTurns(
   uow: UnitOfWork,
   limits: ReportLimits = REPORT_LIMITS,
 ): (reporter: Reporter) => UnitOfWork {
-  // Callers in the order in which they come next.
+  // Callers in the order of their turns.
   const queues = new Map<string, Waiting[]>();
   const running = new Map<number, number>();
   let total = 0;
@@ -73,7 +77,7 @@ export function createReportTurns(
       const next = queue.find(({ chainId }) => isFree(chainId));
       if (next === undefined) continue;
       remove(caller, next);
-      // Behind all others now.
+      // Move the caller behind all others.
       const left = queues.get(caller);
       queues.delete(caller);
       if (left !== undefined) queues.set(caller, left);

@@ -4,7 +4,7 @@ import type { LostJob } from "./unit-of-work.port.ts";
 
 type Needs = Pick<Services, "uow" | "clock" | "enginePolicy">;
 
-/** Which legs may have lost their jobs by now. */
+/** The bounds for legs that may have lost their jobs by now. */
 export function overdueNow({ clock, enginePolicy }: Omit<Needs, "uow">): Overdue {
   const nowMs = clock.nowMs();
   return { nowMs, sinceBeforeMs: nowMs - enginePolicy.overdueAfterMs };

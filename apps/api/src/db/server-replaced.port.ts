@@ -1,6 +1,6 @@
 /**
- * Another database server answers since less than a minute: what was planned before may rest on commits that
- * it lacks. Nothing was committed; plan again.
+ * Another database server has answered for less than a minute, so plans may rest on commits that it lacks.
+ * Nothing was committed; plan again.
  */
 export class ServerReplaced extends Error {
   constructor() {

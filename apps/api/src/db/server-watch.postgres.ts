@@ -1,23 +1,20 @@
-/**
- * Which database server answers: after a failover, plans made with what the former one said must not take
- * nonces.
- */
+/** Detects a failover: plans based on reads from the former database server must not take nonces. */
 export interface ServerWatch {
   /**
-   * Notes who answered.
-   * @param startedAt when it started, as it says it itself
-   * @returns whether this server took the place of another one, or started again, less than a minute ago
+   * Notes which server answered.
+   * @param startedAt start time that the server reports
+   * @returns whether this server replaced another one, or restarted, less than a minute ago
    */
   isNew(startedAt: string): boolean;
 }
 
 /**
- * No plan takes so long from its checks to its nonce, and what the former server knew last is in the pool by
+ * No plan takes this long from its checks to its nonce, and the pool has the former server's last state by
  * then; ms.
  */
 const SETTLE_MS = 60_000;
 
-/** One for all queries of a process. @param nowMs a clock that never goes back */
+/** One for all queries of a process. @param nowMs monotonic clock */
 export function watchServer(nowMs: () => number = () => performance.now()): ServerWatch {
   let known: string | undefined;
   let newUntilMs = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { watchServer } from "./server-watch.postgres.ts";
 
-test("a server is new for a minute when it takes another's place, and not when it is the first", () => {
+test("a server is new for a minute after it replaced another one, but not if it is the first", () => {
   let nowMs = 0;
   const watch = watchServer(() => nowMs);
   expect(watch.isNew("first")).toBe(false);

@@ -16,33 +16,30 @@ import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
-/** An account of ours, where only its address matters. */
+/** An account of the service, where only its address matters. */
 export type Account = Pick<Signer, "address">;
 
-/** Everything a use case may ask for in either process; each names what it needs by `Pick`. */
+/** All dependencies of use cases in either process; each use case names its own by `Pick`. */
 export interface Services {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
   readonly prices: PriceBook;
-  /** Where fills are exchanged; absent: this instance exchanges nothing. */
+  /** Sources for swaps in fills. Absent: this instance swaps nothing. */
   readonly liquidity?: LiquiditySource;
-  /** What tokens without a price source are worth; absent likewise. */
+  /** Prices of tokens without a price source. Absent likewise. */
   readonly poolUsd?: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
   readonly signer: Signer;
-  /**
-   * Solver keys of the past. They sign for orders that name them, and pay nothing. Absent: there are none.
-   */
+  /** Former solver keys. They sign for orders that name them, and pay nothing. Absent: there are none. */
   readonly formerSigners?: readonly Account[];
   /**
-   * Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the
-   * solver's own key: a call runs in its sender's name.
+   * Sends calls for users and holds only native tokens for gas. Undefined: not enabled. Never the solver's
+   * key, because a call has its sender's rights.
    */
   readonly executor: Account | undefined;
   /**
-   * Moves money from deposit addresses into the depository: the operator of their factories. Its key signs
-   * nothing else, so that no call of a user ever runs in its name. Undefined: this instance has no deposit
-   * addresses.
+   * The operator of the deposit address factories, which sweeps deposit addresses. Its key signs nothing
+   * else, so that no call of a user has its rights. Undefined: no deposit addresses.
    */
   readonly depositAddressOperator: Account | undefined;
   readonly uow: UnitOfWork;
@@ -50,20 +47,20 @@ export interface Services {
   readonly balances: BalanceReads;
   /** Absent: this instance has no deposit addresses. */
   readonly depositAddresses?: DepositAddressReads;
-  /** What wallets have said about their nonces; absent: nobody can say anything here. */
+  /** Nonce mappings that wallets signed. Absent: not supported here. */
   readonly nonceMappings?: NonceMappingReads;
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;
   readonly planFaults: PlanFaults;
   readonly appBalance: AppBalancePolicy;
-  /** Sends executions that come at the same moment together; each by itself when absent. */
+  /** Sends executions of the same moment together. Absent: each is sent by itself. */
   readonly sendExecution?: SendExecution;
-  /** Settles when it is an execution's turn to be looked at: at once unless many come together. */
+  /** Resolves when it is an execution's turn: at once, unless many arrive together. */
   readonly executionTurn?: () => Promise<void>;
 }
 
-/** What use cases of the worker may ask for: the same with the keys that the API does not get. */
+/** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */
 export interface WorkerServices extends Services {
   readonly chains: ChainDirectory<PayingRail>;
   readonly formerSigners?: readonly Signer[];

@@ -4,9 +4,9 @@ export type SessionSettings = Readonly<Record<string, string | number>>;
 const CONFIGURE = `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as settings (name, value)`;
 
 /**
- * How the server notices that the host of a session is gone: otherwise the session keeps its locks and its
- * snapshot, which vacuum waits for, for as long as Linux tries to reach it (up to two hours). Without effect
- * on Unix sockets, and on a host that answers but does not read.
+ * Lets the server detect a lost host. Otherwise its session keeps its locks, and its snapshot, which blocks
+ * vacuum, for as long as Linux tries to reach it (up to two hours). No effect on Unix sockets, or on a host
+ * that acknowledges packets but does not read.
  */
 export const NOTICE_LOST_HOSTS: SessionSettings = {
   tcp_keepalives_idle: 10,
@@ -15,10 +15,7 @@ export const NOTICE_LOST_HOSTS: SessionSettings = {
   tcp_user_timeout: 25_000,
 };
 
-/**
- * Applies settings to a connected session. As startup parameters, poolers would refuse the connection because
- * of them.
- */
+/** Applies settings to a connected session: poolers refuse them as startup parameters. */
 export async function configureSession(
   client: { query(text: string, values: readonly unknown[]): Promise<unknown> },
   settings: SessionSettings,

@@ -13,7 +13,7 @@ function counted() {
   };
 }
 
-test("equal questions of one moment, and of a while after it, are answered once", async () => {
+test("answers equal questions of one moment, and of a while after it, once", async () => {
   const { ask, forward } = counted();
   expect(await Promise.all([ask("a"), ask("a"), ask("b")])).toEqual([1, 1, 2]);
   forward(999);
@@ -22,14 +22,14 @@ test("equal questions of one moment, and of a while after it, are answered once"
   expect(await ask("a")).toBe(3);
 });
 
-test("a failure is shared while under way and then asked again", async () => {
+test("shares a failure only while it is in progress", async () => {
   const { fail, ask } = counted();
   const [first, second] = await Promise.allSettled([fail("a"), fail("a")]);
   expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
   expect(await ask("a")).toBe(2);
 });
 
-test("only so many answers are kept, the newest", async () => {
+test("keeps a limited number of answers, the newest", async () => {
   const { ask, asked } = counted();
   for (const key of ["a", "b", "c"]) await ask(key);
   await ask("c");
@@ -38,7 +38,7 @@ test("only so many answers are kept, the newest", async () => {
   expect(asked()).toBe(4);
 });
 
-test("an answer is forgotten in time also when the wall clock is put back", async () => {
+test("an answer expires in time even if the wall clock is set back", async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance"], now: 10_000_000 });
   onTestFinished(() => void vi.useRealTimers());
   const share = sharedAnswers<number>({ keptMs: 1_000, limit: 2 });

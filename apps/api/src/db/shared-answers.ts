@@ -1,11 +1,11 @@
 /**
- * Answers equal questions once: those that come while the first is being answered share its answer, and so do
- * those of the next `keptMs`. Failures are shared only while under way. Keeps at most `limit` answers. For
- * questions that anybody can ask as often as he likes and that cost more than asking them.
+ * Answers equal questions once: those that arrive during the first one share its answer, as do those of the
+ * next `keptMs`. Failures are shared only while in progress. Keeps at most `limit` answers. For questions
+ * that are cheap to ask, unlimited, and expensive to answer.
  */
 export function sharedAnswers<Answer>(
   { keptMs, limit }: { readonly keptMs: number; readonly limit: number },
-  // Monotonic: a wall clock that is put back would keep an answer until it has caught up.
+  // Monotonic: a wall clock that is set back would keep an answer until it has caught up.
   nowMs: () => number = () => performance.now(),
 ): (key: string, answer: () => Promise<Answer>) => Promise<Answer> {
   const known = new Map<string, { readonly answer: Promise<Answer>; doneAtMs: number | undefined }>();
@@ -20,7 +20,7 @@ export function sharedAnswers<Answer>(
     };
     known.delete(key);
     known.set(key, fresh);
-    // A map keeps the order in which keys came: the oldest goes first.
+    // A map keeps insertion order: the oldest is dropped first.
     const oldest = known.size > limit ? known.keys().next().value : undefined;
     if (oldest !== undefined) known.delete(oldest);
     fresh.answer.then(

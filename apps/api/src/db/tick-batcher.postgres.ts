@@ -5,9 +5,9 @@ interface Waiter<Question, Answer> {
 }
 
 /**
- * Turns single questions into batches: those of one event-loop turn go together, and while `inFlight` batches
- * run the next one gathers. A question alone waits for nobody. `answer` gets the batch and returns one answer
- * per question, in order; when it throws, all of the batch fail.
+ * Batches single questions: those of one event-loop turn go together, and while `inFlight` batches run, the
+ * next one gathers. A single question does not wait. `answer` returns one answer per question, in order; if
+ * it throws, the whole batch fails.
  */
 export function tickBatcher<Question, Answer>(
   answer: (questions: readonly Question[]) => Promise<readonly Answer[]>,

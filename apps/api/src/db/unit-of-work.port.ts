@@ -42,8 +42,7 @@ import type { SettlementWrites } from "../settlement/settlement.port.ts";
 import type { TraceDetails, TraceEvent } from "../requests/trace.port.ts";
 
 /**
- * Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent
- * afterwards.
+ * Opens all transactions. No network inside `work`: what must be sent is stored, and sent after the commit.
  */
 export interface UnitOfWork {
   /** @throws LockTimeout with `lockTimeoutMs`: a row stayed locked by others for longer */
@@ -52,7 +51,7 @@ export interface UnitOfWork {
 
 /** The stores of one transaction. */
 export interface Tx {
-  /** What happens by this transaction: logged and counted after its commit, and not at all without one. */
+  /** Events of this transaction: logged and counted after its commit, and dropped without one. */
   readonly events: CommittedEvents;
   readonly requests: RequestWrites;
   readonly deposits: DepositWrites;
@@ -75,7 +74,7 @@ export interface Tx {
   readonly priceExposure: PriceExposureWrites;
 }
 
-/** What changes with a transition besides the state. */
+/** Changes that accompany a transition, besides the state. */
 export interface RequestChange {
   readonly state: RequestState;
   readonly inTxHashes?: readonly TxHash[];
@@ -84,16 +83,16 @@ export interface RequestChange {
 }
 
 export interface RequestWrites {
-  /** A request that no quote stored: its first state is the one given. */
+  /** Inserts a request that no quote stored, in the given state. */
   insert(terms: RequestTerms, state: RequestState): Promise<void>;
-  /** Locks the row; undefined when there is none. */
+  /** Locks the row, if there is one. */
   lock(requestId: RequestId): Promise<RequestRecord | undefined>;
-  /** Locks those of these requests that there are, in a fixed order. */
+  /** Locks those requests that exist, in a fixed order. */
   lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, RequestRecord>>;
   /** Locks all requests with these orders, in a fixed order (no deadlocks). */
   lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void>;
-  /** Saves the same change to many requests that are locked. */
+  /** Saves the same change for many locked requests. */
   saveAll(requestIds: readonly RequestId[], change: RequestChange, atMs: number): Promise<void>;
   /** Appends to the trace. */
   note<E extends TraceEvent>(
@@ -108,11 +107,11 @@ export interface RequestWrites {
     event: E,
     details: ReadonlyMap<RequestId, TraceDetails[E]>,
   ): Promise<void>;
-  /** Folds one measured run (deposit seen → fill mined) into the route's average. */
+  /** Adds one measured duration (deposit seen → fill mined) to the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
   /**
-   * Deletes quotes that ended before that time and that nothing was ever paid for. Those of `seen` that stay
-   * are never looked at again.
+   * Deletes quotes that ended before that time and were never paid. Those of `seen` that stay are not checked
+   * again.
    */
   prune(
     quotes: PrunableQuotes,
@@ -136,7 +135,7 @@ export interface OverdueRequest {
   readonly hasReservedFees: boolean;
 }
 
-/** A deposit as it was read from a canonical block: what names it for good, and where it is now. */
+/** A deposit as read from a canonical block: its permanent id and its current block. */
 export interface DepositSighting extends Pick<
   DepositRecord,
   | "txHash"
@@ -149,34 +148,34 @@ export interface DepositSighting extends Pick<
   | "blockHash"
   | "isUnattestable"
 > {
-  /** With `isUnattestable`: the node was too slow to tell; what is stored of the same block stands. */
+  /** With `isUnattestable`: the node did not answer in time; the value stored for the same block stays. */
   readonly isAttestabilityUnknown?: true;
 }
 
-/** A deposit to write down. What becomes of it is decided afterwards, in the same transaction. */
+/** A deposit to store. Its outcome is decided later in the same transaction. */
 export interface NewDeposit
   extends
     DepositSighting,
     Pick<DepositRecord, "blockNumber" | "confirmAtBlock" | "depository" | "requestId" | "seenAtMs"> {
-  /** USD with 18 decimals when it was agreed, else 0. */
+  /** USD with 18 decimals if it was agreed, else 0. */
   readonly valueUsd: bigint;
 }
 
 export interface DepositWrites {
-  /** Those that are not stored, or not as canonical in this block, in the order given. */
+  /** Those that are not stored, or not as canonical in this block, in the given order. */
   unrecorded<Sighting extends DepositSighting>(
     chainId: number,
     sightings: readonly Sighting[],
   ): Promise<Sighting[]>;
   /**
-   * Inserts deposits, and moves known ones to the block they are in now. No two may be the same deposit.
-   * Returns those that changed, in any order.
+   * Inserts deposits, and moves known ones to their current block. Must not contain a deposit twice. Returns
+   * those that changed, in any order.
    */
   record(chainId: number, deposits: readonly NewDeposit[]): Promise<DepositRecord[]>;
   /**
-   * Keeps deposits that cannot pay for their own refund, for these reasons. One whose refund was begun or
-   * released stays as it is.
-   * @param onlyUnattributed so does one that has been placed with a request
+   * Keeps deposits that cannot pay for their own refund, for these reasons. Skips deposits whose refund was
+   * started or released.
+   * @param onlyUnattributed skips deposits that belong to a request, too
    */
   keepTooSmall(
     deposits: readonly { readonly id: DepositId; readonly reason: FailReason }[],
@@ -192,37 +191,37 @@ export interface DepositWrites {
     requestId: RequestId | undefined,
   ): Promise<void>;
   /**
-   * The deposit belongs to this request. Its confirmations stay those of a deposit of unknown worth, the most
-   * there are.
+   * Assigns the deposit to this request. Its confirmations stay those of a deposit of unknown value, which
+   * needs the most.
    */
   place(id: DepositId, requestId: RequestId, valueUsd: bigint): Promise<void>;
-  /** A refund that is not under way any more takes nothing out of the limit of unrepaid refunds. */
+  /** A refund that is no longer in progress does not count toward the limit of unrepaid refunds. */
   setRefund(id: DepositId, state: RefundState, failReason: RefundFailReason | undefined): Promise<void>;
   /** USD (18 decimals) of unrepaid refunds since then. Locks the limit until the end of the transaction. */
   lockUnrepaid(sinceMs: number): Promise<{
     readonly usd: bigint;
-    /** The part that went to deposits of no request. */
+    /** The part for deposits without a request. */
     readonly unattributedUsd: bigint;
   }>;
-  /** The refund under way is never repaid by settlement. */
+  /** Settlement will never repay the refund in progress. */
   setUnrepaid(
     id: DepositId,
     unrepaid: { readonly usd: bigint; readonly reason: string },
     atMs: number,
   ): Promise<void>;
   /**
-   * A deposit of the same request (without one: of the same order id), depositor and currency that no
-   * canonical block holds any more, and whose refund was sent: this one may be the same money under another
-   * hash. Call with the request locked, if there is one.
+   * A deposit of the same request (or, without one, order id), depositor and currency that was reorged out
+   * and whose refund was broadcast: this deposit may be the same money under another hash. Call with the
+   * request locked, if there is one.
    */
   refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
-  /** The refund goes on, exempt from the daily limit. */
+  /** The refund continues, exempt from the daily limit. */
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
-  /** The refund waits: for room in the limit, or for the operator. False when it did so already. */
+  /** The refund waits for room in the limit, or for the operator. False if it already did. */
   noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
   /**
-   * Deposits of requests that {@link removeOrphaned} would mark as gone, without those whose refund was given
-   * up.
+   * Deposits of requests that {@link removeOrphaned} would mark as orphaned, except those whose refund was
+   * given up.
    */
   orphaned(
     chainId: number,
@@ -231,8 +230,8 @@ export interface DepositWrites {
     canonicalHashes: readonly Hex[],
   ): Promise<DepositRecord[]>;
   /**
-   * Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone, and
-   * takes back that a refund was given up; returns them.
+   * Marks deposits of the chain above `aboveBlock` whose block is not in `canonicalHashes` as orphaned, and
+   * resets refunds that were given up; returns them.
    */
   removeOrphaned(
     chainId: number,
@@ -240,67 +239,64 @@ export interface DepositWrites {
     upToBlock: bigint,
     canonicalHashes: readonly Hex[],
   ): Promise<DepositRecord[]>;
-  /** Locks canonical deposits of a request on one chain that are to be refunded and are not yet. */
+  /** Locks canonical deposits of a request on one chain whose refund is due. */
   refundsDue(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
   /**
-   * Locks deposits of a request that are as agreed, but that oracles cannot attest, and that were set aside
-   * because an app had the request filled.
+   * Locks deposits of a request that match its terms but cannot be attested, and that were kept because an
+   * app had the request filled.
    */
   setAside(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
   /**
-   * Canonical accepted deposits that have reached their confirmations and whose request still waits for that.
+   * Canonical accepted deposits that have reached their confirmations while their request still waits for
+   * that.
    */
   dueConfirmed(chainId: number, headNumber: bigint): Promise<DepositRecord[]>;
 }
 
 export interface SendWrites {
   /**
-   * Whether the transaction counts for a request already, or the request has its payment: `same` when it is
-   * this very pair.
+   * Whether the transaction already counts for a request, or the request has its payment: `same` for this
+   * very pair.
    */
   taken(send: Pick<SendRecord, "chainId" | "txHash" | "requestId">): Promise<"free" | "same" | "taken">;
-  /** How many other unmined transactions of this sender are followed on the chain. */
+  /** How many other pending transactions of this sender are tracked on the chain. */
   followedOf(send: Pick<SendRecord, "chainId" | "sender" | "txHash">): Promise<number>;
-  /** Follows a reported transaction; again changes nothing. */
+  /** Tracks a reported transaction. Repeating it has no effect. */
   report(send: SendRecord): Promise<void>;
   forget(send: SendRecord): Promise<void>;
-  /**
-   * Takes a report for the payment of its request; false when the transaction or the request has been taken
-   * meanwhile.
-   */
+  /** Makes a report the payment of its request; false if the transaction or the request is already taken. */
   mine(send: SendRecord, block: { number: bigint; hash: Hex }): Promise<boolean>;
-  /** Its block has vanished: it is a report again. False when it was not mined, or is settled. */
+  /** Its block was reorged out: it is a report again. False if it was not mined, or is settled. */
   unmine(send: SendRecord, atMs: number): Promise<boolean>;
   settle(send: SendRecord): Promise<void>;
 }
 
 export interface LaneWrites {
-  /** Creates the lane at `chainNonce`, or moves its next nonce up to it: the key was used elsewhere. */
+  /** Creates the lane at `chainNonce`, or moves its next nonce up to it if the key was used elsewhere. */
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
   /**
-   * Notes from which block on the lane's unknown nonces are searched; the first note stays until the lane is
-   * opened again.
+   * Stores the block from which the lane's unknown nonces are searched; the first value stays until the lane
+   * is opened again.
    */
   noteSearchFrom(chainId: number, sender: Address, block: bigint): Promise<void>;
   /**
-   * Notes what used a nonce that was given to no payment; a second finding replaces the first: the first
-   * one's block may have vanished.
+   * Stores what used a nonce that was allocated to no payment. A later finding replaces an earlier one, whose
+   * block may be orphaned.
    */
   noteNonceUser(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
   /**
-   * Locks the lane and gives its next nonce to the plan.
-   *
-   * @throws LegTaken when a nonce not known to be dead pays this leg already.
+   * Locks the lane and allocates its next nonce to the plan.
+   * @throws LegTaken if a nonce not known to be dead pays this leg already
    */
   reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
   /**
-   * The same for several plans of one locked lane and one kind of leg, in their order; those whose leg is
-   * paid for already get none.
+   * The same for several plans of one locked lane and one kind of leg, in order; legs that are already paid
+   * get none.
    */
   reserveTogether(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
   /**
-   * Outflows in `currency`, and the most that gas may cost, of all that balances read at `balanceBlock` do
-   * not show yet. Holds only while the lane is locked by `lockLane`.
+   * Outflows in `currency`, and the maximum gas cost, that balances read at `balanceBlock` do not include
+   * yet. Valid only while `lockLane` holds the lane.
    */
   reserved(
     chainId: number,
@@ -311,12 +307,12 @@ export interface LaneWrites {
   lockLane(chainId: number, sender: Address): Promise<void>;
   /** Whether a nonce not known to be dead pays this leg. */
   hasLiveSlot(leg: Leg): Promise<boolean>;
-  /** Whether a transaction is one of those that were signed for this leg, by whatever nonce. */
+  /** Whether the transaction is one of those signed for this leg, with any nonce. */
   isAttemptOf(leg: Leg, txHash: TxHash): Promise<boolean>;
   lockSlot(slotId: string): Promise<Slot | undefined>;
-  /** False when attempt `n` exists already: somebody else signed first. */
+  /** False if attempt `n` exists already: another process signed first. */
   addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;
-  /** Slots whose attempt was stored by this. */
+  /** Slots whose attempt this call stored. */
   addAttempts(
     attempts: ReadonlyArray<{ readonly slotId: string; readonly attempt: Attempt }>,
   ): Promise<ReadonlySet<string>>;
@@ -325,7 +321,7 @@ export interface LaneWrites {
     sent: ReadonlyArray<{ readonly slotId: string; readonly n: number }>,
     atMs: number,
   ): Promise<void>;
-  /** Forgets that the slot's attempts were broadcast: they are sent again. */
+  /** Clears the broadcast times of the slot's attempts, so that they are broadcast again. */
   forgetBroadcast(slotId: string): Promise<void>;
   setMined(
     slotId: string,
@@ -343,35 +339,35 @@ export interface LaneWrites {
   setFinal(slotId: string): Promise<void>;
   setDead(slotId: string, reason: string): Promise<void>;
   /**
-   * The chain has used the open nonce and shows no receipt of ours at this head. A second head without one
-   * confirms it.
+   * The chain has used the open nonce but shows no receipt of ours at this head. A second such head confirms
+   * it.
    */
   noteUnexplained(slotId: string, headNumber: bigint): Promise<void>;
   clearUnexplained(slotId: string): Promise<void>;
   cancel(slotId: string, reason: FailReason): Promise<void>;
 }
 
-/** The newest block whose deposits are all recorded. */
+/** The newest block whose deposits are all stored. */
 export interface LockedCursor {
   readonly number: bigint;
   readonly hash: Hex;
-  /** Hash of the block that a begun advance ends with. */
+  /** Hash of the last block of an advance in progress. */
   readonly advancesTo: Hex | undefined;
 }
 
 export interface TrailWrites {
   /** Locks the chain's cursor. */
   lockCursor(chainId: number): Promise<LockedCursor | undefined>;
-  /** Also ends the advance that was begun. */
+  /** Also ends the advance in progress. */
   setCursor(chainId: number, block: BlockRef): Promise<void>;
   /**
    * Notes that an advance is committed in parts: the trail ends with `ancestor` until its last part.
-   * @param to hash of the block that the advance ends with
+   * @param to hash of the last block of the advance
    */
   beginAdvance(chainId: number, ancestor: Pick<BlockRef, "number" | "hash">, to: Hex): Promise<void>;
   /** Notes that the logs up to this block were read a second time. */
   setRechecked(chainId: number, blockNumber: bigint): Promise<void>;
-  /** Hash that the watcher read at a height; undefined when it has not come there or has forgotten it. */
+  /** The hash that the watcher read at a height; undefined if it is not there yet or was pruned. */
   hashAt(chainId: number, number: bigint): Promise<Hex | undefined>;
   /** Replaces everything above `ancestor` by `blocks`, keeping the newest `keep`. */
   replace(chainId: number, ancestor: bigint, blocks: readonly BlockRef[], keep: number): Promise<void>;
@@ -379,12 +375,12 @@ export interface TrailWrites {
 
 export interface OutboxEntry {
   readonly job: JobName;
-  /** Unique per intended run: the queue drops a second one with the same id. */
+  /** Unique per intended run: the queue drops duplicates. */
   readonly jobId: string;
   readonly payload: Readonly<Record<string, string | number>>;
 }
 
-/** A leg that stands without a job. */
+/** A leg without a waiting job. */
 export interface LostJob {
   readonly job: JobName;
   readonly legId: string;
@@ -392,22 +388,21 @@ export interface LostJob {
 }
 
 export interface Outbox {
-  /** An entry whose id is there and not on the queue yet changes nothing. */
+  /** An entry whose id is stored and not yet in the queue has no effect. */
   add(entries: readonly OutboxEntry[], atMs: number): Promise<void>;
   /**
-   * Queues jobs again, one per leg. A leg that does not move is queued again after `pauseMs`, then after
-   * pauses that grow.
-   * @returns how many were queued by this call
+   * Queues jobs again, one per leg; after `pauseMs`, then after growing pauses while the leg does not move.
+   * @returns how many this call queued
    */
   rescue(lost: readonly LostJob[], atMs: number, pauseMs: number): Promise<number>;
-  /** Forgets jobs that were queued before `beforeMs`, and what was noted of their runs; returns how many. */
+  /** Deletes jobs queued before `beforeMs`, and their noted runs; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 
 export interface PriceExposureWrites {
   /**
-   * Adds a fill to what was begun for an asset in this minute; false: it would exceed the bound, and nothing
-   * was added. The first fill of a minute is always added, or a fill above the bound would wait forever.
+   * Adds a fill to what was started for an asset in this minute; false if it would exceed the bound. The
+   * first fill of a minute is always added, or a fill above the bound would wait forever.
    * @param usd 18 decimals
    * @param maxUsd 18 decimals
    */

@@ -8,7 +8,7 @@ import { withinShare } from "./within-share.ts";
 const refused = async () =>
   await Promise.reject(new ShareUsedUp("txDetails", { perMinute: 300, waitMs: 3_500 }));
 
-test("tells a client beyond the share of the rate limit the limit and when to try again", async () => {
+test("tells a client beyond the share of the rate limit the limit and when to retry", async () => {
   const connected = aConnectedRail("hypevm");
   const end = { ...connected, rail: { ...connected.rail, paymentCost: refused } };
   const account = bytesOn("hypevm", exchange.solver);

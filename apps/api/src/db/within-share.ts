@@ -3,9 +3,9 @@ import type { RailChain } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 
 /**
- * Asks a chain something for a client.
- * @throws ServiceError SERVICE_UNAVAILABLE, saying when to try again, while clients' share of the endpoint's
- * rate limit is used up
+ * Asks a chain something on behalf of a client.
+ * @throws ServiceError SERVICE_UNAVAILABLE with the retry time while clients' share of the endpoint's rate
+ * limit is used up
  */
 export async function withinShare<T>(chain: RailChain, field: string, ask: () => Promise<T>): Promise<T> {
   try {

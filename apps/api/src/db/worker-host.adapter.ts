@@ -7,23 +7,19 @@ import type { JobRuns, LegJob } from "./job-runs.port.ts";
 import type { WorkerServices } from "./services.port.ts";
 import { workerConnection } from "./connections.adapter.ts";
 
-/** A job counts as lost when it has not run again so long after its time. */
+/** A job counts as lost if it has not run again this long after it was due. */
 const SILENT_MS = 60_000;
-/**
- * How long Redis may take to record the last jobs when the host closes; jobs that it did not record run
- * again.
- */
+/** How long Redis may take to record the last jobs when the host closes; jobs without a record run again. */
 const CLOSE_WITHIN_MS = 2_000;
 
 export interface WorkerHost {
-  /** Stops taking jobs and waits for those under way. */
+  /** Stops taking jobs and waits for those in progress. */
   close(): Promise<void>;
 }
 
 /**
- * Works on the queues of the catalog. A job that has to wait is put back without using up a try; one that
- * fails is tried again with growing pauses; a process that dies leaves its jobs to be taken over within
- * seconds.
+ * Runs the jobs of the catalog's queues. A waiting job goes back without using up a try; a failed one is
+ * retried with growing pauses; the jobs of a process that dies are taken over within seconds.
  */
 export function startWorkers(
   services: WorkerServices,
@@ -47,8 +43,8 @@ export function startWorkers(
         connection,
         prefix: options.prefix,
         concurrency: definition.concurrency,
-        // A killed process must not keep its jobs for long; the use cases bear it when two processes do the
-        // same.
+        // A killed process must not keep its jobs for long; the use cases tolerate two processes doing the
+        // same work.
         lockDuration: 5_000,
         stalledInterval: 2_500,
         maxStalledCount: 100,
@@ -64,7 +60,7 @@ export function startWorkers(
   });
   return {
     async close(): Promise<void> {
-      // Without Redis nothing can be taken or handed back.
+      // Without Redis no job can be taken or returned.
       const closed = Promise.all(
         running.map(({ worker, connection }) => worker.close(connection.status !== "ready")),
       );
@@ -93,8 +89,8 @@ class HostedWorker extends Worker<unknown, void> {
 }
 
 /**
- * Works on a job without Redis.
- * @returns the pause before the job is run again; undefined if it ended
+ * Runs a job without Redis.
+ * @returns the pause before the job runs again; undefined if it ended
  */
 async function run(
   services: WorkerServices,
@@ -125,7 +121,7 @@ async function run(
   if (waitMs === 0) return undefined;
   const isKept = await noted(async (nowMs) => {
     const lostAfterMs = nowMs + waitMs + SILENT_MS;
-    // One that was queued again ends when another one waits for the leg.
+    // A job that was queued again ends if another one waits for the leg.
     if (isRescue(job.data)) return await runs.takeOver(leg, nowMs, lostAfterMs);
     await runs.noteWaiting(leg, nowMs, lostAfterMs);
     return true;

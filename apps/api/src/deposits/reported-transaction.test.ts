@@ -1,4 +1,4 @@
-import { ServiceError, spellTransaction } from "@causeway/domain";
+import { ServiceError, formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { ORIGIN, quoteWorld } from "../../../../test/fakes/quote-world.ts";
@@ -17,7 +17,7 @@ const hash: Hex = `0x${"ab".repeat(32)}`;
 
 test("a transaction's id is read as its chain's users write it", () => {
   for (const [chainId, txHash, id] of [
-    [SOLANA, spellTransaction({ vmType: "svm" }, signature), signature],
+    [SOLANA, formatTransactionId({ vmType: "svm" }, signature), signature],
     [BITCOIN, "ab".repeat(32), hash],
     [EXCHANGE, hash, hash],
     [ORIGIN, hash.toUpperCase().replace("0X", "0x"), hash],
@@ -40,7 +40,7 @@ test("an id of another family, or of no configured chain, is refused by its fiel
   };
   expect(fieldOf(SOLANA, hash)).toEqual(["INVALID_REQUEST", "txHash"]);
   expect(fieldOf(ORIGIN, "ab".repeat(32))).toEqual(["INVALID_REQUEST", "txHash"]);
-  expect(fieldOf(BITCOIN, spellTransaction({ vmType: "svm" }, signature))).toEqual([
+  expect(fieldOf(BITCOIN, formatTransactionId({ vmType: "svm" }, signature))).toEqual([
     "INVALID_REQUEST",
     "txHash",
   ]);

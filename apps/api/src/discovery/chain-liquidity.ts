@@ -1,5 +1,5 @@
 import type { Currency } from "@causeway/domain";
-import { amountToUsdDown, formatUsd, spellAddress } from "@causeway/domain";
+import { amountToUsdDown, formatUsd, formatAddress } from "@causeway/domain";
 import type { ChainLiquidityAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
@@ -31,7 +31,7 @@ export async function chainLiquidity(
         chainId,
         currencyId: currency.id,
         symbol: currency.symbol,
-        address: spellAddress(connected.chain, currency.address),
+        address: formatAddress(connected.chain, currency.address),
         decimals: currency.decimals,
         balance: free.toString(),
         amountUsd: formatUsd(amountToUsdDown(free, { decimals: currency.decimals, priceUsd })),

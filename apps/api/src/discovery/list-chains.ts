@@ -1,5 +1,5 @@
 import type { Address, Chain, Currency, Hex, RailChain } from "@causeway/domain";
-import { spellAddress } from "@causeway/domain";
+import { formatAddress } from "@causeway/domain";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../chains/chains.port.ts";
 
@@ -82,9 +82,9 @@ function toWireRail(chain: RailChain, lagging: boolean, solver: Hex): WireChain 
     explorerPaths: explorerPaths === undefined ? null : pathsOf(explorerPaths),
     tokenSupport: "Limited",
     contracts: {},
-    solverAddresses: [spellAddress(chain, solver)],
+    solverAddresses: [formatAddress(chain, solver)],
     protocol: {
-      v2: { chainId: chain.name, depository: spellAddress(chain, chain.depository), depositoryVault: null },
+      v2: { chainId: chain.name, depository: formatAddress(chain, chain.depository), depositoryVault: null },
     },
     ...(chain.exchange !== undefined && {
       exchange: {
@@ -159,7 +159,7 @@ function toSolverCurrency(
   chain: Chain | RailChain,
   { id, symbol, name, address, decimals }: Currency,
 ): SolverCurrency {
-  return { id, symbol, name, address: spellAddress(chain, address), decimals };
+  return { id, symbol, name, address: formatAddress(chain, address), decimals };
 }
 
 function toWireCurrency(chain: Chain | RailChain, currency: Currency): ChainCurrency {

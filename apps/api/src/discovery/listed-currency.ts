@@ -1,5 +1,5 @@
 import type { Currency } from "@causeway/domain";
-import { NATIVE_CURRENCY, spellAddress } from "@causeway/domain";
+import { NATIVE_CURRENCY, formatAddress } from "@causeway/domain";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { ListedCurrency } from "@causeway/wire";
 
@@ -13,7 +13,7 @@ export function toListedCurrency(
   return {
     id,
     chainId,
-    address: chain === undefined ? address : spellAddress(chain, address),
+    address: chain === undefined ? address : formatAddress(chain, address),
     symbol,
     name,
     decimals,

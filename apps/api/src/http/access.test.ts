@@ -26,7 +26,7 @@ const get = async (url: string, headers: Record<string, string> = {}) =>
 const quote = async (headers: Record<string, string>) =>
   await app.inject({ method: "POST", url: "/quote/v2", headers, payload: aQuoteBody });
 
-test("both headers carry a key, in any case of the scheme, on every endpoint", async () => {
+test("accepts a key in either header, with the scheme in any case, on every endpoint", async () => {
   for (const url of ["/chains", statusPath, "/metrics/usage"])
     for (const headers of [
       { "x-api-key": "full" },
@@ -37,7 +37,7 @@ test("both headers carry a key, in any case of the scheme, on every endpoint", a
       expect([url, headers, (await get(url, headers)).statusCode]).toEqual([url, headers, 200]);
 });
 
-test("a key that is not valid is refused wherever it is given, also where none is needed", async () => {
+test("refuses an invalid key everywhere, even where no key is needed", async () => {
   for (const url of ["/chains", statusPath, "/metrics/usage"])
     for (const headers of [{ "x-api-key": "wrong" }, { authorization: "Bearer wrong" }] as Record<
       string,
@@ -55,7 +55,7 @@ test("a key that is not valid is refused wherever it is given, also where none i
   expect((await quote({ "x-api-key": "wrong" })).statusCode).toBe(401);
 });
 
-test("two different keys at once are refused, even when both are valid", async () => {
+test("refuses two different keys at once, even when both are valid", async () => {
   const answer = await get("/chains", { "x-api-key": "full", authorization: "Bearer reader" });
   expect([answer.statusCode, answer.json().message]).toEqual([
     401,
@@ -63,7 +63,7 @@ test("two different keys at once are refused, even when both are valid", async (
   ]);
 });
 
-test("without a key everything works that needs none; an empty header and another scheme are no key", async () => {
+test("endpoints that need no key work without one; an empty header or another scheme counts as no key", async () => {
   const none: Record<string, string>[] = [
     {},
     { "x-api-key": "" },
@@ -90,7 +90,7 @@ test("a time of usage that is too large is refused by its own name", async () =>
   }
 });
 
-test("a key does only what its scopes say", async () => {
+test("a key is limited to its scopes", async () => {
   expect((await get("/metrics/usage", { "x-api-key": "reader" })).statusCode).toBe(200);
   const other = await get("/metrics/usage", { "x-api-key": "executor" });
   expect([other.statusCode, other.json()]).toEqual([
@@ -108,7 +108,7 @@ test("a key does only what its scopes say", async () => {
   expect((await get(statusPath, { "x-api-key": "executor" })).statusCode).toBe(200);
 });
 
-test("a publishable key is worth something only with one of its own origins, to the letter", async () => {
+test("a publishable key works only with one of its own origins, matched exactly", async () => {
   expect((await quote({ "x-api-key": "page", origin: PAGE })).statusCode).toBe(200);
   const others = [
     undefined,
@@ -128,11 +128,11 @@ test("a publishable key is worth something only with one of its own origins, to 
   }
 });
 
-test("health is not a matter of keys", async () => {
+test("health needs no key", async () => {
   expect((await get("/health/live", { authorization: "Bearer probe" })).statusCode).toBe(200);
 });
 
-test("whoever keeps keys being away is told as such", async () => {
+test("reports an unavailable key store as unavailable, not as an invalid key", async () => {
   const away = await aServer({
     apiKeys: {
       find: failing("SERVICE_UNAVAILABLE", "API keys could not be read; try again"),
@@ -144,7 +144,7 @@ test("whoever keeps keys being away is told as such", async () => {
   await away.app.close();
 });
 
-test("each answered call of a key is counted, refusals with their code, and nobody else's", async () => {
+test("counts each answered call of a key, refusals with their code, and no other calls", async () => {
   used.length = 0;
   await get(statusPath, { "x-api-key": "reader" });
   await get("/metrics/usage", { "x-api-key": "executor" });
@@ -158,7 +158,7 @@ test("each answered call of a key is counted, refusals with their code, and nobo
   ]);
 });
 
-test("whatever stands in the two headers, the answer is 200 or 401 and comes at once", async () => {
+test("answers 200 or 401 at once, whatever the two headers hold", async () => {
   const header = fc.oneof(
     fc.constantFrom(
       "full",
@@ -191,7 +191,7 @@ test("whatever stands in the two headers, the answer is 200 or 401 and comes at 
   );
 });
 
-test("no key is ever in a log line, whatever was logged of a request", () => {
+test("never logs a key, whatever part of a request is logged", () => {
   let text = lines.join("");
   const log = createLogger({ name: "test", level: "info" }, { write: (line) => void (text += line) });
   const headers = { "x-api-key": "s3cret-key", authorization: "Bearer s3cret-key" };

@@ -1,28 +1,28 @@
 import type { Address, SponsorshipRules } from "@causeway/domain";
 
-/** What a key is for. A publishable one (see `origins`) is for `quote` and `read` only. */
+/** Scopes of a key. A publishable key (see `origins`) can have `quote` and `read` only. */
 export type ApiScope = "quote" | "execute" | "fast-fill" | "read";
 
-/** Requests a minute that a key may make instead of the usual ones. */
+/** Requests per minute that replace the default limits of a key. */
 export interface KeyLimits {
   readonly quotePerMinute?: number;
   readonly otherPerMinute?: number;
 }
 
-/** Whoever asks with a key that is valid now. */
+/** The owner of a valid API key. */
 export interface ApiKeyIdentity {
-  /** Names the key everywhere; no secret. */
+  /** Public id of the key; not a secret. */
   readonly id: string;
   readonly label: string;
   readonly scopes: readonly ApiScope[];
-  /** Referrers that its executions may name; none listed: any. */
+  /** Referrers that its executions may name. Empty: any. */
   readonly referrers: readonly string[];
   /**
-   * Browser origins that may use it. Not empty: the key is publishable, and a request without one of them is
-   * refused.
+   * Browser origins that may use it. If not empty, the key is publishable, and requests without one of them
+   * are refused.
    */
   readonly origins: readonly string[];
-  /** Wallet whose app balance pays what the key orders; undefined until its owner has signed for it. */
+  /** The wallet whose app balance pays for the key. Undefined until its owner has signed for it. */
   readonly fundingAddress: Address | undefined;
   readonly rules: SponsorshipRules;
   readonly limits: KeyLimits;
@@ -30,12 +30,11 @@ export interface ApiKeyIdentity {
 
 export interface ApiKeys {
   /**
-   * Whose key this text is; undefined when it is nobody's, is revoked, or was replaced too long ago. Takes
-   * the same time for a wrong secret as for an unknown id. What was changed elsewhere is seen within a
-   * second.
-   * @throws ServiceError SERVICE_UNAVAILABLE when that cannot be told now.
+   * Looks up a key. Undefined if it is unknown, revoked, or was rotated too long ago. Takes the same time for
+   * a wrong secret as for an unknown id. Changes by other processes take effect within a second.
+   * @throws ServiceError SERVICE_UNAVAILABLE if the keys cannot be read
    */
   find(key: string): Promise<ApiKeyIdentity | undefined>;
-  /** Whether a key with the id of this text was seen here of late, whatever its secret. Asks nobody. */
+  /** Whether a key with this id was recently seen here, whatever its secret. Queries nothing. */
   isFamiliar(key: string): boolean;
 }

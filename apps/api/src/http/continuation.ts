@@ -31,7 +31,7 @@ export function pageInTime(query: PageQuestion): Page<PlaceInTime> {
   return { limit: limitOf(query), after: { atMs: Number(atMs), id } };
 }
 
-/** What gives the page behind this one; nothing behind a page that is not full. */
+/** The continuation of a full page. A page that is not full is the last one. */
 export function continuationOf<Row>(
   rows: readonly Row[],
   limit: number,
@@ -42,7 +42,6 @@ export function continuationOf<Row>(
   return { continuation: Buffer.from(placeOf(last)).toString("base64url") };
 }
 
-/** The text of a place in time. */
 export function placeText({ atMs, id }: PlaceInTime): string {
   return `${atMs} ${id}`;
 }

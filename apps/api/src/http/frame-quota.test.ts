@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { frameQuota } from "./frame-quota.route.ts";
 
-test("counts the frames of an address over all its sockets, and starts again with the next window", () => {
+test("counts the frames of an address over all its sockets, and restarts with the next window", () => {
   const quota = frameQuota();
   const taken = (address: string, nowMs: number, frames: number): number =>
     Array.from({ length: frames }, () => quota.take(address, nowMs)).filter((isTaken) => isTaken).length;

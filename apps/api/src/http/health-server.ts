@@ -5,7 +5,7 @@ import type { RouteServices } from "./route-services.port.ts";
 import { healthRoutes } from "./health.route.ts";
 import { typed } from "./typed.route.ts";
 
-/** The worker's own server: health for orchestrators, figures for the operator. Never listens. */
+/** The worker's own server: health for orchestrators and metrics for operators. The caller listens. */
 export async function buildHealthServer(
   services: HttpServices & Pick<RouteServices, "readiness">,
   options: Pick<HttpOptions, "metrics"> = {},

@@ -33,9 +33,9 @@ interface Call extends Record<string, unknown> {
   readonly nowMs: number;
 }
 const string = (value: string): string => value;
-// Reads the stored call and, if that leaves the key free, takes the row; of any number of callers one does.
-// A caller that finds a run under way waits for no lock that a commit holds. The database's clock counts if
-// that of the process is ahead, which would free keys too early.
+// Reads the stored call and, if the key is free, claims the row; only one of many callers succeeds. A caller
+// that finds a run in progress waits for no lock that a commit holds. The database's clock counts if that of
+// the process is ahead, which would free keys too early.
 const begin = defineSql(
   "idempotency_begin",
   {
@@ -96,7 +96,7 @@ export function idempotencyStore(sql: Sql): Idempotency {
       for (;;) {
         const [row] = await begin(sql, { scope, endpoint, key, bodyHash, token, nowMs });
         if (row?.leaseToken === token) return { kind: "begun", lease: { scope, endpoint, key, token } };
-        // Another caller took it after it was read; the next round reads what that one stored.
+        // Another caller claimed it after it was read; the next round reads what that one stored.
         if (row?.holds !== true) continue;
         if (row.bodyHash !== bodyHash) return { kind: "otherBody" };
         if (row.status === null || row.body === null) return { kind: "underWay" };
@@ -110,7 +110,7 @@ export function idempotencyStore(sql: Sql): Idempotency {
   };
 }
 
-/** What a commit stores of a call that it carries out. */
+/** Stores the response of a call together with the call's commit. */
 export function idempotencyWrites(sql: Sql): IdempotencyWrites {
   return {
     finish: async (lease, answer) => await finish(sql, lease, answer),

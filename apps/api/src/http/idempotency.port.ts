@@ -1,9 +1,9 @@
-/** For so long an answer is given again, and a key belongs to its first body. */
+/** How long a response is replayed and a key is bound to its first body. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 3600 * 1000;
 
 /**
- * The right to run one call: its caller, the endpoint and the `Idempotency-Key` name it, the token says whose
- * run it is.
+ * The right to run one call. Caller, endpoint and `Idempotency-Key` identify the call; the token identifies
+ * the run.
  */
 export interface IdempotencyLease {
   /** Id of the API key, or `ip:<address>` of a caller without one; both for a publishable key. */
@@ -13,7 +13,7 @@ export interface IdempotencyLease {
   readonly token: string;
 }
 
-/** An answer as it was first given. */
+/** The first response of a call. */
 export interface StoredAnswer {
   readonly status: number;
   /** JSON text. */
@@ -25,40 +25,40 @@ export interface IdempotentCall {
   readonly scope: string;
   readonly endpoint: string;
   readonly key: string;
-  /** SHA-256 (hex) of what was asked. */
+  /** SHA-256 (hex) of the request body. */
   readonly bodyHash: string;
 }
 
 export type IdempotencyBegin =
-  /** The call is this process's to run, until the lease ends. */
+  /** This process runs the call until the lease ends. */
   | { readonly kind: "begun"; readonly lease: IdempotencyLease }
   | { readonly kind: "answered"; readonly answer: StoredAnswer }
-  /** Somebody runs it now. */
+  /** Another caller runs it now. */
   | { readonly kind: "underWay" }
-  /** The key was used for another body. */
+  /** The key was used with another body. */
   | { readonly kind: "otherBody" };
 
-/** First answers of calls, for 24 hours. */
+/** First responses of calls, for 24 hours. */
 export interface Idempotency {
   begin(call: IdempotentCall, nowMs: number): Promise<IdempotencyBegin>;
-  /** Stores the answer of a call that committed nothing. @throws LeaseLost */
+  /** Stores the response of a call that committed nothing. @throws LeaseLost */
   finish(lease: IdempotencyLease, answer: StoredAnswer): Promise<void>;
-  /** Lets the call be run again; does nothing once it has an answer or the lease is another's. */
+  /** Allows the call to run again. Does nothing once it has a response or the lease is another run's. */
   abandon(lease: IdempotencyLease): Promise<void>;
 }
 
 export interface IdempotencyWrites {
   /**
-   * Stores the answer with whatever the commit does, so that neither is ever without the other: a use case
-   * that is given a lease calls it last.
-   * @throws LeaseLost: nothing of this commit may be.
+   * Stores the response in the same transaction as the call's effects, so that both are committed or neither.
+   * A use case with a lease calls it last.
+   * @throws LeaseLost: the transaction must roll back
    */
   finish(lease: IdempotencyLease, answer: StoredAnswer): Promise<void>;
-  /** Forgets calls begun before `beforeMs`; returns how many. */
+  /** Deletes calls begun before `beforeMs`; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 
-/** The lease had ended and another process runs the call, or has run it. */
+/** The lease had ended, and another process runs or ran the call. */
 export class LeaseLost extends Error {
   constructor(lease: IdempotencyLease) {
     super(`the call ${lease.endpoint} ${lease.key} of ${lease.scope} is processed elsewhere`);

@@ -1,58 +1,58 @@
 import type { Permit } from "./rate-limits.port.ts";
 
-/** Permits of a window, as the common store gave them. */
+/** Permits of a window that the shared store granted. */
 export interface PermitLease {
-  /** Up to as many as were wanted; 0: all of the window are out. */
+  /** As many as requested or fewer; 0: the window has none left. */
   readonly granted: number;
-  /** Permits of the window that are out, these among them. */
+  /** Permits of the window granted so far, including these. */
   readonly used: number;
-  /** When the window ends, from the moment of the answer. */
+  /** When the window ends, counted from the answer. */
   readonly endsInMs: number;
 }
 
-/** Takes permits for a process from the store that all processes share. */
-export type LeasePermits = (bucket: string, wanted: number, most: number) => Promise<PermitLease>;
+/** Requests permits for this process from the store that all processes share. */
+export type LeasePermits = (bucket: string, wanted: number, limit: number) => Promise<PermitLease>;
 
 export interface LeasedLimitsOptions {
   readonly lease: LeasePermits;
   readonly windowMs: number;
-  /** A clock that never goes back, ms. */
+  /** Monotonic clock, ms. */
   readonly nowMs: () => number;
   readonly onFault: (error: unknown) => void;
 }
 
-/** Permits that all processes together give to a bucket in a window. */
+/** The permits of a bucket per window, shared by all processes. */
 export interface LeasedLimits {
-  /** Asks for `count` of the `most` permits of the window, all or none. Never throws. */
-  take(bucket: string, most: number, count?: number): Permit | Promise<Permit>;
+  /** Requests `count` of the `limit` permits of the window, all or none. Never throws. */
+  take(bucket: string, limit: number, count?: number): Permit | Promise<Permit>;
 }
 
 interface Bucket {
   /** Permits that this process holds. */
   left: number;
-  /** Those given away since the window began. */
+  /** Permits that this process used since the window began. */
   spent: number;
-  /** Permits of the window that are out, everywhere. */
+  /** Permits of the window granted to all processes. */
   used: number;
   endsAtMs: number;
   isExhausted: boolean;
-  /** What to ask for next: little at first, so that a process seldom holds what another could use. */
+  /** How many to request next: few at first, so that a process seldom holds what another needs. */
   chunk: number;
   waiting: number;
   asking: Promise<void> | undefined;
 }
 
-/** A process holds back at most this part of a limit. */
+/** A process holds at most this part of a limit. */
 const LARGEST_PART = 10;
-/** After a fault the store is not asked for so long. */
+/** Pause before asking the store again after an error. */
 const PAUSE_MS = 1_000;
 const MAX_BUCKETS = 50_000;
 
 /**
- * Limits that hold for all processes together without asking their common store at every call: a process
- * takes permits in growing chunks and gives them away by itself, and forgets what is left when the window
- * ends. While the store is away each process counts alone: the money is guarded elsewhere, and a service that
- * refuses everybody because it cannot count would be the worse outage.
+ * Limits shared by all processes without asking their store at every call: a process requests permits in
+ * growing chunks, uses them locally, and drops the rest when the window ends. While the store is unavailable
+ * each process counts alone: funds are protected elsewhere, and refusing all clients would be the worse
+ * outage.
  */
 export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   const { lease, nowMs, windowMs } = options;
@@ -64,43 +64,43 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     if (known !== undefined) return known;
     const fresh: Bucket = { ...NEW_WINDOW, waiting: 0, asking: undefined };
     buckets.set(name, fresh);
-    // A map keeps the order in which keys came: the oldest goes first, and what it held back with it.
+    // A map keeps insertion order: drop the oldest bucket and the permits that it held.
     const oldest = buckets.size > MAX_BUCKETS ? buckets.keys().next().value : undefined;
     if (oldest !== undefined) buckets.delete(oldest);
     return fresh;
   };
 
-  const ask = async (name: string, bucket: Bucket, most: number): Promise<void> => {
+  const ask = async (name: string, bucket: Bucket, limit: number): Promise<void> => {
     const askedAtMs = nowMs();
     try {
-      if (askedAtMs < awayUntilMs) return countAlone(bucket, most, askedAtMs);
-      const wanted = Math.min(most, Math.max(bucket.chunk, bucket.waiting));
-      const { granted, used, endsInMs } = await lease(name, wanted, most);
-      // From the question on: here the window ends no later than in the store, so that no permit of it is
-      // given away in the next.
+      if (askedAtMs < awayUntilMs) return countAlone(bucket, limit, askedAtMs);
+      const wanted = Math.min(limit, Math.max(bucket.chunk, bucket.waiting));
+      const { granted, used, endsInMs } = await lease(name, wanted, limit);
+      // Counted from the request: the window ends here no later than in the store, so that no permit leaks
+      // into the next window.
       bucket.endsAtMs = askedAtMs + endsInMs;
       bucket.left += granted;
       bucket.used = used;
       bucket.isExhausted = granted === 0;
-      bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(most / LARGEST_PART)));
+      bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(limit / LARGEST_PART)));
     } catch (error) {
       awayUntilMs = nowMs() + PAUSE_MS;
       options.onFault(error);
-      countAlone(bucket, most, askedAtMs);
+      countAlone(bucket, limit, askedAtMs);
     }
   };
 
-  const countAlone = (bucket: Bucket, most: number, atMs: number): void => {
+  const countAlone = (bucket: Bucket, limit: number, atMs: number): void => {
     const isOver = atMs >= bucket.endsAtMs;
     if (isOver) bucket.endsAtMs = atMs + windowMs;
-    bucket.left = Math.max(0, most - bucket.spent);
-    bucket.used = most;
-    // Also when a little is left, but less than is asked for.
+    bucket.left = Math.max(0, limit - bucket.spent);
+    bucket.used = limit;
+    // Also when some are left, but fewer than requested.
     bucket.isExhausted = bucket.left < Math.max(1, bucket.waiting);
   };
 
   /** Undefined: the store must be asked first. */
-  const give = (bucket: Bucket, most: number, count: number): Permit | undefined => {
+  const give = (bucket: Bucket, limit: number, count: number): Permit | undefined => {
     const endsInMs = bucket.endsAtMs - nowMs();
     if (endsInMs <= 0) {
       Object.assign(bucket, NEW_WINDOW);
@@ -109,20 +109,20 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     if (bucket.left >= count) {
       bucket.left -= count;
       bucket.spent += count;
-      return { used: Math.min(most, Math.max(1, bucket.used - bucket.left)), endsInMs };
+      return { used: Math.min(limit, Math.max(1, bucket.used - bucket.left)), endsInMs };
     }
-    return bucket.isExhausted ? { used: most + 1, endsInMs } : undefined;
+    return bucket.isExhausted ? { used: limit + 1, endsInMs } : undefined;
   };
 
-  const wait = async (name: string, bucket: Bucket, most: number, count: number): Promise<Permit> => {
+  const wait = async (name: string, bucket: Bucket, limit: number, count: number): Promise<Permit> => {
     bucket.waiting += count;
     try {
       for (;;) {
-        bucket.asking ??= ask(name, bucket, most).finally(() => {
+        bucket.asking ??= ask(name, bucket, limit).finally(() => {
           bucket.asking = undefined;
         });
         await bucket.asking;
-        const permit = give(bucket, most, count);
+        const permit = give(bucket, limit, count);
         if (permit !== undefined) return permit;
       }
     } finally {
@@ -131,12 +131,12 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   };
 
   return {
-    take(name, most, count = 1) {
+    take(name, limit, count = 1) {
       const bucket = bucketOf(name);
-      return give(bucket, most, count) ?? wait(name, bucket, most, count);
+      return give(bucket, limit, count) ?? wait(name, bucket, limit, count);
     },
   };
 }
 
-/** What a window begins with. */
+/** A bucket at the start of a window. */
 const NEW_WINDOW = { left: 0, spent: 0, used: 0, endsAtMs: -Infinity, isExhausted: false, chunk: 1 };

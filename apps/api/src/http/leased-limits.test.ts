@@ -4,7 +4,7 @@ import { leasedLimits, type LeasePermits } from "./leased-limits.adapter.ts";
 
 const WINDOW_MS = 60_000;
 
-/** A common store with its own windows, and processes that take permits from it. */
+/** A shared store with its own windows, and processes that take permits from it. */
 function aWorld() {
   let nowMs = 0;
   const counters = new Map<string, { used: number; endsAtMs: number }>();
@@ -12,14 +12,14 @@ function aWorld() {
   let away = false;
   let calls = 0;
   let delayMs = 0;
-  const lease: LeasePermits = async (bucket, wanted, most) => {
+  const lease: LeasePermits = async (bucket, wanted, limit) => {
     calls++;
     await Promise.resolve();
     if (away) throw new Error("away");
     const known = counters.get(bucket);
     const counter =
       known !== undefined && nowMs < known.endsAtMs ? known : { used: 0, endsAtMs: nowMs + WINDOW_MS };
-    const granted = Math.max(0, Math.min(wanted, most - counter.used));
+    const granted = Math.max(0, Math.min(wanted, limit - counter.used));
     counter.used += granted;
     if (granted > 0) counters.set(bucket, counter);
     const endsInMs = counter.endsAtMs - nowMs;
@@ -39,7 +39,7 @@ function aWorld() {
   };
 }
 
-test("as many calls pass as the limit says, and the next one is told when the window ends", async () => {
+test("allows as many calls as the limit, and tells the next one when the window ends", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   const used: number[] = [];
@@ -64,7 +64,7 @@ test("a refused caller costs the store nothing until the window ends, and an adm
   expect(world.calls()).toBe(full);
 });
 
-test("a call for which a permit is at hand waits for nothing", async () => {
+test("a call with a permit at hand waits for nothing", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   await Promise.all(Array.from({ length: 20 }, async () => await limits.take("a", 1_000)));
@@ -72,7 +72,7 @@ test("a call for which a permit is at hand waits for nothing", async () => {
   expect(limits.take("a", 1_000)).not.toBeInstanceOf(Promise);
 });
 
-test("several permits are taken at once or not at all, also without the store", async () => {
+test("takes several permits together or none, also without the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   expect((await limits.take("a", 100, 60)).used).toBe(60);
@@ -86,18 +86,18 @@ test("several permits are taken at once or not at all, also without the store", 
   expect((await limits.take("c", 100, 101)).used).toBe(101);
 });
 
-test("permits that were not used end with their window, also when the store answers late", async () => {
+test("unused permits end with their window, even when the store answers late", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   for (let call = 0; call < 7; call++) await limits.take("a", 1_000);
   world.forward(WINDOW_MS - 1);
   world.setDelay(10);
-  // This answer comes when its window is over already.
+  // This answer arrives after the end of its window.
   expect((await limits.take("a", 1_000)).used).toBe(1);
   expect(world.window("a")?.used).toBe(1);
 });
 
-test("any number of calls at once share one question to the store", async () => {
+test("concurrent calls share one request to the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   const all = await Promise.all(Array.from({ length: 500 }, async () => await limits.take("a", 100)));
@@ -105,7 +105,7 @@ test("any number of calls at once share one question to the store", async () => 
   expect(world.calls()).toBeLessThan(10);
 });
 
-test("without the store each process counts alone, tells so, and asks again after a while", async () => {
+test("while the store is unavailable each process counts alone, reports it, and retries after a pause", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   await limits.take("a", 10);
@@ -115,7 +115,7 @@ test("without the store each process counts alone, tells so, and asks again afte
   expect(passed).toBe(10);
   expect(world.faults).toHaveLength(1);
   for (let bucket = 0; bucket < 50; bucket++) await limits.take(`b${bucket}`, 10);
-  // The store is not asked for each of them while it is known to be away.
+  // The store is not asked for each of them while it is known to be unavailable.
   expect(world.calls()).toBeLessThan(5);
   world.setAway(false);
   world.forward(WINDOW_MS);
@@ -123,7 +123,7 @@ test("without the store each process counts alone, tells so, and asks again afte
   expect(world.window("a")?.used).toBe(1);
 });
 
-test("however calls, windows and processes fall, no window gives more than its limit", async () => {
+test("no window exceeds its limit for any sequence of calls, windows and processes", async () => {
   const step = fc.record({
     process: fc.nat({ max: 2 }),
     calls: fc.integer({ min: 1, max: 30 }),
@@ -134,7 +134,7 @@ test("however calls, windows and processes fall, no window gives more than its l
     fc.asyncProperty(
       fc.integer({ min: 1, max: 60 }),
       fc.array(step, { maxLength: 40 }),
-      async (most, steps) => {
+      async (limit, steps) => {
         const world = aWorld();
         const processes = [world.aProcess(), world.aProcess(), world.aProcess()];
         const passed = new Map<object | undefined, number>();
@@ -142,14 +142,14 @@ test("however calls, windows and processes fall, no window gives more than its l
           world.forward(laterMs);
           world.setDelay(delayMs);
           for (let call = 0; call < calls; call++) {
-            const permit = await processes[process]?.take("a", most);
-            if (permit === undefined || permit.used > most) continue;
-            // A window is the counter object that the store keeps for it.
+            const permit = await processes[process]?.take("a", limit);
+            if (permit === undefined || permit.used > limit) continue;
+            // A window is identified by the counter object that the store keeps for it.
             const window = world.window("a");
             passed.set(window, (passed.get(window) ?? 0) + 1);
           }
         }
-        for (const count of passed.values()) expect(count).toBeLessThanOrEqual(most);
+        for (const count of passed.values()) expect(count).toBeLessThanOrEqual(limit);
       },
     ),
     { numRuns: 300 },

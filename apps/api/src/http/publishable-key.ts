@@ -1,9 +1,9 @@
 import type { ApiKeyIdentity, ApiScope } from "./api-keys.port.ts";
 
-/** All that a publishable key can be for. */
+/** All scopes that a publishable key can have. */
 export const publishableScopes: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "read"]);
 
-/** Whether the key stands in web pages, so that everybody can have it. */
+/** Whether the key is embedded in web pages, where anyone can read it. */
 export function isPublishable({ origins }: Pick<ApiKeyIdentity, "origins">): boolean {
   return origins.length > 0;
 }

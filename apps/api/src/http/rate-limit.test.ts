@@ -16,7 +16,7 @@ import { limitRates } from "./rate-limit.route.ts";
 const PAGE = "https://app.example";
 const PLAIN_ADDRESS = `0x${"12".repeat(20)}`;
 
-/** Limits that count in memory and never forget. */
+/** Limits that count in memory and never reset. */
 function fakeLimits(): RateLimits & { readonly buckets: Map<string, number> } {
   const buckets = new Map<string, number>();
   return {
@@ -72,7 +72,7 @@ async function passing(call: () => Promise<{ statusCode: number }>): Promise<num
   return 50;
 }
 
-test("an answer tells the limit, what is left of it and when it is renewed; a refusal also when to come back", async () => {
+test("an answer has the limit, the remaining calls and the reset time; a refusal also has Retry-After", async () => {
   const { app, quote } = await aLimitedServer();
   expect((await quote()).headers).toMatchObject({
     "ratelimit-limit": "2",
@@ -106,14 +106,14 @@ test("a forged X-Forwarded-For entry gives a caller no further quotes", async ()
   const { app, quote } = await aLimitedServer({ trustProxy: 1 });
   let forged = 0;
   const limit = await passing(() =>
-    // The last entry is the one that the trusted proxy has written.
+    // The trusted proxy wrote the last entry.
     quote({ "x-forwarded-for": `203.0.113.${forged++}, 198.51.100.7` }, "10.0.0.1"),
   );
   expect(limit).toBe(2);
   await app.close();
 });
 
-test("quotes, questions for a status and the rest are counted apart, by key and by address", async () => {
+test("counts quotes, status reads and other calls separately, by key and by address", async () => {
   const { app, quote, get } = await aLimitedServer();
   const status = `/intents/status/v3?requestId=0x${"a1".repeat(32)}`;
   const usual = { "x-api-key": "usual" };
@@ -161,7 +161,7 @@ test("a second publishable key gives a visitor no further quotes, except by a li
   await app.close();
 });
 
-test("keys cannot be tried out at will, and whoever tries does not hinder the valid ones of the same address", async () => {
+test("limits key guessing without blocking valid keys of the same address", async () => {
   const { app, get } = await aLimitedServer();
   const statuses = [];
   for (let index = 0; index < 4; index++)
@@ -171,7 +171,7 @@ test("keys cannot be tried out at will, and whoever tries does not hinder the va
   await app.close();
 });
 
-test("past that limit made-up keys are not even looked up", async () => {
+test("past that limit unknown keys are not even looked up", async () => {
   const asked: string[] = [];
   const { app } = await aServer({
     limits: fakeLimits(),
@@ -193,7 +193,7 @@ test("past that limit made-up keys are not even looked up", async () => {
   await app.close();
 });
 
-test("the operator's token cannot be tried out at will", async () => {
+test("limits guessing of the operator token", async () => {
   const limits = fakeLimits();
   const { app } = await aServer({ limits, operatorToken: new Secret("0123456789abcdef0123456789abcdef") });
   const statuses = [];
@@ -212,14 +212,14 @@ test("health is never limited", async () => {
   await app.close();
 });
 
-test("without limits no header speaks of any", async () => {
+test("sends no rate-limit headers without limits", async () => {
   const { app } = await aServer();
   const { headers } = await app.inject({ url: "/chains" });
   expect(Object.keys(headers).filter((name) => name.includes("ratelimit"))).toEqual([]);
   await app.close();
 });
 
-test("an endpoint with errors of its own form gives them for keys, referrers and limits too", async () => {
+test("an endpoint with its own error format uses it for key, referrer and limit errors too", async () => {
   const app = await createHttpServer(
     { log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") },
     { title: "", version: "", description: "", tags: [] },
@@ -258,7 +258,7 @@ test("an endpoint with errors of its own form gives them for keys, referrers and
   ]);
   expect(await execute({ "x-api-key": "wrong" })).toEqual([401, { error: "API key is not valid" }]);
   expect(await execute({ "x-api-key": "reader" })).toEqual([401, { error: "API key lacks scope execute" }]);
-  // Such a key cannot be made; were there one, it could still not spend.
+  // Such a key cannot be created; if it existed, it could still not spend.
   expect(await execute({ "x-api-key": "page", origin: PAGE })).toEqual([
     401,
     { error: "API key lacks scope execute" },
@@ -276,7 +276,7 @@ test("an endpoint with errors of its own form gives them for keys, referrers and
   await app.close();
 });
 
-test("destination calls of callers that everybody can be are bounded, in one quote and in 24 hours", async () => {
+test("limits destination calls of callers without a secret key, per quote and in 24 hours", async () => {
   const limits = { ...fakeLimits(), take: () => ({ used: 1, endsInMs: 1 }) };
   const { app } = await aServer({
     limits,

@@ -1,9 +1,9 @@
-/** Calls that are counted together. */
+/** Calls that share one limit. */
 export type LimitClass = "quote" | "status" | "other";
 
-/** Calls a minute. */
+/** Calls per minute. */
 export interface RateLimitPolicy {
-  /** Of one API key, where the key itself says nothing else. */
+  /** Of one API key without limits of its own. */
   readonly key: Readonly<Record<LimitClass, number>>;
   /** Of one address without a key. */
   readonly address: Readonly<Record<LimitClass, number>>;
@@ -11,9 +11,9 @@ export interface RateLimitPolicy {
   readonly callBytesPerDay: number;
 }
 
-/** What came of asking for a permit. */
+/** The answer to a request for a permit. */
 export interface Permit {
-  /** How many permits of the window are out, this one among them; more than `most`: there was none. */
+  /** Permits of the window granted so far, including this one. More than `limit` means refused. */
   readonly used: number;
   /** When the window ends. */
   readonly endsInMs: number;
@@ -22,10 +22,9 @@ export interface Permit {
 export interface RateLimits {
   readonly policy: RateLimitPolicy;
   /**
-   * Asks for one of the `most` permits that all processes together give to the bucket in a window. Never
-   * throws.
+   * Takes one of the `limit` permits that all processes together grant the bucket per window. Never throws.
    */
-  take(bucket: string, most: number): Permit | Promise<Permit>;
-  /** Asks for that many of the bytes of `callBytesPerDay`. Never throws. */
+  take(bucket: string, limit: number): Permit | Promise<Permit>;
+  /** Takes this many of the bytes of `callBytesPerDay`. Never throws. */
   takeCallBytes(caller: string, bytes: number): Permit | Promise<Permit>;
 }

@@ -1,7 +1,7 @@
 import type { Chain, Currency } from "@causeway/domain";
 import { formatAmount, ServiceError } from "@causeway/domain";
 
-/** Refusals that several endpoints give, so that each has one text. */
+/** Errors that several endpoints return, so that each has one text. */
 export function unsupportedChain(chainId: number, field = "chainId"): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_CHAIN",

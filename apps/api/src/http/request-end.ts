@@ -1,7 +1,7 @@
 import type { ChainRail } from "@causeway/chains";
 import type { ChainDirectory, ConnectedRail, RequestEnd } from "../chains/chains.port.ts";
 
-/** A chain by its id, however it is reached; undefined when it is not configured or not enabled. */
+/** A chain of any family by its id. Undefined if it is not configured or not enabled. */
 export function endOf<R extends ChainRail>(
   chains: Pick<ChainDirectory<R>, "get" | "rail">,
   chainId: number,
@@ -9,7 +9,7 @@ export function endOf<R extends ChainRail>(
   return chains.get(chainId) ?? chains.rail(chainId);
 }
 
-/** Whether it is reached by a rail. */
+/** Whether it is a non-EVM chain. */
 export function isRail<R extends ChainRail>(end: RequestEnd<R>): end is ConnectedRail<R> {
   return "rail" in end;
 }

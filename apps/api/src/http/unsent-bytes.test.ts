@@ -10,13 +10,13 @@ function counted(bounds: Partial<Parameters<typeof unsentBytes>[0]> = {}) {
   return { ...bytes, forward: (ms: number) => void (nowMs += ms) };
 }
 
-test("a socket may have 64 kB unsent, and ends with one byte more", () => {
+test("ends a socket with more than 64 kB unsent", () => {
   const { note } = counted();
   expect(note("a", 65_536)).toEqual([]);
   expect(note("a", 65_537)).toEqual(["a"]);
 });
 
-test("above the sum of all sockets the fullest ones end first", () => {
+test("above the limit of all sockets together, ends the fullest ones first", () => {
   const { note, forget } = counted();
   for (const [socket, bytes] of [
     ["a", 60_000],
@@ -28,7 +28,7 @@ test("above the sum of all sockets the fullest ones end first", () => {
   expect(note("e", 1)).toEqual(["b"]);
   expect(note("e", 60_001)).toEqual([]);
   expect(note("f", 10_000)).toEqual(["e"]);
-  // What was taken or ended no longer counts.
+  // Sent or dropped bytes no longer count.
   expect(note("a", 0)).toEqual([]);
   forget("c");
   expect(note("g", 65_536)).toEqual([]);
@@ -37,7 +37,7 @@ test("above the sum of all sockets the fullest ones end first", () => {
   expect(note("j", 1)).toEqual(["g"]);
 });
 
-test("a socket that takes nothing for 30 s while bytes wait is stalled, one that takes some is not", () => {
+test("a socket that takes nothing for 30 s while bytes wait is stalled, and one that takes some is not", () => {
   const { note, forget, stalled, forward } = counted();
   note("silent", 100);
   note("slow", 100);

@@ -4,12 +4,12 @@ export interface UsageNote {
   /** Method and path, parameters by name. */
   readonly endpoint: string;
   readonly status: number;
-  /** Empty: none. */
+  /** Empty: no error. */
   readonly errorCode: string;
 }
 
 export interface UsageCount extends UsageNote {
-  /** Start of the minute, hour or day: of the hour after two days, of the day after sixty. */
+  /** Start of the minute, hour or day: the hour after two days, the day after sixty. */
   readonly startMs: number;
   readonly count: number;
 }
@@ -17,17 +17,17 @@ export interface UsageCount extends UsageNote {
 export interface UsageQuestion {
   readonly keyId: string;
   readonly fromMs: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly toMs: number;
   /** A minute, an hour or a day. */
   readonly bucketMs: number;
-  /** Counts of the answer at most. */
+  /** Maximum number of counts in the answer. */
   readonly limit: number;
 }
 
 /**
- * How often keys called what. Counts appear some seconds after the calls; those of a process that is killed
- * may be lost.
+ * Calls per key and endpoint. Counts appear some seconds after the calls; those of a killed process may be
+ * lost.
  */
 export interface Usage {
   note(call: UsageNote): void;
@@ -35,18 +35,18 @@ export interface Usage {
   read(question: UsageQuestion, searcher: Searcher): Promise<readonly UsageCount[]>;
 }
 
-/** Who searches. */
+/** The caller of a search. */
 export interface Searcher {
-  /** Searches of one name take turns. */
+  /** Searches of the same name take turns. */
   readonly name: string;
-  /** Callers with a secret key have places of their own. */
+  /** Callers with a secret key have their own slots. */
   readonly hasSecretKey: boolean;
 }
 
-/** The places of searches, shared between callers. */
+/** Slots for searches, shared between callers. */
 export interface SearchTurns {
   /**
-   * Runs a search once it is the caller's turn.
+   * Runs a search when it is the caller's turn.
    * @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE; and whatever `search` throws
    */
   run<T>(searcher: Searcher, search: () => Promise<T>): Promise<T>;

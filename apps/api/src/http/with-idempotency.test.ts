@@ -49,7 +49,7 @@ const quote = async (headers: Record<string, string>, body: object = aQuoteBody,
 const withKey = async (key: string, body?: object, more: Record<string, string> = {}) =>
   await quote({ "idempotency-key": key, "x-api-key": "one", ...more }, body);
 
-/** What happens while `during` is how quotes go. */
+/** Quotes call `during` while it is set. */
 async function when<T>(during: () => Promise<void>, act: () => Promise<T>): Promise<T> {
   run = during;
   try {
@@ -59,7 +59,7 @@ async function when<T>(during: () => Promise<void>, act: () => Promise<T>): Prom
   }
 }
 
-test("the first answer is given again, byte for byte, and says so", async () => {
+test("replays the first answer byte for byte, and marks it as replayed", async () => {
   const key = aKey();
   const first = await withKey(key);
   const again = await withKey(key);
@@ -72,14 +72,14 @@ test("the first answer is given again, byte for byte, and says so", async () => 
   ]);
 });
 
-test("without the header every call is its own, and nobody is asked", async () => {
+test("without the header every call runs, and the store is not asked", async () => {
   const before = asked;
   const [first, second] = [await quote({}), await quote({})];
   expect(first.json().expiresAt).not.toBe(second.json().expiresAt);
   expect(asked).toBe(before);
 });
 
-test("another body under the same key is refused; the same one written otherwise is not another", async () => {
+test("refuses another body under the same key, but not the same body formatted differently", async () => {
   const key = aKey();
   await withKey(key);
   const other = await withKey(key, { ...aQuoteBody, amount: "2" });
@@ -112,18 +112,18 @@ test("callers, endpoints and addresses do not share keys", async () => {
     from("192.0.2.7", one),
     from("192.0.2.7"),
     from("192.0.2.8"),
-    // A publishable key is shared by all who open the page.
+    // Everyone who opens the page shares its publishable key.
     from("192.0.2.8", page),
     from("192.0.2.9", page),
   ])
     expect(await replayed(first)).toEqual([200, undefined]);
   expect(await replayed(from("192.0.2.8"))).toEqual([200, "true"]);
   expect(await replayed(from("192.0.2.9", page))).toEqual([200, "true"]);
-  // A backend's key is the backend's, wherever it asks from.
+  // A secret key identifies one backend, whatever its address.
   expect(await replayed(from("192.0.2.10", one))).toEqual([200, "true"]);
 });
 
-test("answers to quotes are not stored for callers that everybody can be: the header is ignored", async () => {
+test("ignores the header for quotes of callers without a secret key, whose answers are not stored", async () => {
   const key = aKey();
   const before = asked;
   for (const headers of [{}, page] as Record<string, string>[]) {
@@ -137,7 +137,7 @@ test("answers to quotes are not stored for callers that everybody can be: the he
   expect(asked).toBe(before);
 });
 
-test("while the first is under way the second is told to wait", async () => {
+test("tells a second call to wait while the first is in progress", async () => {
   const key = aKey();
   const release = Promise.withResolvers<void>();
   const first = when(
@@ -156,7 +156,7 @@ test("while the first is under way the second is told to wait", async () => {
   expect((await withKey(key)).headers["idempotency-replayed"]).toBe("true");
 });
 
-test("a refusal of the call itself is given again", async () => {
+test("replays an error of the call itself", async () => {
   const key = aKey();
   const refuse = async (): Promise<void> => {
     throw new ServiceError("NO_QUOTES", "no route", { data: { reason: "x" } });
@@ -177,7 +177,7 @@ test.for([
   ["RATE_LIMITED", 429],
   ["UNKNOWN_ERROR", 500],
   ["PRICE_FETCH_FAILED", 503],
-] as const)("%s says nothing of the call: it is run again", async ([code, status]) => {
+] as const)("runs the call again after %s, which says nothing about the call", async ([code, status]) => {
   const key = aKey();
   const fail = async (): Promise<void> => {
     throw new ServiceError(code, "not now");
@@ -187,7 +187,7 @@ test.for([
   expect([again.statusCode, again.headers["idempotency-replayed"]]).toEqual([200, undefined]);
 });
 
-test("a run that lost its lease says that another is under way", async () => {
+test("a run that lost its lease reports that another is in progress", async () => {
   const lose = async (): Promise<void> => {
     throw new LeaseLost({ scope: "s", endpoint: "e", key: "k", token: "t" });
   };
@@ -195,7 +195,7 @@ test("a run that lost its lease says that another is under way", async () => {
   expect([answer.statusCode, answer.json().errorCode]).toEqual([409, "IDEMPOTENCY_IN_PROGRESS"]);
 });
 
-test("a header that is empty, too long or not visible ASCII is refused before anything is run", async () => {
+test("refuses a header that is empty, too long or not visible ASCII before the call runs", async () => {
   const before = quotes;
   for (const key of ["", "a b", "x".repeat(256), "\u00e9", "a\tb"]) {
     const answer = await withKey(key);

@@ -37,7 +37,7 @@ async function refusalOf(
   return { code, field: facts.field };
 }
 
-test("a quote tells steps, fees, details and order in the shape of the wire", async () => {
+test("a quote has steps, fees, details and an order in the documented shape", async () => {
   for (const input of [
     aQuoteInput(),
     aQuoteInput({ originCurrency: NATIVE_CURRENCY, amount: "1000000000000000000" }),
@@ -47,7 +47,7 @@ test("a quote tells steps, fees, details and order in the shape of the wire", as
     expect(quoteAnswer.safeParse(await createQuote(quoteWorld(), input)).error).toBeUndefined();
 });
 
-test("what is stored is what was promised", async () => {
+test("stores the terms that the quote shows", async () => {
   const services = quoteWorld();
   const answer = await createQuote(services, aQuoteInput({ recipient, refundTo: recipient }));
   const [terms, ...more] = services.stored;
@@ -74,7 +74,7 @@ test("what is stored is what was promised", async () => {
   expect(terms!.orderId).not.toBe(terms!.requestId);
 });
 
-test("nothing is answered before the promise is stored", async () => {
+test("answers only after the terms are stored", async () => {
   const services = quoteWorld();
   const insertQuoted = async () => Promise.reject(new Error("the database is gone"));
   await expect(createQuote({ ...services, requests: { insertQuoted } }, aQuoteInput())).rejects.toThrow(
@@ -82,7 +82,7 @@ test("nothing is answered before the promise is stored", async () => {
   );
 });
 
-test("the input pays flat fee, gas with its margin and six basis points, and buys the rest", async () => {
+test("deducts the flat fee, gas with its margin and 6 bps from the input, and converts the rest", async () => {
   const { fees, details } = await createQuote(quoteWorld(), aQuoteInput());
   // 22280 gas at 1.1 gwei and 10 % margin is 0.0000269588 ETH, $0.0539176; the flat fee is $0.02.
   expect(fees.relayerGas.amount).toBe("73918");
@@ -102,7 +102,7 @@ test("the input pays flat fee, gas with its margin and six basis points, and buy
   expect(details.operation).toBe("swap");
 });
 
-test("what rounding leaves over is in the execution when nothing is swapped", async () => {
+test("counts the rounding remainder as execution fee when nothing is swapped", async () => {
   const { details } = await createQuote(
     quoteWorld(),
     aQuoteInput({
@@ -116,11 +116,11 @@ test("what rounding leaves over is in the execution when nothing is swapped", as
   expect(details.swapImpact).toEqual({ usd: "0.000000", percent: "0.00" });
 });
 
-test("a quote whose refund may cost the whole deposit says so, and no other does", async () => {
+test("warns only when a refund may cost the whole deposit", async () => {
   expect(await createQuote(quoteWorld(), aQuoteInput())).not.toHaveProperty("warnings");
-  const dear = { baseFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n, maxFeePerGas: 2n * 10n ** 12n };
+  const expensive = { baseFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n, maxFeePerGas: 2n * 10n ** 12n };
   const input = aQuoteInput({ amount: "200000000" });
-  const { details, warnings } = await createQuote(quoteWorld({ gasPrices: dear }), input);
+  const { details, warnings } = await createQuote(quoteWorld({ gasPrices: expensive }), input);
   expect(details.refundCurrency.minimumAmount).toBe("0");
   expect(warnings).toEqual([
     {
@@ -131,13 +131,13 @@ test("a quote whose refund may cost the whole deposit says so, and no other does
   ]);
 });
 
-test("fees of the two chains are added to the fee of the pair", async () => {
+test("adds the fees of both chains to the fee of the pair", async () => {
   const fees = { ...aChain(ORIGIN).fees, flatUsd: 0n, depositBps: 10, withdrawalBps: 20 };
   const answer = await createQuote(quoteWorld({ origin: { fees }, destination: { fees } }), aQuoteInput());
   expect(answer.fees.relayerService.amount).toBe("360000");
 });
 
-test("the gas the user pays counts the approval, in the coin of the origin", async () => {
+test("the user's gas includes the approval and is in the origin's native token", async () => {
   const { fees } = await createQuote(quoteWorld(), aQuoteInput());
   expect(fees.gas.currency.address).toBe(NATIVE_CURRENCY);
   expect(fees.gas.currency.chainId).toBe(ORIGIN);
@@ -145,7 +145,7 @@ test("the gas the user pays counts the approval, in the coin of the origin", asy
   expect(BigInt(fees.gas.amount) - BigInt(approved.fees.gas.amount)).toBe(46_316n * 1_100_000_000n);
 });
 
-test("the two output types compute the least input that buys the asked amount", async () => {
+test("both output trade types compute the smallest input that buys the amount", async () => {
   for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
     const { details } = await createQuote(
       quoteWorld(),
@@ -156,7 +156,7 @@ test("the two output types compute the least input that buys the asked amount", 
   }
 });
 
-test("the minimum is a promise: the named slippage, the automatic one of the pair, or none for an exact output", async () => {
+test("the minimum output follows the client's slippage, the pair's automatic slippage, or none for an exact output", async () => {
   const quote = async (change: Partial<QuoteInput>) =>
     (await createQuote(quoteWorld(), aQuoteInput(change))).details;
   const automatic = await quote({});
@@ -169,7 +169,7 @@ test("the minimum is a promise: the named slippage, the automatic one of the pai
   expect(exact.slippageTolerance).toMatchObject({ total: "0", destination: { value: "0" } });
 });
 
-test("the order carries the agreement: payment, refund after gas, promise, deadlines in this order", async () => {
+test("the order holds the payment, the refund after gas, the output, and ascending deadlines", async () => {
   const { protocol } = await createQuote(quoteWorld(), aQuoteInput({ ttl: 60, recipient }));
   const { orderData, paymentDetails, hubType } = protocol.v2;
   expect(hubType).toBe("onchain");
@@ -182,12 +182,12 @@ test("the order carries the agreement: payment, refund after gas, promise, deadl
     amount: "100000000",
     weight: "1",
   });
-  // 51982 gas at 1.1 gwei and room for ten times as much is worth $1.143604.
+  // 51982 gas at 1.1 gwei, times ten, is worth $1.143604.
   expect(input!.refunds).toMatchObject([
     { chainId: "chain-72001", recipient: user, minimumAmount: "98856396" },
   ]);
   const createdSeconds = Math.ceil(NOW_MS / 1000);
-  // Whatever is sent in the last of the 60 seconds still has the grace to be mined in.
+  // A fill that is broadcast in the last of the 60 seconds still has the grace period to be mined.
   expect(orderData.output.deadline).toBe(createdSeconds + 60 + 15 * 60);
   expect(input!.refunds[0]!.deadline).toBeGreaterThan(orderData.output.deadline);
   expect(orderData.output.payments).toMatchObject([
@@ -201,16 +201,16 @@ test("the order carries the agreement: payment, refund after gas, promise, deadl
   });
 });
 
-test("a ttl bounds the fill, and the firm time never outlasts it", async () => {
+test("the ttl bounds the fill, and the firm price never lasts longer", async () => {
   const services = quoteWorld();
   const answer = await createQuote(services, aQuoteInput({ ttl: 5 }));
   expect(answer.fillDeadline).toBe(NOW_MS + 5_000);
   expect(answer.expiresAt).toBe(NOW_MS + 5_000);
-  // The order must not expire before the promised time.
+  // The order must not expire before the firm price does.
   expect(services.stored[0]!.order.output.deadline * 1000).toBeGreaterThanOrEqual(NOW_MS + 5_000);
 });
 
-test("a placeholder user without money gets a quote, and every quote has its own ids", async () => {
+test("quotes for a placeholder user without funds, with new ids for every quote", async () => {
   const services = quoteWorld({ account: { balance: 0n } });
   const placeholder = aQuoteInput({ user: "0x000000000000000000000000000000000000dEaD" });
   const [a, b] = [await createQuote(services, placeholder), await createQuote(services, placeholder)];
@@ -218,7 +218,7 @@ test("a placeholder user without money gets a quote, and every quote has its own
   expect(new Set([a.requestId, b.requestId, a.protocol.v2.orderId, b.protocol.v2.orderId]).size).toBe(4);
 });
 
-test("one asset on one chain for another recipient is sent directly and without fees", async () => {
+test("sends one asset on one chain to another recipient directly and without fees", async () => {
   const services = quoteWorld({ inventory: 0n });
   const send = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient };
   const { steps, fees, details } = await createQuote(services, aQuoteInput(send));
@@ -229,13 +229,13 @@ test("one asset on one chain for another recipient is sent directly and without 
   expect(services.stored[0]).toMatchObject({ kind: "send" });
 });
 
-test("two assets on one chain are swapped through the depository", async () => {
+test("swaps two assets on one chain through the depository", async () => {
   const { steps, details } = await createQuote(quoteWorld(), aQuoteInput({ destinationChainId: ORIGIN }));
   expect(steps.map((step) => step.id)).toEqual(["approve", "deposit"]);
   expect(details.operation).toBe("swap");
 });
 
-test("one asset on two chains is bridged and two forms of it wrapped, without a service fee", async () => {
+test("bridges one asset between chains and wraps it without a service fee", async () => {
   const native = { originCurrency: NATIVE_CURRENCY, amount: "1000000000000000000" };
   const bridged = await createQuote(quoteWorld(), aQuoteInput(native));
   expect(bridged.details.operation).toBe("bridge");
@@ -249,13 +249,13 @@ test("one asset on two chains is bridged and two forms of it wrapped, without a 
   expect(wrapped.fees.relayerService.amount).toBe("0");
 });
 
-test("the time estimate waits for the confirmations that the amount needs", async () => {
+test("the time estimate includes the confirmations that the amount needs", async () => {
   const small = await createQuote(quoteWorld(), aQuoteInput());
   const large = await createQuote(quoteWorld(), aQuoteInput({ amount: "5000000000" }));
   expect([small.details.timeEstimate, large.details.timeEstimate]).toEqual([3, 25]);
 });
 
-test("refuses a former depository as the recipient: the fill would be read as a deposit there", async () => {
+test("refuses a former depository as the recipient, where the fill would be read as a deposit", async () => {
   const former = `0x${"fd".repeat(20)}` as const;
   const { contracts } = aChain(DESTINATION);
   const replaced = quoteWorld({ destination: { contracts: { ...contracts, formerDepositories: [former] } } });
@@ -263,7 +263,7 @@ test("refuses a former depository as the recipient: the fill would be read as a 
   await expect(asked).rejects.toMatchObject({ code: "INVALID_RECIPIENT" });
 });
 
-test("a forced refund is asked for by the referrer", async () => {
+test("forces a refund when the referrer requests it", async () => {
   const services = quoteWorld();
   await createQuote(services, aQuoteInput({ referrer: "debug-force-refund" }));
   await createQuote(services, aQuoteInput({ referrer: "somebody" }));
@@ -357,11 +357,11 @@ test.each<[Partial<QuoteInput>, ErrorCode]>([
   [{ topupGas: true }, "INVALID_REQUEST"],
   [{ subsidizeFees: true }, "UNAUTHORIZED"],
   [{ fixedRate: "1:1" }, "INVALID_REQUEST"],
-])("%o asks for what the quote would not honour, and is refused by its name", async (input, code) => {
+])("%o requests what the quote would not honor, and is refused by its name", async (input, code) => {
   expect(await refusalOf(input)).toEqual({ code, field: Object.keys(input)[0] });
 });
 
-test("switches that promise nothing are accepted", async () => {
+test("accepts options that change nothing in the quote", async () => {
   const harmless = {
     txs: [],
     appFees: [{ recipient, fee: "0" }],
@@ -375,7 +375,7 @@ test("switches that promise nothing are accepted", async () => {
   await expect(createQuote(quoteWorld(), aQuoteInput(harmless))).resolves.toBeDefined();
 });
 
-test("a disabled chain, a closed destination and a capped chain are refused", async () => {
+test("refuses a disabled chain, a closed destination and an amount above the chain's cap", async () => {
   expect(await refusalOf({}, { origin: { disabled: true } })).toEqual({
     code: "CHAIN_DISABLED",
     field: "originChainId",
@@ -384,13 +384,13 @@ test("a disabled chain, a closed destination and a capped chain are refused", as
     code: "CHAIN_DISABLED",
     field: "destinationChainId",
   });
-  // $100 at $2000 is 0.05 of the native coin.
+  // $100 is 0.05 of the native token at $2000.
   const cap = (limit: bigint) => ({ origin: { partialDisableLimit: limit } });
   expect((await refusalOf({}, cap(5n * 10n ** 16n - 1n))).code).toBe("ROUTE_TEMPORARILY_RESTRICTED");
   await expect(createQuote(quoteWorld(cap(5n * 10n ** 16n)), aQuoteInput())).resolves.toBeDefined();
 });
 
-test("what the solver cannot pay is refused: inventory, what is reserved of it, and the gas of the fill", async () => {
+test("refuses what the solver cannot pay: free inventory, reserved inventory, and gas of the fill", async () => {
   const expected = 49_933_041_000_000_000n;
   const gas = 26_958_800_000_000n;
   expect((await refusalOf({}, { inventory: expected + gas - 1n })).code).toBe("INSUFFICIENT_LIQUIDITY");
@@ -405,12 +405,12 @@ test("what the solver cannot pay is refused: inventory, what is reserved of it, 
   });
 });
 
-test("a chain that does not answer is not blamed on the caller", async () => {
+test("does not blame the client for an unreachable chain", async () => {
   const { code } = await refusalOf({}, { readerFails: true });
   expect(code).toBe("RPC_HTTP_ERROR");
 });
 
-test("without a price there is no quote", async () => {
+test("refuses to quote without a price", async () => {
   const services = quoteWorld();
   const usd = async () => Promise.reject(new ServiceError("PRICE_FETCH_FAILED", "no fresh price"));
   await expect(createQuote({ ...services, prices: { usd } }, aQuoteInput())).rejects.toMatchObject({
@@ -418,7 +418,7 @@ test("without a price there is no quote", async () => {
   });
 });
 
-test("between two assets the age of a price costs a spread and is limited, on one asset it is neither", async () => {
+test("the age of a price costs a spread and is limited between two assets, but not within one", async () => {
   const services = quoteWorld();
   const aged = (ageMs: number) => ({
     ...services,
@@ -428,7 +428,7 @@ test("between two assets the age of a price costs a spread and is limited, on on
   const output = async (ageMs: number) =>
     BigInt((await createQuote(aged(ageMs), between)).details.currencyOut.amount);
   const [fresh, older] = [await output(0), await output(60_000)];
-  // Two standard deviations of a minute: 16 bps of the input.
+  // Two standard deviations per minute: 16 bps of the input.
   expect(Number(((fresh - older) * 100_000n) / fresh)).toBeCloseTo(160, -1);
   await expect(createQuote(aged(90_001), between)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
@@ -439,7 +439,7 @@ test("between two assets the age of a price costs a spread and is limited, on on
   await expect(createQuote(aged(250_000), oneAsset)).resolves.toBeDefined();
 });
 
-test("native to a contract is priced by its way through the router, native to anybody else by the direct one", async () => {
+test("prices native payments to contracts through the router, and all others as direct transfers", async () => {
   const input = aQuoteInput({ destinationCurrency: NATIVE_CURRENCY, recipient });
   const direct = await createQuote(quoteWorld(), input);
   const routed = await createQuote(quoteWorld({ recipientHasCode: true }), input);
@@ -447,7 +447,7 @@ test("native to a contract is priced by its way through the router, native to an
   expect(gas(routed)).toBeGreaterThan(2n * gas(direct));
 });
 
-test("the solver's signature over the order comes when it is asked for, and only then", async () => {
+test("adds the solver's signature over the order only on request", async () => {
   const plain = await createQuote(quoteWorld(), aQuoteInput());
   expect(plain.protocol.v2).not.toHaveProperty("orderSignature");
   const signed = await createQuote(quoteWorld(), aQuoteInput({ includeProtocolData: true }));
@@ -455,7 +455,7 @@ test("the solver's signature over the order comes when it is asked for, and only
   expect(quoteAnswer.safeParse(signed).error).toBeUndefined();
 });
 
-test("what the relayer costs is, as written, the sum of its parts", async () => {
+test("the relayer fee, as written, is the sum of its parts", async () => {
   for (let amount = 1_000_003; amount < 1_000_040; amount++) {
     const { fees } = await createQuote(quoteWorld(), aQuoteInput({ amount: String(amount) }));
     const micro = (text: string) => BigInt(text.replace(".", ""));

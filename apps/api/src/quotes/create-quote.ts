@@ -34,7 +34,7 @@ import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
 import { agreeFees } from "./routing/agree-fees.ts";
 import type { ChosenRoute } from "./routing/chosen-route.ts";
-import { readFeeWishes } from "./routing/fee-wishes.ts";
+import { readFeeOptions } from "./routing/fee-wishes.ts";
 import { looked, triedFirst } from "./routing/tried-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
 import { withFees } from "./routing/with-fees.ts";
@@ -46,18 +46,18 @@ import type { WalletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 
-/** What a quote needs. `solver` is the address that signs orders and pays. */
+/** Dependencies of quoting. `solver` is the address that signs orders and pays. */
 export interface QuoteServices extends OrderSigners {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
-  /** Undefined: only configured currencies are known. */
+  /** Without it, only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
-  /** Undefined: nobody looks at how tokens behave. */
+  /** Without it, token behavior is not checked. */
   readonly quirks?: TokenQuirks | undefined;
-  /** Undefined: nothing is swapped here. */
+  /** Without it, this instance swaps nothing. */
   readonly liquidity?: LiquiditySource | undefined;
-  /** Undefined: what has no source of prices has no price. */
+  /** Without it, a token without a price source has no price. */
   readonly poolUsd?: PoolUsd | undefined;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
@@ -66,27 +66,26 @@ export interface QuoteServices extends OrderSigners {
   readonly timings: RouteTimings;
   readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
-  /** Undefined: nobody pays by signature here. */
+  /** Without it, nothing can be paid by signature. */
   readonly permitTokens?: PermitTokens | undefined;
-  /** Moves what comes to deposit addresses; undefined: there are none. */
+  /** Sweeps deposit addresses. Without it, there are none. */
   readonly depositAddressOperator?: { readonly address: Address } | undefined;
-  /** Submits signatures; undefined: there are none. */
+  /** Submits user signatures. Without it, this instance takes none. */
   readonly executor?: { readonly address: Address } | undefined;
-  /** Undefined: no fees of apps are collected or paid here. */
+  /** Without it, app fees are neither collected nor paid. */
   readonly appBalance?: AppBalancePolicy | undefined;
   readonly sponsors?: SponsorReads | undefined;
-  /** Undefined: nothing is withdrawn from the perpetuals exchange. */
+  /** Without it, Hyperliquid withdrawals are not supported. */
   readonly walletNonces?: WalletNonces | undefined;
 }
 
 /**
- * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the
- * funds. With fresh prices, pools and heads only the user's balance and allowance are read from a chain (all
- * users of one moment in one call), and only the promise is written.
- * @param keyId of the API key that asks, if one does: it alone may have a fast fill made for less than the
- * quoted input
- * @param key the same with what it may pay for; absent: it pays for nobody
- * @throws ServiceError with the codes of the client contract.
+ * Prices an intent, fixes its terms, stores them and returns the steps. The user need not hold the funds.
+ * With fresh prices, pools and heads it only reads the user's balance and allowance (one call for all users
+ * of a moment) and only writes the terms.
+ * @param keyId of the client's API key, if any: only this key may request a fast fill below the quoted input
+ * @param key that may pay fees; absent: the client cannot sponsor
+ * @throws ServiceError with the codes of the public contract
  */
 export async function createQuote(
   services: QuoteServices,
@@ -98,30 +97,30 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote}, whose answer `tell` puts into its words before the promise is stored (after it, where
- * somebody signs first, and on rails): what waits for the commit is a text then, and not the hundreds of
- * objects that it was made of, which the garbage collector would have to carry along.
+ * {@link createQuote} with the answer serialized by `serialize` before the terms are stored (after it, if someone
+ * signs first, and for non-EVM chains): what waits for the commit is then one string instead of hundreds of
+ * objects that the garbage collector would have to move.
  */
-export async function quoteAs<Told>(
+export async function quoteAs<Serialized>(
   services: QuoteServices,
   input: QuoteInput,
-  tell: (answer: QuoteAnswer) => Told,
+  serialize: (answer: QuoteAnswer) => Serialized,
   keyId?: string,
   key?: AskingKey,
-): Promise<Told> {
-  if (goesByRail(services.chains, input)) return tell(await quoteByRail(services, input, keyId));
-  const { told, stored } = await promised(services, input, tell, keyId, key);
+): Promise<Serialized> {
+  if (goesByRail(services.chains, input)) return serialize(await quoteByRail(services, input, keyId));
+  const { answered, stored } = await promised(services, input, serialize, keyId, key);
   await stored;
-  return told;
+  return answered;
 }
 
-async function promised<Told>(
+async function promised<Serialized>(
   services: QuoteServices,
   input: QuoteInput,
-  tell: (answer: QuoteAnswer) => Told,
+  serialize: (answer: QuoteAnswer) => Serialized,
   keyId: string | undefined,
   key: AskingKey | undefined,
-): Promise<{ readonly told: Told; readonly stored: Promise<void> | undefined }> {
+): Promise<{ readonly answered: Serialized; readonly stored: Promise<void> | undefined }> {
   const worked = settle(workOut(services, input, keyId, key));
   const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
   if (key !== undefined && agreement.terms.sponsorship !== undefined)
@@ -136,32 +135,32 @@ async function promised<Told>(
   });
   const terms = withQuoted(agreement.terms, answer);
   if (input.includeProtocolData !== true) {
-    const told = tell(answer);
-    return { told, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
+    const answered = serialize(answer);
+    return { answered, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
   }
   await services.requests.insertQuoted(terms, givenOut(terms, input));
   const signed = await signedOrder(services, terms.orderId);
   return {
-    told: tell({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
+    answered: serialize({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
     stored: undefined,
   };
 }
 
-/** What is asked, the best way it can go, and what is agreed upon: from memory, where everything is there. */
+/** Parses, routes and prices a question; synchronous when everything is in memory. */
 function* workOut(
   services: QuoteServices,
   input: QuoteInput,
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
-  const { quoted, wish } = askForAddress(input);
+  const { quoted, wish: addressRequest } = askForAddress(input);
   const plain = yield* readQuestion(services, quoted);
-  const wishes = readFeeWishes(input, key, services.appBalance !== undefined);
-  const read = wishes === undefined ? plain : yield* withFees(services, plain, wishes);
+  const options = readFeeOptions(input, key, services.appBalance !== undefined);
+  const read = options === undefined ? plain : yield* withFees(services, plain, options);
   const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
-  if (wish) refuseUnmovable(asked, services.depositAddressOperator);
-  const paid = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
+  if (addressRequest) refuseUnmovable(asked, services.depositAddressOperator);
+  const paid = addressRequest ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const question = yield* looked(services, input, paid);
   const valued = yield* chooseRoute(services, question);
   const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
@@ -178,13 +177,13 @@ function* workOut(
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
     return { question, valued, agreement: { ...agreement, terms: { ...agreement.terms, permit } } };
   }
-  if (!wish) return { question, valued, agreement };
-  const terms = withAddress(agreement.terms, origin.chain, wish);
+  if (!addressRequest) return { question, valued, agreement };
+  const terms = withAddress(agreement.terms, origin.chain, addressRequest);
   return { question, valued, agreement: { ...agreement, terms } };
 }
 
 /**
- * What a quote for this input would agree upon now; nothing is stored.
+ * The terms that a quote for this input would fix now; stores nothing.
  * @throws ServiceError as {@link createQuote}
  */
 export async function agreeOn(
@@ -217,7 +216,7 @@ function timeEstimate(
   { kind }: ChosenRoute,
   inputUsd: bigint,
 ): number {
-  // The user's own payment is done with its own block: nobody waits for confirmations to pay out.
+  // The user pays the recipient in one block: there are no confirmations to wait for.
   if (kind !== "bridge") return origin.chain.blockTimeSeconds;
   const confirmations = confirmationsFor(origin.chain.confirmationTiers, inputUsd);
   return timings.estimateSeconds(origin.chain.id, destination.chain.id, confirmations);

@@ -4,12 +4,11 @@ import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 
 /**
- * What a quote adds for the service sending the origin transaction, USD with 18 decimals, rounded up: its gas
- * and what the wallet needs beyond it, at today's price with the chain's margin; of a deposit address, moving
- * what came to it. Undefined when the user sends it himself (no overhead is named and he signs nothing), and
- * on one chain, where only an app pays for a wallet.
+ * What a quote charges when the service sends the origin transaction, USD with 18 decimals, rounded up: its
+ * gas and overhead, or the sweep of a deposit address. Undefined when the user sends it, and on one chain,
+ * where only an app pays for a wallet.
  * @param gasUnits of the user's transactions, an approval included
- * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */
 export function* originGasOf(
   { prices }: { readonly prices: PriceBook },

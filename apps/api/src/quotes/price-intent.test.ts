@@ -3,12 +3,12 @@ import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
 import { createQuote } from "./create-quote.ts";
 import { priceIntent } from "./price-intent.ts";
 
-test("a price is what the quote of the same moment says", async () => {
+test("a price equals the quote of the same moment", async () => {
   const { fees, details } = await createQuote(quoteWorld(), aQuoteInput());
   expect(await priceIntent(quoteWorld(), aQuoteInput())).toEqual({ fees, details });
 });
 
-test("nothing is stored and nothing is signed for a price", async () => {
+test("pricing stores and signs nothing", async () => {
   const world = quoteWorld();
   const signed: string[] = [];
   const services = {
@@ -23,7 +23,7 @@ test("nothing is stored and nothing is signed for a price", async () => {
   expect(signed).toEqual([]);
 });
 
-test("what no quote is given for has no price", async () => {
+test("refuses to price what cannot be quoted", async () => {
   await expect(priceIntent(quoteWorld(), aQuoteInput({ amount: "0" }))).rejects.toMatchObject({
     code: "AMOUNT_TOO_LOW",
   });

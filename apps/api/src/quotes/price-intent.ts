@@ -4,9 +4,8 @@ import type { QuoteServices } from "./create-quote.ts";
 import type { AskingKey } from "../balances/sponsors.port.ts";
 
 /**
- * What {@link createQuote} would answer without its promise: nothing is stored, so that nothing can be paid
- * for.
- * @throws ServiceError with the codes of the client contract, the same as for a quote
+ * What {@link createQuote} would answer, without storing the terms: nothing can be paid for.
+ * @throws ServiceError with the codes of the public contract, as for a quote
  */
 export async function priceIntent(
   services: QuoteServices,

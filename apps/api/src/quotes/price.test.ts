@@ -10,7 +10,7 @@ afterAll(async () => {
   await Promise.all([app.close(), refusing.close()]);
 });
 
-test("a price has what a quote costs and yields, and nothing that could be paid for", async () => {
+test("a price has what a quote costs and yields, and nothing that could be paid", async () => {
   const answer = await app.inject({ method: "POST", url: "/price", payload: { ...aQuoteBody, source: "x" } });
   expect(answer.statusCode).toBe(200);
   expect(Object.keys(answer.json()).sort()).toEqual(["deprecation", "details", "fees"]);
@@ -40,7 +40,7 @@ test("refuses a quote whose chain and alias differ", async () => {
   ]);
 });
 
-test("a price is refused as a quote is", async () => {
+test("refuses a price as it refuses a quote", async () => {
   const bad = await app.inject({
     method: "POST",
     url: "/price",
@@ -57,7 +57,7 @@ test("a price is refused as a quote is", async () => {
   expect(none.headers["sunset"]).toBe("Mon, 01 Nov 2027 00:00:00 GMT");
 });
 
-test("of the two names of a quote the older one says which is the newer", async () => {
+test("the older of the two quote routes points to the newer one", async () => {
   const ask = async (url: string) => await app.inject({ method: "POST", url, payload: aQuoteBody });
   expect((await ask("/quote")).headers).toMatchObject({
     deprecation: "@1793491200",

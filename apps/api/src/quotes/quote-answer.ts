@@ -1,5 +1,5 @@
 import type { AccountState } from "@causeway/chains";
-import type { Currency, PricedUnit, QuoteStep, Spelled } from "@causeway/domain";
+import type { Currency, PricedUnit, QuoteStep, ChainFormat } from "@causeway/domain";
 import {
   addressStep,
   amountToUsdDown,
@@ -19,7 +19,7 @@ import {
   signatureGas,
   signatureSteps,
   slippageDetails,
-  spellAddress,
+  formatAddress,
   tradeImpact,
   tradeRate,
   payBy,
@@ -34,29 +34,28 @@ import type { ValuedRoute } from "./routing/choose-route.ts";
 import { sidesOf } from "./routing/route-sides.ts";
 import { routedFacts } from "./routing/routed-facts.ts";
 
-/** Everything an answer tells. */
 export interface AnswerFacts extends ValuedRoute {
   readonly policy: Pick<QuotePolicy, "gas">;
   readonly question: QuoteQuestion;
   readonly agreement: Agreement;
-  /** Of the input currency; the allowance of whoever takes it. */
+  /** The user's balance of the input currency, and the allowance of the contract that pulls it. */
   readonly account: AccountState;
   readonly timeEstimateSeconds: number;
 }
 
-/** The quote in the words of the wire. */
-export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
-  const { question, agreement } = told;
+/** The wire form of a quote. */
+export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
+  const { question, agreement } = facts;
   const { terms } = agreement;
-  const { steps, gasUnits } = stepsOf(told);
+  const { steps, gasUnits } = stepsOf(facts);
   return {
     requestId: terms.requestId,
     steps,
-    fees: feesOf(told, gasUnits),
+    fees: feesOf(facts, gasUnits),
     ...(terms.sponsorship !== undefined && {
       feeSponsorship: { quoted: feeSponsorshipText(terms.sponsorship) },
     }),
-    details: detailsOf(told),
+    details: detailsOf(facts),
     expiresAt: terms.firmUntilMs,
     fillDeadline: payBy(terms),
     protocol: {
@@ -72,11 +71,11 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
         },
       },
     },
-    ...(told.route.kind === "bridge" && refundWarnings(agreement.refundMinimum)),
+    ...(facts.route.kind === "bridge" && refundWarnings(agreement.refundMinimum)),
   };
 }
 
-/** Says that a refund promises nothing, which its 0 alone does not explain. */
+/** Warns that no refund is guaranteed, which the 0 alone does not explain. */
 export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
   if (refundMinimum > 0n) return {};
   const message =
@@ -86,11 +85,11 @@ export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnin
   };
 }
 
-function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gasUnits: bigint } {
-  const { question, account, agreement, route } = told;
+function stepsOf(facts: AnswerFacts): { readonly steps: QuoteStep[]; readonly gasUnits: bigint } {
+  const { question, account, agreement, route } = facts;
   const { origin, originCurrency } = question;
   const { terms, promise } = agreement;
-  const { steps: gas } = told.policy.gas;
+  const { steps: gas } = facts.policy.gas;
   const { maxFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
   const amount = promise.maxInput;
   const payment = {
@@ -114,8 +113,8 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
   if (route.kind === "send") {
     const { router } = origin.chain.contracts;
     const toContract = route.toContract === true;
-    const facts = { ...payment, recipient: terms.recipient, toContract, router };
-    return { steps: sendSteps(facts), gasUnits: sendGas(facts) };
+    const sent = { ...payment, recipient: terms.recipient, toContract, router };
+    return { steps: sendSteps(sent), gasUnits: sendGas(sent) };
   }
   const { allowance } = account;
   const { resetsApproval } = question.tokens ?? originCurrency;
@@ -125,9 +124,9 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
   }
   const { swapped } = sidesOf(route);
   if (swapped !== undefined) {
-    const routed = routedFacts(told, swapped);
-    const facts = { ...payment, ...routed, allowance, resetsApproval };
-    return { steps: routedSteps(facts), gasUnits: routedGas(facts) };
+    const routed = routedFacts(facts, swapped);
+    const routedPayment = { ...payment, ...routed, allowance, resetsApproval };
+    return { steps: routedSteps(routedPayment), gasUnits: routedGas(routedPayment) };
   }
   const deposit = {
     ...payment,
@@ -155,7 +154,7 @@ function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): Quo
     gas: amountObject(toWireCurrency(origin.chain.native), values.originNative, gasWei, gasWei),
     relayer: {
       ...inDeposit(priced.execution + priced.service),
-      // The sum of its two parts as they are written, not a third cut of its own.
+      // The sum of the two amounts as written: rounding it again could differ.
       ...(unit.priceUsd > 0n && {
         amountUsd: formatUsd(written(priced.execution) + written(priced.service)),
       }),
@@ -167,8 +166,8 @@ function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): Quo
   };
 }
 
-function detailsOf(told: AnswerFacts): QuoteDetails {
-  const { question, route, values, agreement } = told;
+function detailsOf(facts: AnswerFacts): QuoteDetails {
+  const { question, route, values, agreement } = facts;
   const { terms, promise, refundMinimum } = agreement;
   const { trade } = route;
   const inputCurrency = toWireCurrency(question.originCurrency);
@@ -212,7 +211,7 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
     values.deposited,
   );
   return {
-    operation: operationOf(told),
+    operation: operationOf(facts),
     sender: terms.user,
     recipient: terms.recipient,
     currencyIn,
@@ -236,9 +235,9 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
       trade.expected,
       question.destinationCurrency.decimals,
     ),
-    slippageTolerance: slippageOf(told),
-    timeEstimate: told.timeEstimateSeconds,
-    userBalance: told.account.balance.toString(),
+    slippageTolerance: slippageOf(facts),
+    timeEstimate: facts.timeEstimateSeconds,
+    userBalance: facts.account.balance.toString(),
     isFixedRate: terms.sponsorship?.fixedRate !== undefined,
     ...(terms.sponsorship?.fixedRate !== undefined && {
       fixedRateFee: { usd: formatUsd(terms.sponsorship.usd) },
@@ -261,8 +260,8 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
 }
 
 /**
- * Origin: what may be missing of the deposit, or taken more of the user. Destination: what may be missing of
- * the output for other reasons than that.
+ * Origin: how much the deposit may fall short, or the input exceed the quote. Destination: the rest of the
+ * slippage of the output.
  */
 function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteDetails["slippageTolerance"] {
   const { promise } = agreement;
@@ -310,13 +309,13 @@ export function amountObject(
     currency,
     amount: digits,
     amountFormatted: formatAmount(amount, unit.decimals),
-    // Without a price nothing is known, which is not the same as being worth nothing.
+    // An unknown price does not mean a worthless currency.
     amountUsd: unit.priceUsd === 0n ? "0" : formatUsd(amountToUsdDown(amount, unit)),
     minimumAmount: minimum === amount ? digits : minimum.toString(),
   };
 }
 
-/** An amount of nothing is worth nothing at any price, and every quote tells two of them. */
+/** A zero amount is worth nothing at any price, and every quote has two of them. */
 const nothings = new WeakMap<QuoteCurrency, AmountObject>();
 
 export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
@@ -328,20 +327,17 @@ export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObje
   return nothing;
 }
 
-/**
- * Currencies in the words of the wire. Those of the configuration come back in every quote, so each is put
- * into words once.
- */
+/** Wire forms of currencies. Configured currencies appear in every quote, so each is converted once. */
 const wireCurrencies = new WeakMap<Currency, QuoteCurrency>();
-const ON_EVM: Spelled = { vmType: "evm" };
+const ON_EVM: ChainFormat = { vmType: "evm" };
 
-export function toWireCurrency(currency: Currency, chain: Spelled = ON_EVM): QuoteCurrency {
+export function toWireCurrency(currency: Currency, chain: ChainFormat = ON_EVM): QuoteCurrency {
   let wire = wireCurrencies.get(currency);
   if (wire === undefined) {
     wire = {
       id: currency.id,
       chainId: currency.chainId,
-      address: spellAddress(chain, currency.address),
+      address: formatAddress(chain, currency.address),
       symbol: currency.symbol,
       name: currency.name,
       decimals: currency.decimals,

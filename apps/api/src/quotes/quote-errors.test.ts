@@ -26,8 +26,8 @@ import type { AskingKey } from "../balances/sponsors.port.ts";
 import { createQuote } from "./create-quote.ts";
 import type { QuoteServices } from "./create-quote.ts";
 
-// Every code of a refused quote, as a client gets it: status, message and data. docs/ERRORS.md documents them
-// for integrators and is checked against this file.
+// Every error code of a quote as a client receives it: status, message and data. docs/ERRORS.md documents the
+// codes and is checked against this file.
 
 const recipient: Address = "0x2222222222222222222222222222222222222222";
 const callee: Address = "0x3333333333333333333333333333333333333333";
@@ -54,7 +54,7 @@ const malformed = (name: string, reason: string): object => ({
   problems: [{ field: name, reason }],
 });
 
-/** A node that tells so of every call that it tries. */
+/** A node that returns this trace for every call. */
 const traces =
   (outcome: () => Promise<TraceOutcome>) =>
   (services: QuoteServices): Partial<QuoteServices> => {
@@ -65,7 +65,7 @@ const traces =
     return {};
   };
 
-/** The destination's node neither traces nor simulates. */
+/** The destination's node can neither trace nor simulate. */
 const blind = (services: QuoteServices): Partial<QuoteServices> => {
   const connected = services.chains.get(DESTINATION);
   if (connected === undefined) throw new Error("there is a destination");
@@ -80,7 +80,7 @@ const vaultIsClosed: TraceOutcome = {
   failure: { ...revert, details: { topLevel: frame, innermost: frame, path: [frame], revert } },
 };
 
-/** Tokens that nobody configured, and how they behave. */
+/** Tokens that are not configured, and how they behave. */
 const quirks =
   (behaviour: TokenBehaviour, standing: RecipientStanding = "open") =>
   (): Partial<QuoteServices> => ({
@@ -487,30 +487,27 @@ const words: Readonly<Record<number, string>> = {
 };
 
 describe("a refused quote", () => {
-  test.each(cases)(
-    "$code: $when",
-    async ({ code, ask, world, change, key, message, data, more, ...told }) => {
-      const services: QuoteServices = { ...quoteWorld(world), appBalance };
-      const given = { ...services, ...change?.(services) };
-      const { app } = await aServer({
-        createQuote: async (input, tell) => tell(await createQuote(given, input, key?.id, key)),
-      });
-      const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...ask };
-      const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
-      const status = told.status ?? 400;
-      expect(answer.statusCode).toBe(status);
-      expect(answer.json()).toEqual({
-        message,
-        errorCode: code,
-        statusCode: status,
-        error: words[status],
-        ...(data === undefined ? {} : { errorData: data }),
-        ...more,
-      });
-      expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
-      await app.close();
-    },
-  );
+  test.each(cases)("$code: $when", async ({ code, ask, world, change, key, message, data, more, ...row }) => {
+    const services: QuoteServices = { ...quoteWorld(world), appBalance };
+    const given = { ...services, ...change?.(services) };
+    const { app } = await aServer({
+      createQuote: async (input, tell) => tell(await createQuote(given, input, key?.id, key)),
+    });
+    const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...ask };
+    const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
+    const status = row.status ?? 400;
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toEqual({
+      message,
+      errorCode: code,
+      statusCode: status,
+      error: words[status],
+      ...(data === undefined ? {} : { errorData: data }),
+      ...more,
+    });
+    expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
+    await app.close();
+  });
 });
 
 /** Rows of a table of docs/ERRORS.md: the code, and the other columns. */
@@ -521,7 +518,7 @@ function rowsOf(heading: string): ReadonlyMap<string, readonly string[]> {
   return new Map(rows.map(([, code = "", rest = ""]) => [code, rest.split("|").map((cell) => cell.trim())]));
 }
 
-/** Of the client contract, all of them. */
+/** All codes of the public contract. */
 const contract =
   "AMOUNT_TOO_LOW CHAIN_DISABLED EXTRA_TXS_NOT_SUPPORTED INSUFFICIENT_FUNDS INSUFFICIENT_LIQUIDITY INVALID_ADDRESS INVALID_EXTRA_TXS INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS INVALID_INPUT_CURRENCY INVALID_OUTPUT_CURRENCY INVALID_RECIPIENT INVALID_SLIPPAGE_TOLERANCE NO_INTERNAL_SWAP_ROUTES_FOUND NO_QUOTES NO_SWAP_ROUTES_FOUND ROUTE_TEMPORARILY_RESTRICTED SANCTIONED_CURRENCY SANCTIONED_WALLET_ADDRESS SOLANA_TX_TOO_LARGE SWAP_IMPACT_TOO_HIGH UNSUPPORTED_CHAIN UNSUPPORTED_CURRENCY UNSUPPORTED_EXECUTION_TYPE UNSUPPORTED_ROUTE USER_RECIPIENT_MISMATCH DESTINATION_TX_FAILED ERC20_ROUTER_ADDRESS_NOT_FOUND SWAP_QUOTE_FAILED PERMIT_FAILED UNAUTHORIZED FORBIDDEN PRICE_FETCH_FAILED SERVICE_UNAVAILABLE REQUEST_TIMED_OUT RPC_HTTP_ERROR UNKNOWN_ERROR INVALID_REQUEST".split(
     " ",
@@ -531,11 +528,11 @@ describe("docs/ERRORS.md", () => {
   const occurring = rowsOf("Quote errors");
   const never = rowsOf("Codes that never occur");
 
-  test("tells of every code of the client contract whether it is answered here", () => {
+  test("marks every code of the public contract as returned or not returned here", () => {
     expect([...occurring.keys(), ...never.keys()].toSorted()).toEqual(contract.toSorted());
   });
 
-  test("tells the statuses that are answered, and whether to try again", () => {
+  test("documents the HTTP status, and whether to retry", () => {
     for (const { code, status = 400 } of cases)
       expect(occurring.get(code)?.slice(0, 2), code).toEqual([
         String(status),
@@ -543,7 +540,7 @@ describe("docs/ERRORS.md", () => {
       ]);
   });
 
-  test("leads to a test that produces the code, where this one does not", () => {
+  test("links to a test for each code that this file does not produce", () => {
     const here = new Set<string>(cases.map(({ code }) => code));
     for (const [code, cells] of occurring) {
       if (here.has(code)) continue;
@@ -554,7 +551,7 @@ describe("docs/ERRORS.md", () => {
     }
   });
 
-  test("names no code that the service has not", () => {
+  test("lists no unknown code", () => {
     for (const code of occurring.keys()) expect(errorCodes).toContain(code);
   });
 });

@@ -3,10 +3,10 @@ import type { QuoteGas, RoutedGas } from "../markets/quote-policy.port.ts";
 
 const payment = { native: fillGas.native, nativeToContract: fillGas.routerNative, erc20: fillGas.erc20 };
 
-/** What any transaction costs before it does anything. */
+/** Gas of a transaction that does nothing. */
 const BEGUN = transferGas.native;
 
-/** Whole routes were measured: taken apart, so that an exchange can stand between their parts. */
+/** Measured as whole routes, then split so that a swap can be inserted between the parts. */
 const routed = ((): RoutedGas => {
   const depositNative = depositGas.native - BEGUN;
   const payErc20 = transferGas.erc20 - BEGUN;
@@ -24,8 +24,8 @@ const routed = ((): RoutedGas => {
 })();
 
 /**
- * Gas units that quotes are priced with, as measured on the contracts. A refund is paid like a fill: by the
- * solver, its input ending with the order id.
+ * Gas units for pricing, measured on the contracts. A refund costs the same as a fill: the solver sends it,
+ * with the order id at the end of its input.
  */
 export const measuredQuoteGas: QuoteGas = {
   steps: {

@@ -6,7 +6,7 @@ import type { ChainDirectory, ConnectedChain } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
-import type { FeeWishes } from "./routing/fee-wishes.ts";
+import type { FeeOptions } from "./routing/fee-wishes.ts";
 import type { AskedCalls, TokensOfQuestion } from "./routing/fill-wishes.ts";
 import type { SwapChoice } from "./routing/swap-choice.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
@@ -18,9 +18,9 @@ import {
   unsupportedChain,
 } from "../http/refusals.ts";
 
-/** A quote request whose words have all found their meaning. */
+/** A validated quote request. */
 export interface QuoteQuestion {
-  /** One currency on one chain: the user pays the recipient himself. */
+  /** One currency on one chain: the user pays the recipient directly. */
   readonly isSend: boolean;
   readonly origin: ConnectedChain;
   readonly destination: ConnectedChain;
@@ -31,52 +31,48 @@ export interface QuoteQuestion {
   readonly refundTo: Address;
   readonly amount: bigint;
   readonly tradeType: TradeType;
-  /** Undefined = chosen by the service. */
+  /** Absent: the service chooses. */
   readonly slippageBps: number | undefined;
-  /** Undefined = the policy's lifetime. */
+  /** Absent: the lifetime of the policy. */
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
-  /** More than an exact output's deposit was to bring stays with the solver. */
+  /** What a deposit brings above the quoted amount of an exact output stays with the solver. */
   readonly surplusToSolver: boolean;
   readonly swaps: SwapChoice;
   readonly referrer: string | undefined;
-  /**
-   * Gas units that the origin transaction needs beyond a plain deposit; undefined: the user sends it himself.
-   */
+  /** Gas units that the origin transaction needs beyond a plain deposit. Absent: the user sends it. */
   readonly originGasOverhead: number | undefined;
-  /** He signs, and the service sends; undefined: he sends it himself. */
+  /** The user signs and the service sends. Absent: the user sends. */
   readonly permit?: PermitWay;
-  /** What apps take and pay; absent: nothing. */
-  readonly fees?: FeeWishes;
-  /** What was found out about the two currencies and the recipient. */
+  /** Fees that apps take and pay. */
+  readonly fees?: FeeOptions;
+  /** What the chains report about the two currencies and the recipient. */
   readonly tokens?: TokensOfQuestion;
-  /** Made by the fill with the output; absent: it is paid. */
+  /** Calls that the fill makes with the output. Absent: the output is paid to the recipient. */
   readonly calls?: AskedCalls;
-  /**
-   * Gas units of the transaction that brings what is sent to a deposit address to the depository; absent: the
-   * user deposits.
-   */
+  /** Gas units of the sweep from the deposit address. Absent: the user deposits. */
   readonly sweepGas?: bigint;
 }
 
 /**
- * Far more than a wallet needs beside a deposit, and little enough to be lent until the output pays for it.
+ * Far more than a wallet needs in addition to a deposit, but little enough to advance until the output pays
+ * for it.
  */
 const MAX_GAS_OVERHEAD = 5_000_000;
 const UINT256_MAX = 2n ** 256n - 1n;
 
-/** What a question is understood with. */
+/** Dependencies of reading a question. */
 export interface QuestionServices {
   readonly chains: ChainDirectory;
   readonly solver: Address;
   readonly quotePolicy: { readonly maxTtlSeconds: number };
-  /** Undefined: only configured currencies are known. */
+  /** Without it, only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
-  /** Undefined: nothing is swapped here. */
+  /** Without it, this instance swaps nothing. */
   readonly liquidity?: LiquiditySource | undefined;
 }
 
-/** @throws ServiceError with the code of the client contract and the field at fault. */
+/** @throws ServiceError with a code of the public contract, naming the invalid field */
 export function* readQuestion(services: QuestionServices, input: QuoteInput): Soon<QuoteQuestion> {
   const { chains, solver, liquidity } = services;
   const origin = openChain(chains, input.originChainId, "originChainId");
@@ -94,7 +90,7 @@ export function* readQuestion(services: QuestionServices, input: QuoteInput): So
   const recipient = input.recipient === undefined ? user : addressOf(input.recipient, "recipient");
   const payee = input.recipient === undefined ? "user" : "recipient";
   refuseTrap(chains, destination, solver, recipient, payee);
-  // A token that is not configured is no wallet either.
+  // A token that is not configured must not be the recipient either.
   if (recipient === destinationCurrency.address) throw trap(payee);
   const refundTo = input.refundTo === undefined ? user : addressOf(input.refundTo, "refundTo");
   refuseTrap(chains, origin, solver, refundTo, input.refundTo === undefined ? "user" : "refundTo");
@@ -148,8 +144,7 @@ function* currencyOf(
   const address = parseAddress(text);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
-  // Without liquidity nothing could be done with a token that is not configured, so the chain is not asked
-  // about it.
+  // Without liquidity an unconfigured token could not be used, so the chain is not asked about it.
   if (address !== undefined && tokens !== undefined && chain.liquidity !== undefined) {
     const found = yield* soon(tokens.token(chain.id, address));
     if (found !== undefined) return found;
@@ -177,8 +172,9 @@ function addressOf(text: string, field: string): Address {
 }
 
 /**
- * @throws ServiceError INVALID_RECIPIENT. Addresses from which a payment could never be taken out again. A
- * burn address other than zero is a client's placeholder before a wallet connects.
+ * Refuses addresses from which a payment could never be moved again. Burn addresses other than zero are
+ * placeholders of clients without a connected wallet.
+ * @throws ServiceError INVALID_RECIPIENT
  */
 export function refuseTrap(
   chains: ChainDirectory,

@@ -20,25 +20,22 @@ import type { ValuedRoute } from "./routing/choose-route.ts";
 import { promiseOf } from "./routing/route-promise.ts";
 import type { RoutePromise } from "./routing/route-promise.ts";
 
-/** A client that names this as referrer wants to see a refund happen. */
+/** A client sends this referrer to test refunds. */
 export const FORCE_REFUND_REFERRER = "debug-force-refund";
 
-/** How long money that came to a deposit address in time may take to become a filled deposit. */
+/** How long a payment that reached a deposit address in time may take to become a filled deposit. */
 const SWEEP_GRACE_MS = 24 * 3600_000;
 
 export interface Agreement {
   readonly terms: RequestTerms;
   readonly promise: RoutePromise;
-  /**
-   * The least that comes back if the request is refunded, at today's gas with the policy's margin; smallest
-   * units of what is deposited.
-   */
+  /** Minimum refund at today's gas with the policy's margin, in base units of the deposit. */
   readonly refundMinimum: bigint;
 }
 
 /**
- * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit.
- * @param keyId of the API key that asked; undefined: nobody's
+ * Fixes the terms and the order whose hash is the id of the deposit.
+ * @param keyId of the client's API key, if any
  */
 export function* agree(
   services: { readonly random: Random; readonly quotePolicy: QuotePolicy; readonly solver: Address },
@@ -53,18 +50,18 @@ export function* agree(
   const isRouted = trade.origin !== undefined;
   const promise = yield* promiseOf(quotePolicy, question, route);
   const deposit = trade.priced.input;
-  // What is given back at least is scaled with what came: so it is counted from the least that may come.
-  const least = promise.minDeposit ?? deposit;
-  const refundMinimum = minRefund(quotePolicy, question, route, values, least);
+  // Refunds scale with the deposit, so the minimum refund is computed from the smallest allowed deposit.
+  const minInput = promise.minDeposit ?? deposit;
+  const refundMinimum = minRefund(quotePolicy, question, route, values, minInput);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const payByMs = nowMs + lifetimeSeconds * 1000;
-  // What comes to a deposit address in time is confirmed and moved before it is a deposit, and the operator
-  // may lack gas: the order outlives that.
+  // A payment to a deposit address is confirmed and swept before it is a deposit, and the operator may lack
+  // gas: the order must outlive that.
   const isToAddress = question.sweepGas !== undefined;
   const fillDeadlineMs = payByMs + (isToAddress ? SWEEP_GRACE_MS : 0);
-  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not
-  // attested, and not paid for.
+  // The order outlives the fill deadline: a fill that is mined after the order's deadline is not attested,
+  // and the solver is not repaid.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
 
   const gasTopup = route.kind === "bridge" ? gasTopupOf(route.pricing.facts) : undefined;
@@ -78,7 +75,7 @@ export function* agree(
         payment: {
           chainId: origin.chain.name,
           currency: deposited.address,
-          amount: least,
+          amount: minInput,
           weight: 1n,
         },
         refunds: [
@@ -150,7 +147,7 @@ export function* agree(
     inputUsd: amountToUsdDown(deposit, values.deposited),
     ...(route.kind === "bridge" && route.originGasUsd !== undefined && { originGasUsd: route.originGasUsd }),
     ...(keyId !== undefined && { keyId }),
-    // Through the router a deposit always names its order.
+    // A deposit through the router always names its order.
     explicitDeposit: question.explicitDeposit || isRouted,
     createdAtMs: nowMs,
     firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, payByMs),
@@ -178,9 +175,9 @@ function minRefund(
 ): bigint {
   const { deposited, trade } = route;
   const { origin, originCurrency, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
-  // Of what has no price nothing can be kept back for gas, and none is ever deposited.
+  // Gas cannot be deducted from a token without a price, and such a token is never deposited.
   if (values.deposited.priceUsd === 0n) return deposit;
-  // What the service brings to the depository only to send it back pays for that.
+  // A refund also pays for the transaction with which the service deposited.
   const permitGas =
     permit === undefined
       ? 0n
@@ -196,22 +193,25 @@ function minRefund(
     policy.refundGasMarginBps,
   );
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
-  const rest = refund.kind === "refund" ? refund.amount - burnableGas(question, route, values) : 0n;
+  const rest = refund.kind === "refund" ? refund.amount - gasOfRevertedFills(question, route, values) : 0n;
   return rest > 0n ? rest : 0n;
 }
 
 /**
- * A fill may use so many times the gas it was priced with; or revert so often, for one that swaps is tried
- * again.
+ * How many times its priced gas a fill may use, or how often it may revert: a fill with a swap is retried.
  */
-const MAX_BURNT_FILLS = 3n;
+const MAX_REVERTED_FILLS = 3n;
 
 /**
- * What fills may burn that revert in their blocks: it is kept of the deposit. What calls may burn is
- * subtracted where they are agreed.
+ * Gas that fills may waste by reverting; deducted from the refund. The gas of calls is deducted where they
+ * are agreed.
  */
-function burnableGas({ calls }: QuoteQuestion, route: ChosenRoute, { deposited }: RouteValues): bigint {
+function gasOfRevertedFills(
+  { calls }: QuoteQuestion,
+  route: ChosenRoute,
+  { deposited }: RouteValues,
+): bigint {
   if (route.kind !== "bridge" || !route.pricing.runsForeignCode || calls !== undefined) return 0n;
   const { fillGasCostWei, destinationNative } = route.pricing.facts;
-  return convertUp(fillGasCostWei * MAX_BURNT_FILLS, destinationNative, deposited);
+  return convertUp(fillGasCostWei * MAX_REVERTED_FILLS, destinationNative, deposited);
 }

@@ -5,7 +5,7 @@ import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 const { app } = await aServer();
 afterAll(async () => await app.close());
 
-/** The fields that the warnings of a quote and of a price name, each with what they suggest. */
+/** The fields that the warnings of a quote and of a price name, each with its suggestion. */
 async function warnedOf(fields: Readonly<Record<string, unknown>>): Promise<string[]> {
   const payload = { ...aQuoteBody, ...fields };
   const [quote, old, price] = await Promise.all(
@@ -25,7 +25,7 @@ async function warnedOf(fields: Readonly<Record<string, unknown>>): Promise<stri
   });
 }
 
-test("a field that is nearly one with meaning for money is ignored with a warning that names it", async () => {
+test("warns about an ignored field whose name is close to one that affects money", async () => {
   for (const [field, meant] of [
     ["slippage", "slippageTolerance"],
     ["slipageTolerance", "slippageTolerance"],
@@ -46,7 +46,7 @@ test("each near miss has its own warning", async () => {
   expect(await warnedOf({ slippage: 50, TTL: 5 })).toEqual(["slippage -> slippageTolerance", "TTL -> ttl"]);
 });
 
-test("known fields, those without effect and those of newer clients are accepted without a warning", async () => {
+test("accepts known fields, fields without effect and fields of newer clients without a warning", async () => {
   for (const fields of [
     {},
     { slippageTolerance: "50", useFallbacks: true, refundOnOrigin: false },
@@ -57,7 +57,7 @@ test("known fields, those without effect and those of newer clients are accepted
     expect(await warnedOf(fields)).toEqual([]);
 });
 
-test("aliases of the chain fields are no near misses", async () => {
+test("does not warn about the aliases of the chain fields", async () => {
   const { originChainId: fromChainId, destinationChainId: toChainId, ...body } = aQuoteBody;
   const payload = { ...body, fromChainId, toChainId };
   const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
@@ -65,7 +65,7 @@ test("aliases of the chain fields are no near misses", async () => {
   expect(answer.json()).not.toHaveProperty("warnings");
 });
 
-test("a body full of odd fields is looked at only in part", async () => {
+test("inspects only part of a body with many unknown fields", async () => {
   const odd = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`odd${n}`, n]));
   expect(await warnedOf({ ...odd, slippage: 1 })).toEqual([]);
   expect(await warnedOf({ [`slippage${"x".repeat(1_000)}`]: 1 })).toEqual([]);

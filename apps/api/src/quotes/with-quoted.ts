@@ -1,10 +1,10 @@
 import type { QuotedFee, QuotedFees, RequestTerms } from "@causeway/domain";
 import type { AmountObject, QuoteAnswer } from "@causeway/wire";
 
-type Told = Pick<QuoteAnswer, "details" | "fees">;
+type QuoteFacts = Pick<QuoteAnswer, "details" | "fees">;
 
-/** The terms with what the answer says beside them, which the history of the request repeats. */
-export function withQuoted(terms: RequestTerms, { details, fees }: Told): RequestTerms {
+/** Adds display facts of the answer to the terms, for the history of the request. */
+export function withQuoted(terms: RequestTerms, { details, fees }: QuoteFacts): RequestTerms {
   const { timeEstimate: timeEstimateSeconds, slippageTolerance, currencyOut } = details;
   const { total } = slippageTolerance;
   return {
@@ -12,7 +12,7 @@ export function withQuoted(terms: RequestTerms, { details, fees }: Told): Reques
     quoted: {
       timeEstimateSeconds,
       ...(total !== undefined && { slippageBps: Number(total) }),
-      // "0": without a price nothing is known.
+      // "0" means that the price is unknown.
       ...(currencyOut.amountUsd !== "0" && { outputUsd: currencyOut.amountUsd }),
       fees: quotedFees(fees, details),
     },

@@ -1,5 +1,5 @@
 import { hexAddressFormat } from "../../../../test/fakes/hex-address-format.ts";
-import { requestStates, spellTransaction } from "@causeway/domain";
+import { requestStates, formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { StatusRecord } from "../db/records.port.ts";
@@ -161,7 +161,7 @@ test("formats transactions like their own chains: deposit and refund like the or
     refundTxHashes: [signature],
   };
   const view = await requestStatus({ reads: { status: async () => stored } as never, chains, clock }, "0x01");
-  const text = spellTransaction({ vmType: "svm" }, signature);
+  const text = formatTransactionId({ vmType: "svm" }, signature);
   expect(text).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
   expect(view).toMatchObject({ inTxHashes: [text], txHashes: ["ab".repeat(32)], refundTxHashes: [text] });
 });

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { HubChain } from "./hub.port.ts";
 
-/** The same hub, of whose signers only these count. Undefined: all of them. */
+/** The hub with only these of its signers; all of them if undefined. */
 export function acceptingOnly(hub: HubChain, signers: readonly Address[] | undefined): HubChain {
   if (signers === undefined) return hub;
   const counted = new Set(signers);

@@ -1,4 +1,4 @@
-import { spellOrder } from "@causeway/domain";
+import { formatOrder } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { depositAttestationAnswer, fillAttestationAnswer, refundAttestationAnswer } from "@causeway/wire";
 import type { AnswerForm, AttestationOracle } from "./oracles.port.ts";
@@ -11,28 +11,28 @@ import type { PaymentAnswer } from "./judge-payment.ts";
 import type { Claim } from "./payment-claim.ts";
 import type { Verdict } from "./signed-execution.ts";
 
-/** What came of asking one oracle. */
+/** The result of asking one oracle. */
 export type Finding<T> =
   | { readonly kind: "attested"; readonly value: T }
-  /** It cannot say yet, or cannot be reached. */
+  /** The oracle has no answer yet, or is unreachable. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs: number | undefined }
-  /** It says no. */
+  /** The oracle refuses. */
   | { readonly kind: "rejected"; readonly reason: string }
-  /** What it says is not true, or not signed. */
+  /** The answer is false, or not properly signed. */
   | { readonly kind: "lie"; readonly reason: string };
 
-/** Who asks may only hold what a quorum signed, with the peers of whomever is asked. */
+/** An oracle may hold only part of the quorum's signatures, so it collects those of its peers. */
 const WITH_PEERS = { requestPeerSignatures: true, requireThreshold: true } as const;
 
-/** Executions that settle a payment, in the order in which the hub must carry them out. */
+/** Executions that settle a payment, in the order in which the hub must run them. */
 export interface Attested {
   readonly deposit: SignedExecution;
   readonly payment: SignedExecution;
 }
 
 /**
- * Asks one oracle for the deposit and then for the payment, and believes only what holds against our own
- * facts and the quorum's signatures.
+ * Asks one oracle for the deposit and then for the payment. Accepts only what matches our own facts and
+ * carries a quorum's signatures.
  */
 export async function askOracle(
   oracle: AttestationOracle,
@@ -68,10 +68,7 @@ export async function askOracle(
   return { kind: "attested", value: { deposit: deposit.value.execution, payment: paid.value } };
 }
 
-/**
- * Asks for one part of the transaction's deposits after the other, until one holds ours: nearly always the
- * first.
- */
+/** Requests the transaction's deposits part by part until one holds ours: nearly always the first. */
 export async function askForDeposit(
   oracle: AttestationOracle,
   judge: Judge,
@@ -107,7 +104,7 @@ function paymentBody(
   { onchainId }: AttestedDeposit,
 ): object {
   return {
-    order: spellOrder(claim.order, judge.familyOf),
+    order: formatOrder(claim.order, judge.familyOf),
     orderSignature,
     inputs: [{ transactionId: claim.deposit.transactionId, onchainId, inputIndex: 0 }],
     ...(payment.kind === "fill"
@@ -124,22 +121,20 @@ async function ask<Answer, T>(
   signal: AbortSignal,
   judged: (answer: Answer) => Verdict<T>,
 ): Promise<Finding<T>> {
-  const said = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
-  if (said.kind === "away") return { kind: "later", reason: said.reason, afterMs: undefined };
-  if (said.kind === "refused") {
-    const reason = `${said.code}: ${said.message}`;
-    const isNo = said.code === "rejected" || said.code === "invalid_request";
-    return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: said.retryAfterMs };
+  const response = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
+  if (response.kind === "away") return { kind: "later", reason: response.reason, afterMs: undefined };
+  if (response.kind === "refused") {
+    const reason = `${response.code}: ${response.message}`;
+    const isNo = response.code === "rejected" || response.code === "invalid_request";
+    return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: response.retryAfterMs };
   }
-  const answer = schema.safeParse(said.json);
+  const answer = schema.safeParse(response.json);
   if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
   const verdict = judgeOrRefuse(judged, answer.data);
   return verdict.kind === "true" ? { kind: "attested", value: verdict.value } : verdict;
 }
 
-/**
- * A value that cannot even be hashed (an address that is none, a number too large) is a lie like any other.
- */
+/** A value that cannot even be hashed (a malformed address, a number too large) makes the answer false. */
 function judgeOrRefuse<Answer, T>(judged: (answer: Answer) => Verdict<T>, answer: Answer): Verdict<T> {
   try {
     return judged(answer);

@@ -2,12 +2,12 @@ import type { SettlementServices } from "./settlement-services.port.ts";
 import { attestPayment } from "./attest-payment.ts";
 import { backoff } from "./backoff.ts";
 
-/** Payments that are taken over from the payment engine in one commit. */
+/** Payments taken over from the payment engine per commit. */
 const NOTED_AT_ONCE = 500;
 
 /**
- * One round: takes over payments that have become final, and asks oracles about all whose time has come, some
- * at once. One payment's fault stops no other.
+ * One round: takes over final payments and asks oracles about all that are due, several at once. An error for
+ * one payment does not stop the others.
  */
 export async function attestDue(services: SettlementServices, signal: AbortSignal): Promise<void> {
   const { clock, uow, settlement, settlementPolicy: policy } = services;

@@ -17,10 +17,9 @@ type Needs = Pick<
 type Failure = Exclude<Finding<Attested>, { kind: "attested" }>;
 
 /**
- * Asks oracles to attest one payment and its deposit, one oracle after the other until one gives what a
- * quorum signed, and remembers the executions together with the state. May run twice, at once or again: the
- * executions are known by their keys, and a payment is attested once.
- * @throws what hub, signer or database throw: nothing was decided, the payment stays due
+ * Asks one oracle after another to attest one payment and its deposit, and stores the executions with the new
+ * state. Safe to repeat or run concurrently: executions are unique by key, and a payment is attested once.
+ * @throws errors of hub, signer or database: nothing was decided, the payment stays due
  */
 export async function attestPayment(
   services: Needs,
@@ -41,7 +40,7 @@ export async function attestPayment(
 
   const findings: Failure[] = [];
   for (let at = 0; at < services.oracles.length && !signal.aborted; at++) {
-    // Another one is first each time: one that is down must not cost its timeout at every try.
+    // Rotate the first oracle: one that is down must not cost its timeout at every try.
     const oracle = services.oracles[(at + payment.tries) % services.oracles.length];
     if (oracle === undefined) break;
     const finding = await askOracle(oracle, judge, payment, claim, orderSignature, signal);
@@ -67,7 +66,7 @@ async function remember(
   const keys = { deposit: attested.deposit.idempotencyKey, payment: attested.payment.idempotencyKey };
   const fresh = await services.uow.run(async (tx) => {
     if (!(await tx.settlement.attested(payment.slotId, keys, atMs))) return false;
-    // The deposit first: the hub cannot pass on what it does not hold yet.
+    // The deposit comes first: the hub cannot move a credit that does not exist yet.
     await tx.settlement.addExecutions([attested.deposit, attested.payment], atMs);
     await tx.requests.note(payment.request.terms.requestId, atMs, "attested", {
       leg: payment.kind,
@@ -94,7 +93,7 @@ async function postpone(services: Needs, payment: DuePayment, findings: readonly
   else services.events.happened("settlement_waits", { ...facts, waitMs: why.nextTryMs - nowMs });
 }
 
-/** Rejected is what all say; while one may still say yes it is asked again soon. */
+/** Rejected only if all oracles refuse; while one may still sign, it is retried early. */
 function postponement(
   { settlementPolicy: policy }: Needs,
   { tries }: DuePayment,

@@ -1,6 +1,6 @@
 import type { SettlementPolicy } from "./settlement-policy.port.ts";
 
-/** ms until the next try after so many that failed: doubling, up to the most. */
+/** Milliseconds until the next try: doubles with each failure, up to the maximum. */
 export function backoff(
   { retryMs, maxRetryMs }: Pick<SettlementPolicy, "retryMs" | "maxRetryMs">,
   tries: number,

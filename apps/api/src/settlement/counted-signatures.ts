@@ -1,21 +1,18 @@
 import { recoverSigner } from "@causeway/attest";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 
-/**
- * Something that oracles signed: its digest, computed here and never taken from them, and what they gave as
- * signatures of it.
- */
+/** A digest, computed here and never taken from an oracle, and the signatures of it in an answer. */
 export interface Slot {
   readonly digest: Hex32;
   readonly signatures: readonly string[];
 }
 
-/** More signatures of one thing than this are no quorum but a burden. */
+/** Bounds the work for one message; no quorum needs more. */
 const MAX_SIGNATURES = 64;
 
 /**
- * Who signed every slot, among those who count, ascending, each with his signature of `of` (one of the
- * slots). A signature belongs to whom it recovers to; what anybody says of it is not looked at.
+ * Accepted signers that signed every slot, ascending, each with its signature of `of` (one of the slots).
+ * Signers are recovered from signatures; the names in an answer are ignored.
  */
 export function countedSignatures(
   slots: readonly Slot[],

@@ -25,16 +25,16 @@ import type { HubChain, HubSigners } from "./hub.port.ts";
 import type { SignedExecution } from "./settlement.port.ts";
 import { executionGas } from "./execution-gas.adapter.ts";
 
-/** Priority fee floor and cap of what is offered for a unit of gas, wei: a hub is a chain of cheap gas. */
+/** Minimum priority fee and maximum fee per gas, in wei: gas on a hub is cheap. */
 const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000n };
 /** The multisig's signers change rarely, and a stale list costs a refused execution, never money. */
 const SIGNERS_KEPT_MS = 30_000;
-/** Only leads the search for a block that is old enough. */
+/** First guess in the search for an old enough block. */
 const NOMINAL_BLOCK_SECONDS = 1;
 
 /**
- * The hub behind its RPC endpoint, on connections of its own: a hub that hangs holds up no chain.
- * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain.
+ * The hub through its own RPC connections, so that a slow hub delays no chain.
+ * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain
  */
 export function connectHub(
   hub: AttestationHub,
@@ -71,8 +71,8 @@ export function connectHub(
     blockTimeSeconds: NOMINAL_BLOCK_SECONDS,
   });
   /**
-   * Reads at a block that one node called final, pinned by its hash, and believes it only while that block is
-   * still canonical: on a final read it is decided what is signed next. Undefined while no block is final.
+   * Reads at a block that the node reports as final, pinned by hash, and fails if that block is no longer
+   * canonical: final reads decide what is signed next. Undefined while no block is final.
    */
   const atFinal = async <T>(read: (at: BlockPin) => Promise<T>): Promise<T | undefined> => {
     const found = await final.block();
@@ -83,7 +83,7 @@ export function connectHub(
   };
   const callAt = async (to: Address, data: Hex, at: BlockPin | "latest"): Promise<Hex> => {
     const answer = await transport.request("eth_call", [{ to, data }, at]);
-    // One word: everything that is read here at a final block is one.
+    // Everything read at a final block is a single 32-byte word.
     if (typeof answer === "string" && /^0x[0-9a-f]{64}$/i.test(answer)) return answer.toLowerCase() as Hex;
     throw new RpcFault({
       kind: "garbage",
@@ -210,7 +210,7 @@ export function connectHub(
   };
 }
 
-/** EIP-1898: this very block, and a fault when it is not canonical any more. */
+/** EIP-1898: exactly this block; the call fails if it is no longer canonical. */
 interface BlockPin {
   readonly blockHash: Hex;
   readonly requireCanonical: true;
@@ -227,7 +227,9 @@ function structOf({ idempotencyKey, actions }: SignedExecution): {
   return { idempotencyKey, actions };
 }
 
-/** What the contract said. @throws the node's fault, which says nothing about the execution */
+/**
+ * The contract's revert reason. @throws any other error of the node, which says nothing about the execution
+ */
 function refusalIn(error: unknown): string {
   if (!(error instanceof BaseError)) throw error;
   const reverted = error.walk((cause) => cause instanceof ContractFunctionRevertedError);

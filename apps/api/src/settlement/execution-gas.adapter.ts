@@ -6,9 +6,9 @@ import { encodeFunctionData } from "viem";
 import type { ExecutionGas } from "./hub.port.ts";
 import type { SignedExecution } from "./settlement.port.ts";
 
-/** What an execution takes at most, in units of gas, where it cannot be estimated by itself. */
+/** Upper bounds in gas units, for executions that cannot be estimated alone. */
 const MAX = { execution: 110_000n, signature: 15_000n, action: 110_000n, byte: 40n };
-/** What a batch adds to an execution: a call of the contract to itself, which passes on 63/64 of its gas. */
+/** Overhead of an execution in a batch: the contract calls itself and forwards 63/64 of its gas. */
 const IN_BATCH = { divisor: 8n, gas: 20_000n };
 
 export interface WeighingFacts {
@@ -21,12 +21,9 @@ export interface WeighingFacts {
 }
 
 /**
- * Estimates what one execution takes in a batch.
- *
- * The call is `execute`, never `executeMultiple`: that one succeeds even when its executions run out of gas,
- * so an estimate of it could be far too low.
- *
- * @throws RpcFault when the node does not tell
+ * Estimates the gas of one execution in a batch. Calls `execute`, never `executeMultiple`: the latter
+ * succeeds even when its executions run out of gas, so its estimate could be far too low.
+ * @throws RpcFault
  */
 export async function executionGas(
   transport: RpcTransport,
@@ -46,14 +43,13 @@ export async function executionGas(
   });
   if (outcome.kind === "ok")
     return { kind: "needs", gas: outcome.gas + outcome.gas / IN_BATCH.divisor + IN_BATCH.gas };
-  const most =
+  const max =
     MAX.execution +
     BigInt(threshold) * MAX.signature +
     BigInt(actions.length) * MAX.action +
     BigInt((data.length - 2) / 2) * MAX.byte;
-  // It may wait for another one of its batch, or be refused: the contract says so with data. Without data it
-  // ran out of gas.
-  if (most <= room) return { kind: "needs", gas: most };
+  // A revert with data: it may depend on another execution of its batch. Without data it ran out of gas.
+  if (max <= room) return { kind: "needs", gas: max };
   const isRefused = outcome.kind === "reverts" && outcome.data !== NO_REVERT_DATA;
   return isRefused ? { kind: "needs", gas: room } : { kind: "tooLarge" };
 }

@@ -5,7 +5,7 @@ import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { HeldAmount } from "../balances/held-amount.port.ts";
 import type { HubChain } from "./hub.port.ts";
 
-/** What the solver owns on the hub of every bridged currency, in the newest block. @throws RpcFault */
+/** The solver's hub balances of every bridged currency, at the newest block. @throws RpcFault */
 export async function hubBalances(
   chains: Pick<ChainDirectory, "all" | "rails">,
   hub: Pick<HubChain, "balance">,
@@ -26,8 +26,8 @@ export async function hubBalances(
 }
 
 /**
- * What the depositories of EVM chains hold of every bridged currency: the solver's, and deposits that are not
- * settled. A chain whose node does not answer is left out.
+ * Balances of the EVM depositories in every bridged currency: the solver's funds and deposits not settled
+ * yet. Omits chains whose node does not answer.
  */
 export async function depositoryBalances(
   chains: Pick<ChainDirectory, "all">,

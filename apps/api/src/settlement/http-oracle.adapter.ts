@@ -1,7 +1,7 @@
 import { oracleError } from "@causeway/wire";
 import type { AttestationOracle, OracleAnswer } from "./oracles.port.ts";
 
-/** An answer names each deposit of one transaction, some kilobytes each; more is no attestation. */
+/** An answer holds each deposit of one transaction, some kilobytes each; more cannot be an attestation. */
 const MAX_BYTES = 4_194_304;
 
 export interface OracleEndpoint {
@@ -9,7 +9,7 @@ export interface OracleEndpoint {
   readonly apiKey: string | undefined;
 }
 
-/** An oracle behind its HTTP API. Neither key nor URL ever stands in an answer or an error. */
+/** An oracle behind its HTTP API. Neither key nor URL ever appears in an answer or an error. */
 export function createHttpOracle(
   endpoint: OracleEndpoint,
   options: { readonly timeoutMs: number },
@@ -27,9 +27,9 @@ export function createHttpOracle(
             ...(endpoint.apiKey === undefined ? {} : { "x-api-key": endpoint.apiKey }),
           },
           body: JSON.stringify(body),
-          // From the call to the last byte of the answer.
+          // Covers the whole exchange, up to the last byte of the answer.
           signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
-          // A redirect could carry the key to another host.
+          // A redirect could leak the key to another host.
           redirect: "error",
         });
         return read(response.status, await boundedText(response));
@@ -44,13 +44,13 @@ function read(status: number, text: string): OracleAnswer {
   const json = parsed(text);
   if (status === 200) {
     if (json === undefined) return { kind: "away", reason: "the response is not JSON" };
-    // Its operator is still trying it out: nothing is to rest on its word.
+    // Its operator is testing it: nothing may rely on its answers.
     return isShadow(json.value)
       ? { kind: "away", reason: "the oracle runs in shadow mode" }
       : { kind: "answer", json: json.value };
   }
   const error = oracleError.safeParse(json?.value);
-  // Who answers errors in other words is not the oracle: a proxy before it, say.
+  // An error in another format comes from something else, such as a proxy in front of the oracle.
   if (!error.success || status >= 500) return { kind: "away", reason: `HTTP status ${status}` };
   const { code, message, retryAfter } = error.data;
   return {
@@ -69,7 +69,7 @@ function parsed(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    // Not JSON: an answer like any other that cannot be used.
+    // Not JSON: unusable like any other malformed answer.
     return undefined;
   }
 }

@@ -25,7 +25,7 @@ const answering = (status: number, text: string): RequestListener => {
   return (_request, response) => void response.writeHead(status).end(text);
 };
 
-test("the body and the key reach the path below the base URL, and the answer comes back", async () => {
+test("sends the body and the key to the path below the base URL, and returns the answer", async () => {
   const { ask } = await behind((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += String(chunk)));
@@ -37,7 +37,7 @@ test("the body and the key reach the path below the base URL, and the answer com
   expect(await ask()).toEqual({ kind: "answer", json: ["POST", "/base/path", "a secret", { a: 1 }] });
 });
 
-test("an error of the oracle keeps its code, its words and when to come again", async () => {
+test("keeps the code, message and retry time of an oracle's error", async () => {
   const body = JSON.stringify({ message: "two blocks more", code: "not_final", retryAfter: 24 });
   const { ask } = await behind(answering(400, body));
   expect(await ask()).toEqual({
@@ -78,15 +78,18 @@ test.for([
     ((_q, r) => void r.end(" ".repeat(4_194_305))) as RequestListener,
     "the response exceeds 4194304 bytes",
   ],
-] as const)("%s is no answer, and the reason holds neither key nor URL", async ([, listener, reason]) => {
-  const { ask, url } = await behind(listener);
-  const said = await ask();
-  expect(said).toEqual({ kind: "away", reason });
-  expect(JSON.stringify(said)).not.toContain("secret");
-  expect(JSON.stringify(said)).not.toContain(url);
-});
+] as const)(
+  "treats %s as no answer, and the reason holds neither key nor URL",
+  async ([, listener, reason]) => {
+    const { ask, url } = await behind(listener);
+    const response = await ask();
+    expect(response).toEqual({ kind: "away", reason });
+    expect(JSON.stringify(response)).not.toContain("secret");
+    expect(JSON.stringify(response)).not.toContain(url);
+  },
+);
 
-test("an oracle that nobody runs is away", async () => {
+test("reports an oracle that is not running as unavailable", async () => {
   const oracle = createHttpOracle({ url: "http://127.0.0.1:9", apiKey: undefined }, { timeoutMs: 500 });
   expect(await oracle.ask("/path", {}, new AbortController().signal)).toMatchObject({ kind: "away" });
 });

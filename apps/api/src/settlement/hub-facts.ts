@@ -5,21 +5,18 @@ import { familyOf, ServiceError } from "@causeway/domain";
 import type { KnownChains } from "./settlement-services.port.ts";
 import type { Execution } from "./settlement.port.ts";
 
-/**
- * What an answer is judged by: whose signatures count, how many are needed, and for which contract they must
- * have been made.
- */
+/** What answers are verified against: accepted signers, the threshold, and the contract signed for. */
 export interface Judge {
   readonly accepted: ReadonlySet<Address>;
   readonly threshold: number;
   readonly settlementKey: AttestationHub["settlementKey"];
   digestOf(execution: Execution): Hex32;
   readonly familyOf: FamilyOf;
-  /** A chain as it enters addresses on the hub. @throws ServiceError UNSUPPORTED_CHAIN */
+  /** The chain as it is encoded in hub addresses. @throws ServiceError UNSUPPORTED_CHAIN */
   chainOf(name: string): HubChain;
 }
 
-/** Family of a chain by its name, among those that this service knows. */
+/** The family of a configured chain, by name. */
 export function familiesOf({ all, rails }: Pick<KnownChains, "all" | "rails">): FamilyOf {
   const families = new Map([...all, ...rails].map(({ chain }) => [chain.name, familyOf(chain)]));
   return (name) => {
@@ -30,7 +27,6 @@ export function familiesOf({ all, rails }: Pick<KnownChains, "all" | "rails">): 
   };
 }
 
-/** The judge for a hub and the chains that this service knows. */
 export function judgeFor(
   hub: AttestationHub,
   { accepted, threshold }: { readonly accepted: ReadonlySet<Address>; readonly threshold: number },

@@ -2,44 +2,41 @@ import type { BroadcastOutcome, GasPrices } from "@causeway/chains";
 import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import type { SignedExecution } from "./settlement.port.ts";
 
-/** Whose signatures the hub's multisig accepts, and how many it reads. */
+/** The signers that the hub's multisig accepts, and how many signatures it reads. */
 export interface HubSigners {
   /** Lower case. */
   readonly signers: ReadonlySet<Address>;
   readonly threshold: number;
 }
 
-/** The hub as settlement uses it. @throws RpcFault: nothing is known, ask again. */
+/** The hub as settlement uses it. @throws RpcFault: nothing is known, retry. */
 export interface HubChain {
   readonly hub: AttestationHub;
-  /** Nonces that `account` has used, in the newest block and in the newest final one. */
+  /** Nonces that `account` has used, at the newest block and at the newest final one. */
   nonces(account: Address): Promise<{ readonly latest: number; readonly final: number }>;
-  /** Which of the keys were carried out, in the newest block or in the newest final one. */
+  /** Which of the keys were executed, at the newest block or at the newest final one. */
   executed(keys: readonly Hex32[], at: "latest" | "final"): Promise<ReadonlySet<Hex32>>;
-  /** What the hub says to one execution alone, now: undefined when it would carry it out, else why not. */
+  /** Why the hub would refuse this one execution now. Undefined if it would run. */
   refusal(execution: SignedExecution, sender: Address): Promise<string | undefined>;
   signers(): Promise<HubSigners>;
   gasPrices(): Promise<GasPrices>;
   broadcast(raw: Hex): Promise<BroadcastOutcome>;
-  /** Gas that one transaction may use now: that of a block, and no more than EIP-7825 allows. */
+  /** Gas limit of one transaction now: the block's, capped by EIP-7825. */
   transactionGasLimit(): Promise<bigint>;
-  /** What each execution takes in a batch, when `sender` submits it and none may use more than `room`. */
+  /** Gas of each execution in a batch that `sender` submits, when none may use more than `room`. */
   executionGas(
     executions: readonly SignedExecution[],
     sender: Address,
     threshold: number,
     room: bigint,
   ): Promise<ExecutionGas[]>;
-  /** The call that carries executions out, in their order. */
+  /** The call that runs the executions in their order. */
   carry(executions: readonly SignedExecution[]): Omit<HubCall, "gasLimit">;
-  /**
-   * Smallest units of a token of the hub that an address holds, in the newest block or in the newest final
-   * one.
-   */
+  /** Balance of a hub token in base units, at the newest block or at the newest final one. */
   balance(owner: Address, tokenId: bigint, at: "latest" | "final"): Promise<bigint>;
   /**
-   * The payload that the hub's Allocator has recorded for a withdrawal address; undefined when there is none,
-   * or no Allocator.
+   * The payload that the hub's Allocator recorded for a withdrawal address. Undefined if there is none, or no
+   * Allocator.
    */
   recordedWithdrawal(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
   close(): Promise<void>;
@@ -51,5 +48,5 @@ export interface HubCall {
   readonly gasLimit: bigint;
 }
 
-/** What an execution takes; `tooLarge`: more than a transaction may use. */
+/** Gas of an execution. `tooLarge`: it exceeds the limit of a transaction. */
 export type ExecutionGas = { readonly kind: "needs"; readonly gas: bigint } | { readonly kind: "tooLarge" };

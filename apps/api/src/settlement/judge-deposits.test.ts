@@ -11,7 +11,7 @@ import {
   signatureToHex,
 } from "@causeway/attest";
 import type { HubChain } from "@causeway/attest";
-import { decodeAddress, spellTransaction } from "@causeway/domain";
+import { decodeAddress, formatTransactionId } from "@causeway/domain";
 import type { AttestationHub, Hex32, VmType } from "@causeway/domain";
 import type { DepositAttestationAnswer } from "@causeway/wire";
 import { expect, test } from "vitest";
@@ -73,7 +73,7 @@ const ours = {
   amount: claim.amount,
 };
 
-/** What a whole quorum signs when it sees these deposits. */
+/** The answer that a full quorum signs for these deposits. */
 async function quorumSees(...deposits: readonly (typeof ours)[]): Promise<DepositAttestationAnswer> {
   return await quorumSeesOn(at, claim.transactionId, deposits);
 }
@@ -130,7 +130,7 @@ async function quorumSeesOn(
   };
 }
 
-test("our deposit is found among others of its transaction, with its id and where its money lies on the hub", async () => {
+test("finds our deposit among others of its transaction, with its id and its account on the hub", async () => {
   const stranger = { ...ours, onchainId: someHash(), depositId: NO_ID, depositor: someAddress(), amount: 5n };
   const verdict = judgeDeposits(judge, claim, await quorumSees(stranger, ours));
   expect(verdict).toMatchObject({
@@ -166,7 +166,7 @@ test("requires a timestamp only of deposits with an id", async () => {
   });
 });
 
-test("of deposits that are alike, the one in our place is ours", async () => {
+test("of identical deposits, picks the one at our position", async () => {
   const twin = { ...ours, onchainId: someHash() };
   const answer = await quorumSees(ours, twin);
   expect(judgeDeposits(judge, { ...claim, ordinal: 1 }, answer)).toMatchObject({
@@ -179,7 +179,7 @@ test("of deposits that are alike, the one in our place is ours", async () => {
   });
 });
 
-test("finds our deposit in a later part, counting those that are alike in earlier ones", async () => {
+test("finds our deposit in a later part, counting identical ones in earlier parts", async () => {
   const third = { ...ours, onchainId: someHash() };
   const later = await quorumSeesOn(at, claim.transactionId, [third], 1);
   const wanted = { ...claim, ordinal: 2 };
@@ -188,7 +188,7 @@ test("finds our deposit in a later part, counting those that are alike in earlie
     value: { ours: { onchainId: third.onchainId } },
   });
   expect(judgeDeposits(judge, wanted, later, 1, 1)).toMatchObject({ kind: "true", value: { alike: 1 } });
-  // An execution of one part is none of another.
+  // An execution of one part is not an execution of another.
   expect(judgeDeposits(judge, wanted, later, 0, 2).kind).toBe("lie");
   expect(judgeDeposits(judge, wanted, { messages: [] }, 1, 2)).toEqual({
     kind: "lie",
@@ -202,14 +202,14 @@ test.for([
   ["currency", { currency: someAddress() }],
   ["depository", { depository: someAddress() }],
   ["order", { depositId: someHash() }],
-] as const)("even a quorum is not believed when it sees another %s than we did", async ([, change]) => {
+] as const)("rejects even a quorum that sees another %s than we did", async ([, change]) => {
   expect(judgeDeposits(judge, claim, await quorumSees({ ...ours, ...change }))).toMatchObject({
     kind: "true",
     value: { ours: undefined, alike: 0 },
   });
 });
 
-test("spelling in another case is the same deposit", async () => {
+test("accepts hex in another letter case as the same deposit", async () => {
   const upper = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`;
   const answer = await quorumSees(ours);
   const [message] = answer.messages;
@@ -227,10 +227,10 @@ test("spelling in another case is the same deposit", async () => {
   expect(judgeDeposits(judge, claim, shouted).kind).toBe("true");
 });
 
-test("a deposit of another family is judged in that family's words, in which case says what is meant", async () => {
+test("verifies a deposit of another chain family in that family's formats, which may be case-sensitive", async () => {
   const two: HubChain = { name: "two", vmType: "solana-vm" };
   const account = () => decodeAddress(two.vmType, someHash());
-  const transactionId = spellTransaction({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
+  const transactionId = formatTransactionId({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
   const seen = { ...ours, depository: account(), depositor: account(), currency: account() };
   const { depository, depositor, currency } = seen;
   const there = { ...claim, chain: "two", transactionId, depository, depositor, currency };
@@ -250,7 +250,7 @@ test("a deposit of another family is judged in that family's words, in which cas
   expect(judgeDeposits(judge, there, { ...answer, messages: [whispered] }).kind).toBe("lie");
 });
 
-test("asks for one part after the other until our deposit is in it", async () => {
+test("requests one part after another until one holds our deposit", async () => {
   const others = Array.from({ length: 2 }, () => ({ ...ours, onchainId: someHash(), depositId: someHash() }));
   const answers = [
     await quorumSeesOn(at, claim.transactionId, others, 0),

@@ -15,7 +15,7 @@ import type { Judge } from "./hub-facts.ts";
 import { signedExecution } from "./signed-execution.ts";
 import type { Verdict } from "./signed-execution.ts";
 
-/** What this service saw itself of the deposit that it asks about, in the words of oracles. */
+/** What this service observed of the deposit, in the oracles' format. */
 export interface DepositClaim {
   readonly chain: string;
   readonly transactionId: string;
@@ -24,33 +24,33 @@ export interface DepositClaim {
   readonly depositor: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Position among the deposits of the transaction that are alike. */
+  /** Position among identical deposits of the transaction. */
   readonly ordinal: number;
 }
 
 export interface AttestedDeposit {
   readonly execution: SignedExecution;
   readonly onchainId: Hex32;
-  /** Hub account that holds the money. */
+  /** The hub account that holds the deposit. */
   readonly orderAddress: Address;
   readonly tokenId: bigint;
 }
 
 const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
 
-/** What a part of a transaction's deposits holds of ours. */
+/** What one part of a transaction's deposits says about ours. */
 export interface AttestedPart {
-  /** Our deposit; undefined when it is in another part. */
+  /** Undefined if our deposit is in another part. */
   readonly ours: AttestedDeposit | undefined;
-  /** Deposits of this part that are alike with ours. */
+  /** Deposits of this part that are identical to ours. */
   readonly alike: number;
 }
 
 /**
- * Judges what oracles say of one part of the deposits of a transaction: all of it must hang together and be
- * signed by a quorum.
- * @param part the parts before it did not hold our deposit
- * @param before deposits of those parts that are alike with ours
+ * Verifies an oracle's answer for one part of a transaction's deposits: it must be consistent and signed by a
+ * quorum.
+ * @param part earlier parts did not hold our deposit
+ * @param before deposits of those parts that are identical to ours
  */
 export function judgeDeposits(
   judge: Judge,
@@ -60,7 +60,7 @@ export function judgeDeposits(
   before = 0,
 ): Verdict<AttestedPart> {
   const at = judge.chainOf(claim.chain);
-  const messages = answer.messages.map((message) => inOneSpelling(at, message));
+  const messages = answer.messages.map((message) => withCanonicalHex(at, message));
   const stray = messages.find(
     ({ data }) => data.chainId !== claim.chain || data.transactionId !== claim.transactionId,
   );
@@ -70,8 +70,8 @@ export function judgeDeposits(
     return part === 0
       ? { kind: "lie", reason: "the oracle sees no deposit in the transaction, but this service does" }
       : { kind: "lie", reason: "the deposit is not among those that the oracle sees" };
-  // Only the account of an order depends on the time. Peers' answers leave it out of deposits without an id,
-  // where no signature proves it.
+  // Only the account of an order depends on the time. Peers omit it from deposits without an id, where no
+  // signature proves it.
   if (messages.some(({ result, extraData }) => result.depositId !== NO_ID && extraData === undefined))
     return { kind: "lie", reason: "the oracle reports a deposit with an id but without a timestamp" };
 
@@ -113,7 +113,7 @@ export function judgeDeposits(
   };
 }
 
-/** Where the money of a deposit goes on the hub: to the order that it names, else to its depositor. */
+/** The hub account of a deposit: its order's, or else its depositor's. */
 function holderOf(at: HubChain, { result, extraData }: DepositMessage): Address {
   if (result.depositId === NO_ID) return hubAlias(at, result.depositor);
   const timestamp = BigInt(extraData?.timestamp ?? "0");
@@ -141,8 +141,8 @@ function asMessage({ data, result }: DepositMessage): Parameters<typeof deposito
   };
 }
 
-/** Hex may come in any case; what is no hex has one spelling, and another one is something else. */
-function inOneSpelling({ vmType }: HubChain, { data, result, ...rest }: DepositMessage): DepositMessage {
+/** Normalizes the letter case of hex; other formats are case-sensitive. */
+function withCanonicalHex({ vmType }: HubChain, { data, result, ...rest }: DepositMessage): DepositMessage {
   const one = (text: string) => (isHex(vmType) ? text.toLowerCase() : text);
   return {
     ...rest,

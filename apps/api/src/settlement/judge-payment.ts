@@ -19,30 +19,30 @@ import { signedExecution } from "./signed-execution.ts";
 import type { Verdict } from "./signed-execution.ts";
 
 /**
- * A payment of the solver for a deposit that is attested. Orders of this service have one input with one
- * refund option.
+ * A payment of the solver for an attested deposit. Orders of this service have one input with one refund
+ * option.
  */
 export interface PaymentClaim {
   readonly kind: "fill" | "refund";
   readonly order: Order;
   readonly orderId: OrderId;
   readonly orderSignature: Hex;
-  /** Of the deposit, and of the payment, as oracles write ids of their chains. */
+  /** Ids of the deposit's and the payment's transactions, in the oracles' format. */
   readonly depositTransactionId: string;
   readonly depositAmount: bigint;
   readonly deposit: AttestedDeposit;
   readonly paymentTransactionId: string;
 }
 
-/** What of an answer counts: signatures, and the execution. Fills and refunds are answered alike. */
+/** The parts of an answer that matter: signatures and the execution. Fills and refunds have the same form. */
 export interface PaymentAnswer {
   readonly message: Pick<FillAttestationAnswer["message"], "signatures">;
   readonly execution: FillAttestationAnswer["execution"];
 }
 
 /**
- * Judges what oracles say of a payment: their signatures must hold for the message and the execution that we
- * make of our own knowledge.
+ * Verifies an oracle's answer for a payment: the signatures must match the message and the execution that we
+ * compute from our own facts.
  */
 export function judgePayment(
   judge: Judge,
@@ -57,9 +57,9 @@ export function judgePayment(
   ]);
 }
 
-/** The deposit goes to the solver whole, and from there what the order promises to others. */
+/** Credits the whole deposit to the solver, and what the order promises to others from there. */
 function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: PaymentClaim): Execution {
-  const spelled = (chain: string, bytes: Hex) => decodeAddress(familyOf(chain), bytes);
+  const decodeText = (chain: string, bytes: Hex) => decodeAddress(familyOf(chain), bytes);
   const { order, deposit, orderId } = claim;
   const chain = claim.kind === "fill" ? order.output.chainId : (order.inputs[0]?.refunds[0]?.chainId ?? "");
   const settlement = {
@@ -79,8 +79,8 @@ function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: Payment
     encodeHubAction({
       kind: "transfer",
       from: solver,
-      to: hubAlias(chainOf(fee.recipientChainId), spelled(fee.recipientChainId, fee.recipient)),
-      tokenId: hubTokenId(chainOf(fee.currencyChainId), spelled(fee.currencyChainId, fee.currency)),
+      to: hubAlias(chainOf(fee.recipientChainId), decodeText(fee.recipientChainId, fee.recipient)),
+      tokenId: hubTokenId(chainOf(fee.currencyChainId), decodeText(fee.currencyChainId, fee.currency)),
       amount: fee.amount,
     }),
   );

@@ -24,7 +24,7 @@ function weighed(gas: bigint | "tooLarge", apart = false): Weighed {
   };
 }
 
-/** Places in `all` of what the batch carries and of what is oversized. */
+/** Indexes in `all` of what the batch carries and of what is oversized. */
 function chosen(all: readonly Weighed[]): { carried: number[]; oversized: number[]; gasLimit: bigint } {
   const batch = nextBatch(all, LIMIT);
   return {
@@ -39,7 +39,7 @@ test("fills a transaction in order up to its gas and leaves the rest to the next
   expect(chosen(all)).toEqual({ carried: [0, 1], oversized: [], gasLimit: 960_000n });
 });
 
-test("passes over executions that exceed a transaction by themselves", () => {
+test("skips executions that exceed a transaction by themselves", () => {
   const all = [weighed(1_000_001n), weighed(600_000n), weighed("tooLarge"), weighed(400_000n)];
   expect(chosen(all)).toEqual({ carried: [1, 3], oversized: [0, 2], gasLimit: LIMIT });
 });

@@ -1,22 +1,22 @@
 import type { ExecutionGas } from "./hub.port.ts";
 import type { ExecutionRecord } from "./settlement.port.ts";
 
-/** An execution and what it takes. */
+/** An execution and its gas. */
 export interface Weighed {
   readonly execution: ExecutionRecord;
   readonly gas: ExecutionGas;
 }
 
 export interface Batch {
-  /** In the order in which they were given; empty when nothing fits. */
+  /** In the given order; empty if nothing fits. */
   readonly executions: readonly ExecutionRecord[];
-  /** Covers all of them; at most the limit. */
+  /** Covers all of them, within the limit. */
   readonly gasLimit: bigint;
-  /** Those that exceed the limit by themselves. */
+  /** Executions that exceed the limit by themselves. */
   readonly oversized: readonly Weighed[];
 }
 
-/** What a transaction takes before its first execution. */
+/** Gas of a transaction without executions. */
 const TRANSACTION_GAS = 60_000n;
 
 /** Gas that the executions of a transaction may use together. */
@@ -25,8 +25,8 @@ export function roomFor(limit: bigint): bigint {
 }
 
 /**
- * Chooses what the next transaction to the hub carries: as many executions as its gas allows, in order,
- * because later ones may need earlier ones. Pure.
+ * Chooses the next hub transaction: as many executions as its gas allows, in order, because later ones may
+ * depend on earlier ones.
  */
 export function nextBatch(weighed: readonly Weighed[], limit: bigint): Batch {
   const room = roomFor(limit);

@@ -51,20 +51,20 @@ function refund(unrepaidReason: string): DuePayment {
 
 const chains = { profile: () => undefined };
 
-test("settles a refund later whose order named a solver without a configured key", () => {
+test("postpones a refund whose order names a solver without a configured key", () => {
   const planned = refund("the order names a solver whose key is not configured");
   expect(claimOf(planned, chains, () => false)).toMatchObject({
     isForGood: false,
     reason: expect.stringContaining("SOLVER_FORMER_KEYS"),
   });
-  // With the key it is judged like any other payment.
+  // With the key it is treated like any other payment.
   expect(claimOf(planned, chains, () => true)).toMatchObject({
     isForGood: false,
     reason: expect.stringContaining("chain of the deposit"),
   });
 });
 
-test("gives up a refund that no configuration makes attestable", () => {
+test("gives up on a refund that no configuration can make attestable", () => {
   const reason = "the refund deadline of the order has passed";
   expect(claimOf(refund(reason), chains, () => true)).toEqual({ kind: "never", reason, isForGood: true });
 });

@@ -3,7 +3,7 @@ import {
   familyOf,
   MISSING_SOLVER_KEY,
   PASSING_REASONS,
-  spellTransaction,
+  formatTransactionId,
 } from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
 import { depositoryOf } from "../deposits/depository-of.ts";
@@ -15,19 +15,18 @@ import type { DepositClaim } from "./judge-deposits.ts";
 export interface Claim {
   readonly deposit: DepositClaim;
   readonly order: Order;
-  /** Of the payment, as oracles write ids of its chain. */
+  /** The payment's transaction id, in the oracles' format. */
   readonly paymentTransactionId: string;
 }
 
 export type Claimed =
   | { readonly kind: "claim"; readonly claim: Claim }
-  /** `isForGood`: neither a reorg nor a change of the configuration makes it attestable. */
+  /** `isForGood`: neither a reorg nor a configuration change can make it attestable. */
   | { readonly kind: "never"; readonly reason: string; readonly isForGood: boolean };
 
 /**
- * What a payment claims, as far as an oracle can attest it; else in words why none can. What is not the
- * order's own (another currency, another recipient, another solver) was right to pay, but the hub cannot
- * repay it.
+ * The claim that oracles can attest for a payment, or why they cannot. A payment that differs from its order
+ * (another currency, recipient or solver) was correct, but the hub cannot repay it.
  */
 export function claimOf(
   payment: DuePayment,
@@ -40,8 +39,7 @@ export function claimOf(
   const input = terms.order.inputs[0];
   if (deposit === undefined) return never("the deposit is not stored");
   const { unrepaidReason } = deposit;
-  // A missing key may be configured now, or later; a refund close to its deadline may have been mined in
-  // time.
+  // A missing key may be configured now or later; a refund close to its deadline may have been mined in time.
   if (payment.kind === "refund" && unrepaidReason !== undefined && !PASSING_REASONS.has(unrepaidReason))
     return { kind: "never", reason: unrepaidReason, isForGood: true };
   if (!deposit.canonical) return never("the deposit was reorged out");
@@ -55,21 +53,21 @@ export function claimOf(
     return never("the order does not have exactly one input");
   if (input.payment.chainId !== origin.name || input.payment.currency !== deposit.currency)
     return never("the deposit is not in the currency and on the chain of the order's input");
-  // Oracles write addresses as their families do, the same on every network of one.
+  // Oracles write addresses in the format of their family, which is the same on all its networks.
   const vm = familyOf(origin);
-  const spelled = (bytes: Hex) => decodeAddress(vm, bytes);
+  const addressText = (bytes: Hex) => decodeAddress(vm, bytes);
   return {
     kind: "claim",
     claim: {
       order: terms.order,
-      paymentTransactionId: spellTransaction(paidOn, payment.txHash),
+      paymentTransactionId: formatTransactionId(paidOn, payment.txHash),
       deposit: {
         chain: origin.name,
-        transactionId: spellTransaction(origin, deposit.txHash),
-        depository: spelled(deposit.depository ?? depositoryOf(origin)),
+        transactionId: formatTransactionId(origin, deposit.txHash),
+        depository: addressText(deposit.depository ?? depositoryOf(origin)),
         orderId: terms.orderId,
-        depositor: spelled(deposit.depositor),
-        currency: spelled(deposit.currency),
+        depositor: addressText(deposit.depositor),
+        currency: addressText(deposit.currency),
         amount: deposit.amount,
         ordinal: deposit.ordinal,
       },

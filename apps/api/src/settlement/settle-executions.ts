@@ -1,7 +1,7 @@
 import type { Hex32 } from "@causeway/domain";
 import type { SettlementServices } from "./settlement-services.port.ts";
 
-/** Writes down what the hub has carried out for good, and which payments are settled by it. */
+/** Stores which executions the hub has run for good, and which payments that settles. */
 export async function settleExecutions(
   { clock, events, uow }: Pick<SettlementServices, "clock" | "events" | "uow">,
   keys: readonly Hex32[],

@@ -3,18 +3,16 @@ import type { SettlementServices } from "./settlement-services.port.ts";
 import { attestDue } from "./attest-due.ts";
 import { submitExecutions } from "./submit-executions.ts";
 
-/** Pause after leadership was lost or could not be asked for. */
+/** Pause after losing leadership or failing to ask for it. */
 const STAND_BY_MS = 500;
 
-/**
- * Something done again and again, with the usual pause between two rounds. May throw: the next round goes on.
- */
+/** A repeated task with its usual pause between rounds. May throw: the next round continues. */
 export type Task = (stop: AbortSignal) => Promise<void>;
 
 /**
- * Settles payments for as long as this process leads: oracles on one course, the hub on the other, so that
- * neither waits for the other. Nothing else waits for either.
- * @param others what else is done beside them while this process leads
+ * Settles payments while this process leads. Oracles and hub have separate loops, so that neither waits for
+ * the other; nothing else waits for either.
+ * @param others tasks that also run while this process leads
  */
 export function settlePayments(
   services: SettlementServices,

@@ -1,20 +1,17 @@
-/** How settlement behaves; all times in ms. */
+/** Settings of settlement; all times in ms. */
 export interface SettlementPolicy {
   /** Pause between two rounds. */
   readonly intervalMs: number;
-  /** After a failure the next try waits so long, doubling up to the most. */
+  /** Delay before a retry; doubles with each failure up to the maximum. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /**
-   * A payment that an oracle rejected is asked about again after so long: somebody may have mended what was
-   * wrong.
-   */
+  /** Delay before asking again about a payment that an oracle rejected: its cause may have been fixed. */
   readonly rejectedRetryMs: number;
-  /** Payments that are asked about at once. */
+  /** Payments in progress at once. */
   readonly concurrency: number;
-  /** Most executions that one transaction carries. */
+  /** Maximum number of executions per transaction. */
   readonly batchSize: number;
-  /** A transaction that is not mined so long after it was signed is replaced with higher fees. */
+  /** A transaction that is not mined this long after signing is replaced with higher fees. */
   readonly stuckAfterMs: number;
   readonly rebroadcastIntervalMs: number;
   readonly bumpBps: number;

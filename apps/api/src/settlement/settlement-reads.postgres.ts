@@ -101,7 +101,7 @@ const waiting = defineSql(
     where ${settlements.state} in ('due', 'attested') group by 1`,
 );
 
-/** Settlement on a Postgres pool. */
+/** Settlement reads on a Postgres pool. */
 export function settlementReads(sql: Sql): SettlementReads {
   return {
     async duePayments(nowMs, limit): Promise<DuePayment[]> {

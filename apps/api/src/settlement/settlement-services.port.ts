@@ -5,24 +5,24 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { SettlementPolicy } from "./settlement-policy.port.ts";
 import type { SettlementReads } from "./settlement.port.ts";
 
-/** The chains as they are configured; settlement asks the oracles about them, never their nodes. */
+/** The configured chains; settlement asks the oracles about them, never their nodes. */
 export interface KnownChains {
   /** EVM chains. */
   readonly all: readonly { readonly chain: Chain }[];
-  /** Chains that are reached by a rail. */
+  /** Non-EVM chains. */
   readonly rails: readonly { readonly chain: RailChain }[];
-  /** A chain of either kind. */
+  /** A chain of any family. */
   profile(chainId: number): Chain | RailChain | undefined;
 }
 
-/** What settlement stands on: nothing of it is used, or waited for, by quotes, fills and refunds. */
+/** Dependencies of settlement; quotes, fills and refunds use none of them. */
 export interface SettlementServices extends Pick<
   WorkerServices,
   "clock" | "events" | "signer" | "formerSigners" | "uow"
 > {
   readonly chains: KnownChains;
   readonly hub: HubChain;
-  /** At least one; another is asked when one does not help. */
+  /** At least one; the next is asked when one does not help. */
   readonly oracles: readonly AttestationOracle[];
   readonly settlement: SettlementReads;
   readonly settlementPolicy: SettlementPolicy;

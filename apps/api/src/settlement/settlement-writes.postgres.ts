@@ -16,7 +16,7 @@ import { nonceMappings } from "./nonce-mappings/nonce-mappings.tables.ts";
 import { EXECUTION, executionOf, hubTransactionOf } from "./settlement-rows.postgres.ts";
 import { hubAttempts, hubExecutions, hubTransactions, settlements } from "./settlement.tables.ts";
 
-// A final slot paid its leg by the attempt that was mined; a slot that failed is dead.
+// The mined attempt of a final slot paid its leg; a failed slot paid nothing.
 const notePayments = defineSql(
   "settlement_note",
   { slotId: settlements.slotId },
@@ -315,7 +315,7 @@ const abandonMappings = defineQuery("nonce_mapping_abandon", (db, p: Params<Aban
     .returning({ key: nonceMappings.key }),
 );
 
-/** Settlement inside one transaction. */
+/** Settlement writes inside one transaction. */
 export function settlementWrites(sql: Sql): SettlementWrites {
   return {
     notePayments: async (atMs, limit) => (await notePayments(sql, { atMs, limit })).length,
@@ -341,7 +341,7 @@ export function settlementWrites(sql: Sql): SettlementWrites {
       const [row] = await addTransaction(sql, { ...plan, to: call.to, data: call.data, atMs });
       if (!row) throw new Error("invariant violated: hub transaction was not stored");
       const carried = await carry(sql, { executionIds, transactionId: row.id });
-      // Another transaction carries one of them already: the whole plan is dropped.
+      // Another transaction carries one of them already: drop the whole plan.
       if (carried.length !== executionIds.length) throw new ExecutionsTaken();
       return hubTransactionOf(row, []);
     },

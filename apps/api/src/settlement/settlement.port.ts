@@ -1,7 +1,7 @@
 import type { Address, Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 
-/** A payment of the solver that is beyond reorgs, and everything that oracles are asked about it. */
+/** A final payment of the solver, and all that oracles are asked about it. */
 export interface DuePayment {
   readonly slotId: string;
   readonly kind: "fill" | "refund";
@@ -9,16 +9,16 @@ export interface DuePayment {
   readonly chainId: number;
   readonly txHash: TxHash;
   readonly request: RequestRecord;
-  /** The deposit that was filled or given back. */
+  /** The deposit that was filled or refunded. */
   readonly deposit: DepositRecord | undefined;
-  /** How often oracles were asked in vain. */
+  /** Failed tries so far. */
   readonly tries: number;
 }
 
-/** What it is that an execution settles. */
+/** What an execution settles. */
 export type ExecutionKind = "deposit" | "fill" | "refund" | "initiation" | "withdrawal";
 
-/** What oracles signed together. */
+/** A hub call that a quorum of oracles signed. */
 export interface Execution {
   readonly idempotencyKey: Hex32;
   readonly actions: readonly Hex[];
@@ -27,7 +27,7 @@ export interface Execution {
 /** An execution with signatures that the hub's multisig accepts. */
 export interface SignedExecution extends Execution {
   readonly kind: ExecutionKind;
-  /** As many signatures as the multisig reads, ascending by signer, one after the other. */
+  /** As many signatures as the multisig reads, ascending by signer, concatenated. */
   readonly signature: Hex;
 }
 
@@ -35,13 +35,13 @@ export type ExecutionState = "attested" | "settled" | "refused";
 
 export interface ExecutionRecord extends SignedExecution {
   readonly id: string;
-  /** A transaction that carried it was refused for good: it goes alone. */
+  /** A transaction that carried it was refused for good: it is sent alone. */
   readonly apart: boolean;
   readonly state: ExecutionState;
   readonly reason: string | undefined;
 }
 
-/** A transaction that carries executions: one nonce for one call, for good. */
+/** A transaction that carries executions: one nonce, one call, never changed. */
 export interface HubTransactionPlan {
   readonly sender: Address;
   readonly nonce: number;
@@ -56,7 +56,7 @@ export interface HubTransaction extends HubTransactionPlan {
   readonly createdAtMs: number;
   /** Signed variants, oldest first. */
   readonly attempts: readonly HubAttempt[];
-  /** The hub refused it for good: its call is a no-op now, which spends the nonce. */
+  /** The hub refused it for good: its call is now a no-op that uses the nonce. */
   readonly isNoop: boolean;
 }
 
@@ -75,41 +75,38 @@ export interface HubAttempt {
 /** Why a payment is not attested yet, and when to ask again. */
 export interface Postponement {
   readonly reason: string;
-  /** An oracle said no, or none can say yes: somebody should look. */
+  /** An oracle refused, or none can attest it: an operator should look. */
   readonly rejected: boolean;
   readonly nextTryMs: number;
 }
 
-/** What settlement remembers, inside one transaction. */
+/** Stored state of settlement, inside one transaction. */
 export interface SettlementWrites {
-  /** Hands payments that have become final to settlement; returns how many. */
+  /** Takes over payments that have become final; returns how many. */
   notePayments(atMs: number, limit: number): Promise<number>;
   postpone(slotId: string, why: Postponement, atMs: number): Promise<void>;
-  /** The payment is never repaid. */
+  /** The payment will never be repaid. */
   giveUp(slotId: string, reason: string, atMs: number): Promise<void>;
-  /**
-   * The quorum has signed: what settles the payment stands in the executions of these keys. False when it was
-   * not due any more.
-   */
+  /** A quorum signed: the executions with these keys settle the payment. False if it was no longer due. */
   attested(slotId: string, keys: { deposit: Hex32; payment: Hex32 }, atMs: number): Promise<boolean>;
   /**
-   * Remembers executions, in the order in which they are to be carried out. Known ones stay as they are, but
-   * for refused ones: their new signature counts.
+   * Stores executions in the order in which they must run. Existing ones stay unchanged, except refused ones,
+   * which get the new signature.
    */
   addExecutions(executions: readonly SignedExecution[], atMs: number): Promise<void>;
-  /** Until the end of the transaction nobody else gives nonces of the hub away. */
+  /** Serializes the allocation of hub nonces until the end of the transaction. */
   lockHub(): Promise<void>;
-  /** One above every nonce that was given away; 0 before the first. */
+  /** One above every allocated nonce; 0 before the first. */
   nextNonce(sender: Address): Promise<number>;
-  /** @throws ExecutionsTaken when another transaction carries one of them. */
+  /** @throws ExecutionsTaken if another transaction carries one of them */
   addTransaction(
     plan: HubTransactionPlan,
     executionIds: readonly string[],
     atMs: number,
   ): Promise<HubTransaction>;
   /**
-   * The hub refuses the transaction for good: its nonce goes to `noop`, and what it carried is free again,
-   * one execution a transaction. Returns what it carried; undefined when it was taken apart before.
+   * The hub refuses the transaction for good: its nonce goes to `noop`, and its executions are released to go
+   * one per transaction. Returns them; undefined if it was taken apart before.
    */
   takeApart(
     transactionId: string,
@@ -117,20 +114,20 @@ export interface SettlementWrites {
     nextTryMs: number,
   ): Promise<readonly ExecutionRecord[] | undefined>;
   /**
-   * Frees all executions and nonce mappings of an open transaction, so that another transaction can carry
-   * them. The transaction stays open, because its nonce may still be used. Returns how many were freed.
+   * Releases all executions and nonce mappings of an open transaction, so that another transaction can carry
+   * them. The transaction stays open, because its nonce may still be used. Returns how many were released.
    */
   abandon(transactionId: string, reason: string, atMs: number): Promise<number>;
-  /** No transaction has room for it: it is looked at again from `nextTryMs` on. */
+  /** Too large for any transaction: it is checked again from `nextTryMs` on. */
   setAside(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
-  /** False when attempt `n` exists already: somebody else signed first. */
+  /** False if attempt `n` exists already: another process signed first. */
   addAttempt(transactionId: string, attempt: HubAttempt): Promise<boolean>;
   setBroadcast(transactionId: string, n: number, atMs: number): Promise<void>;
-  /** The nonce is used up for good. */
+  /** The nonce is used, beyond reorgs. */
   setTransactionFinal(transactionId: string): Promise<void>;
-  /** The hub has carried them out for good. Payments all of whose executions are, are settled: returned. */
+  /** The hub has run them for good. Returns the payments that this settles. */
   settle(keys: readonly Hex32[], atMs: number): Promise<readonly SettledPayment[]>;
-  /** The hub did not carry it out; the payments that need it are due again at `nextTryMs`. */
+  /** The hub did not run it; payments that need it are due again at `nextTryMs`. */
   refuse(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** No transaction carries it any more; another may from `nextTryMs` on. */
   release(key: Hex32, reason: string, nextTryMs: number): Promise<void>;
@@ -143,17 +140,17 @@ export interface SettledPayment {
 
 /** Reads of settlement outside any transaction. */
 export interface SettlementReads {
-  /** Payments whose time to be asked about has come, longest waiting first. */
+  /** Payments that are due, longest waiting first. */
   duePayments(nowMs: number, limit: number): Promise<DuePayment[]>;
   /**
-   * Executions that no transaction carries, in order; of a payment only once nothing keeps its deposit's
-   * execution back.
+   * Executions that no transaction carries, in order. A payment's execution follows once its deposit's is not
+   * held back.
    */
   executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
   executionsOf(transactionId: string): Promise<ExecutionRecord[]>;
-  /** Transactions of every sender whose nonce may still be free, by sender and nonce. */
+  /** Transactions of every sender whose nonce may still be unused, by sender and nonce. */
   openTransactions(): Promise<HubTransaction[]>;
-  /** How much waits, for the metrics. */
+  /** Backlog per state, for the metrics. */
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }

@@ -5,18 +5,15 @@ import { countedSignatures } from "./counted-signatures.ts";
 import type { Slot } from "./counted-signatures.ts";
 import type { Judge } from "./hub-facts.ts";
 
-/**
- * What an answer is worth. `lie`: it does not say what the facts are, or is not signed by whom it must be.
- */
+/** The result of verifying an answer. `lie`: it contradicts the facts, or lacks the required signatures. */
 export type Verdict<T> =
   | { readonly kind: "true"; readonly value: T }
   | { readonly kind: "lie"; readonly reason: string };
 
 /**
- * The execution that we expect, with the signatures of the answer that hold for it and for everything else
- * that was signed with it.
- * @param expected computed here, from facts that this service knows or that a quorum signed
- * @param others the answer's other slots: a signer counts only when it signed all
+ * The expected execution, with the answer's signatures that hold for it and for all that was signed with it.
+ * @param expected computed here from facts that this service knows or that a quorum signed
+ * @param others the answer's other slots: a signer counts only if it signed all
  */
 export function signedExecution(
   judge: Judge,
@@ -40,7 +37,7 @@ export function signedExecution(
       kind: "lie",
       reason: `the ${kind} has ${counted.length} accepted oracle signatures, but the quorum is ${judge.threshold}`,
     };
-  // The multisig reads the first `threshold` of them, which must ascend.
+  // The multisig reads the first `threshold` signatures, which must ascend.
   const joined = counted.slice(0, judge.threshold).map(({ signature }) => signature.slice(2));
   const signature: Hex = `0x${joined.join("")}`;
   return { kind: "true", value: { ...expected, kind, signature } };

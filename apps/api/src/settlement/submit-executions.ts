@@ -8,7 +8,7 @@ import { orderSignerOf } from "../chains/order-signer.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { settleExecutions } from "./settle-executions.ts";
 
-/** Gas of a transfer of nothing to ourselves, also on chains that charge more than 21 000 for it. */
+/** Gas of a zero-value transfer to the sender, also on chains that charge more than 21,000 for it. */
 const NOOP_GAS = 100_000n;
 
 type Needs = Pick<
@@ -17,11 +17,10 @@ type Needs = Pick<
 >;
 
 /**
- * One round towards the hub: what is final is concluded, what is not mined is sent again, and when nothing
- * waits to be mined the next batch is sent. What was carried out is read from the hub and never believed of a
- * receipt: a crash at any point, a reorg, or somebody else who submits the same ends with each execution done
- * once. May run at any time, in any number of processes.
- * @throws RpcFault: the next round goes on
+ * One round: concludes final transactions, resubmits those not mined, and sends the next batch when none is
+ * pending. State is read from the hub, never from a receipt: whatever crashes, reorgs or others do, each
+ * execution runs once. Safe to run at any time in any number of processes.
+ * @throws RpcFault: the next round continues
  */
 export async function submitExecutions(services: Needs): Promise<void> {
   const { hub, signer, settlement } = services;
@@ -34,17 +33,17 @@ export async function submitExecutions(services: Needs): Promise<void> {
     usedBy.set(sender, { final, latest });
     if (nonce < final) await conclude(services, transaction);
     else if (nonce >= latest) {
-      // Transactions of a former key keep nothing of the current key waiting.
+      // Transactions of a former key do not delay those of the current key.
       if (sender === signer.address) waits = true;
       if (orderSignerOf(services, sender) !== undefined) await care(services, transaction);
       else await abandon(services, transaction, "the key of the sender is not configured");
     }
   }
-  // One at a time: a batch that waits behind another would only be found wanting later.
+  // One at a time: a batch queued behind another could be out of date when it is mined.
   if (!waits) await carryNext(services, used.latest);
 }
 
-/** The nonce is used up for good. What the hub has not done by now, this transaction will not do. */
+/** The nonce is final. What the hub has not run by now, this transaction will not run. */
 async function conclude(services: Needs, transaction: HubTransaction): Promise<void> {
   const { hub, settlement, uow, clock, settlementPolicy: policy } = services;
   const executions = await settlement.executionsOf(transaction.id);
@@ -64,8 +63,8 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
   await settleExecutions(services, [...done]);
   await uow.run(async (tx) => {
     for (const { key, refusal } of left) {
-      // What the hub would not do even alone needs other signatures, or another hub; what it would do gets
-      // another transaction.
+      // If the hub refuses it even alone, it needs new signatures or another hub; otherwise another
+      // transaction.
       if (refusal === undefined)
         await tx.settlement.release(key, "the hub transaction did not execute it", nowMs + policy.retryMs);
       else await tx.settlement.refuse(key, refusal, nowMs + policy.maxRetryMs, nowMs);
@@ -77,9 +76,9 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
 }
 
 /**
- * Frees what a former key's transaction carries, for the current key to carry. The former transaction may
- * still be mined: the hub carries out each execution once, and sets a mapping once. It stays open, so that
- * its nonce is used if its key returns.
+ * Releases what a former key's transaction carries to the current key. The former transaction may still be
+ * mined: the hub runs each execution once and sets a mapping once. It stays open, so that its nonce is used
+ * if its key returns.
  */
 async function abandon(
   { uow, clock, events }: Needs,
@@ -91,8 +90,8 @@ async function abandon(
 }
 
 /**
- * Gets a transaction that is not mined to the hub: signs it when nobody has, sends it again, raises its fees
- * when it is stuck.
+ * Moves a pending transaction forward: signs it if no one has, broadcasts it again, bumps its fees when
+ * stuck.
  */
 async function care(services: Needs, transaction: HubTransaction): Promise<void> {
   const { settlementPolicy: policy } = services;
@@ -140,9 +139,9 @@ async function send(
     createdAtMs: services.clock.nowMs(),
     broadcastAtMs: undefined,
   };
-  // Committed before it is broadcast: whoever comes after a crash sends these very bytes.
+  // Commit before broadcast: after a crash, the next process sends these very bytes.
   const ours = await services.uow.run((tx) => tx.settlement.addAttempt(transaction.id, attempt));
-  // Otherwise another process signed first, and sends.
+  // If not ours, another process signed first and broadcasts.
   if (ours) await broadcast(services, transaction, attempt);
 }
 
@@ -160,7 +159,7 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
       services.events.happened("hub_broadcast", { ...facts, outcome: outcome.kind });
       return;
     case "insufficientFunds":
-      // The money was moved to the current key's account. The bytes are broadcast again, in case money
+      // The balance was moved to the current key's account. The bytes are broadcast again, in case money
       // returns.
       if (transaction.sender !== services.signer.address) {
         await services.uow.run((tx) =>
@@ -183,9 +182,9 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
 }
 
 /**
- * The hub refuses the bytes for good. The nonce must still be used, or nothing behind it moves: the next
- * round spends it on a no-op. What the transaction carried goes again, each execution alone; one that was
- * alone is set aside, so that the others go on.
+ * The hub refuses the bytes for good, but the nonce must be used or later ones are stuck: the next round
+ * spends it on a no-op. The executions are sent again one by one; one that was alone is postponed, so that
+ * the others go on.
  */
 async function takeApart(services: Needs, transaction: HubTransaction, reason: string): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
@@ -201,7 +200,6 @@ async function takeApart(services: Needs, transaction: HubTransaction, reason: s
   if (alone !== undefined) tellSetAside(services, alone, reason);
 }
 
-/** Plans and sends the next batch. */
 async function carryNext(services: Needs, latestNonce: number): Promise<void> {
   const { hub, uow, clock, signer } = services;
   const batch = await chooseBatch(services);
@@ -232,10 +230,7 @@ async function carryNext(services: Needs, latestNonce: number): Promise<void> {
   if (planned !== undefined) await send(services, planned, planned);
 }
 
-/**
- * The executions of the next transaction; undefined when there are none. Those for which no transaction has
- * room are set aside on the way.
- */
+/** The executions of the next transaction, if any. Postpones those that fit into no transaction. */
 async function chooseBatch(services: Needs): Promise<Batch | undefined> {
   const { hub, settlement, clock, signer, settlementPolicy: policy } = services;
   const waiting = await settlement.executionsToCarry(clock.nowMs(), policy.batchSize);
@@ -255,30 +250,30 @@ async function chooseBatch(services: Needs): Promise<Batch | undefined> {
   const batch = nextBatch(weighed, limit);
   if (batch.oversized.length === 0) return batch.executions.length === 0 ? undefined : batch;
   await setAside(services, batch.oversized, limit);
-  // Payments of what was set aside wait with it: the batch is chosen anew without them.
+  // Payments that depend on a postponed execution wait too: choose again without them.
   return await chooseBatch(services);
 }
 
 async function setAside(services: Needs, oversized: readonly Weighed[], limit: bigint): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
-  const told = oversized.map(({ execution, gas }) => {
+  const oversizedReasons = oversized.map(({ execution, gas }) => {
     const needs = gas.kind === "needs" ? `${gas.gas} gas` : "more gas";
     const reason = `the execution needs ${needs} for ${execution.actions.length} actions, but a hub transaction may use at most ${limit}`;
     return { execution, reason };
   });
   await uow.run(async (tx) => {
-    for (const { execution, reason } of told)
+    for (const { execution, reason } of oversizedReasons)
       await tx.settlement.setAside(execution.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
   });
-  for (const { execution, reason } of told) tellSetAside(services, execution, reason);
+  for (const { execution, reason } of oversizedReasons) tellSetAside(services, execution, reason);
 }
 
 function tellSetAside({ events }: Needs, execution: ExecutionRecord, reason: string): void {
   events.alarm("execution_set_aside", { key: execution.idempotencyKey, kind: execution.kind, reason });
 }
 
-/** Somebody else had them carried out. They are settled as soon as that is final. */
+/** Another party had them executed. They settle once that is final. */
 async function leaveToOthers(services: Needs, keys: readonly Hex32[]): Promise<void> {
   const final = await services.hub.executed(keys, "final");
   await settleExecutions(services, [...final]);

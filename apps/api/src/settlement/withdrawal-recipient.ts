@@ -7,9 +7,9 @@ export type RecipientFound =
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * The address that a withdrawal pays. Refused where the money would be lost or go round in a circle: the zero
- * address, the contracts of the service (a depository would take it for a deposit of nobody), token
- * contracts; and where a mixed-case spelling has a wrong EIP-55 checksum, hence a slip of the pen.
+ * Validates the recipient of a withdrawal. Refuses addresses where the money would be lost or return to the
+ * service: the zero address, the service's contracts (a depository would record a deposit without an owner)
+ * and token contracts. Also refuses a wrong EIP-55 checksum, which indicates a typo.
  */
 export function recipientOf(text: string, { contracts, tokens, name }: Chain): RecipientFound {
   const refused = (reason: string): RecipientFound => ({ kind: "refused", reason: `--recipient ${reason}` });

@@ -5,10 +5,7 @@ import type { Registry } from "prom-client";
 import type { BalanceReads, BalanceTotals } from "../balances/balance-reads.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 
-/**
- * What apps vouch for, what they owe and what waits of their money: asked of the database when somebody reads
- * the metrics.
- */
+/** Holds, debts and pending claims of apps, read from the database with each scrape. */
 export function balanceGauges(
   registry: Registry,
   reads: Pick<BalanceReads, "totals">,
@@ -26,10 +23,10 @@ export function balanceGauges(
       help,
       labelNames: [...labelNames],
       registers: [registry],
-      // Each gauge asks for itself: they are collected side by side.
+      // Each gauge reads for itself: they are collected concurrently.
       async collect(): Promise<void> {
         const totals = await reads.totals().catch(() => undefined);
-        // Unknown is not zero: what was last known stands.
+        // Unknown is not zero: the last known value stays.
         if (totals !== undefined) show(this, totals);
       },
     });
@@ -43,7 +40,7 @@ export function balanceGauges(
     gauge.set(Number(formatFixed(heldUsd, USD_DECIMALS, 6))),
   );
   shown("causeway_app_balance_owed", "Debts of wallets, in whole units", ["currency"], (gauge, { owed }) => {
-    // Every currency is shown, also when nothing is owed in it: a series that vanishes raises no alarm.
+    // Publish every currency, even at zero: an alert cannot fire on a missing series.
     for (const { address, symbol, decimals } of currencies) {
       const amount = owed.find(({ currency }) => currency === address)?.amount ?? 0n;
       gauge.set({ currency: symbol }, Number(formatFixed(amount, decimals, Math.min(decimals, 9))));

@@ -1,7 +1,7 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 
-/** A gauge with a value per chain, read when the metrics are. */
+/** A gauge with one value per chain, read with each scrape. */
 export function chainGauge(
   registry: Registry,
   { name, help }: { readonly name: string; readonly help: string },
@@ -13,7 +13,7 @@ export function chainGauge(
     labelNames: ["chain"],
     registers: [registry],
     async collect(): Promise<void> {
-      // Unknown is not zero: the last known value stands.
+      // Unknown is not zero: the last known value stays.
       for (const [chain, value] of await read().catch(() => [])) this.set({ chain }, value);
     },
   });

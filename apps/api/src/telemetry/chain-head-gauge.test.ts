@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { chainHeadGauge } from "./chain-head-gauge.ts";
 
-test("shows how old the newest block of every chain is, of whatever family", async () => {
+test("publishes the age of the newest block of every chain of any family", async () => {
   const registry = new Registry();
   let ageMs = 2_000;
   const one = (name: string) => ({ chain: { name }, pulse: { headAgeMs: () => ageMs } });

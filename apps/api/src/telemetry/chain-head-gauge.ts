@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { chainGauge } from "./chain-gauge.ts";
 
-/** How long ago this process last heard of each chain. */
+/** How long ago this process last saw a new head of each chain. */
 export function chainHeadGauge(registry: Registry, chains: Pick<ChainDirectory, "all" | "rails">): void {
   chainGauge(
     registry,

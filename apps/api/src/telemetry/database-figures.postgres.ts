@@ -7,7 +7,7 @@ export interface OldestSnapshot {
   /** Age of the oldest transaction of a session that has a snapshot. */
   readonly seconds: number;
   /**
-   * Transactions since the oldest snapshot, also of replication slots, standbys and prepared transactions.
+   * Transactions since the oldest snapshot, including replication slots, standbys and prepared transactions.
    */
   readonly transactions: number;
 }

@@ -1,9 +1,9 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 
-/** What the metrics show of the database. */
+/** Figures of the database for the metrics. */
 export interface DatabaseFigures {
-  /** How old the oldest snapshot is: vacuum removes no row version that it may see. */
+  /** Age of the oldest snapshot: vacuum removes no row version that it may see. */
   oldestSnapshot(): Promise<{ readonly seconds: number; readonly transactions: number }>;
   /** Bytes on disk, indexes and dead rows included. */
   bytes(): Promise<number>;

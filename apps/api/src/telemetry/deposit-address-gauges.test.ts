@@ -15,7 +15,7 @@ const total: UnsweptTotal = {
   oldestSeenAtMs: 40_000,
 };
 
-test("money at addresses is counted, added up and aged by why it stays; what is gone is shown no more, what is unknown stands", async () => {
+test("publishes count, sum and age of stuck funds by reason; drops what is gone, keeps what is unknown", async () => {
   const registry = new Registry();
   let answer: () => Promise<readonly UnsweptTotal[]> = async () => [total];
   depositAddressGauges(

@@ -5,9 +5,7 @@ import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 
-/**
- * Money at deposit addresses that is not on its way: asked of the database when somebody reads the metrics.
- */
+/** Funds at deposit addresses that are not being swept, read from the database with each scrape. */
 export function depositAddressGauges(
   registry: Registry,
   reads: Pick<DepositAddressReads, "unswept">,
@@ -25,10 +23,10 @@ export function depositAddressGauges(
       help,
       labelNames,
       registers: [registry],
-      // Each gauge asks for itself: they are collected side by side.
+      // Each gauge reads for itself: they are collected concurrently.
       async collect(): Promise<void> {
         const totals = await reads.unswept().catch(() => undefined);
-        // Unknown is not zero: what was last known stands.
+        // Unknown is not zero: the last known value stays.
         if (totals === undefined) return;
         this.reset();
         for (const total of totals) {

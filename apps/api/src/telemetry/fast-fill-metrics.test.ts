@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { loggedEvents } from "./logged-events.ts";
 
-test("fast fills are counted by what refused them and by what became of their holds, and timed to their broadcast", async () => {
+test("counts fast fills by refusal and by the outcome of their holds, and times them to their broadcast", async () => {
   const registry = new Registry();
   const events = loggedEvents(createLogger({ name: "test", level: "silent" }), registry);
   events.happened("fast_fill_refused", { rule: "appBalance" });

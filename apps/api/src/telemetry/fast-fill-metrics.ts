@@ -2,12 +2,12 @@ import { Counter, Histogram } from "prom-client";
 import type { Registry } from "prom-client";
 import type { EventName, Facts } from "../db/events.port.ts";
 
-/** From well below a block of the fastest chains to where nobody calls it fast any more. */
+/** From well below the block time of the fastest chains to far beyond any fast fill. */
 const SECONDS = [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 10, 30, 120, 600];
 
 /**
- * Counts what events say of fast fills: refusals by rule, holds by what became of them, and the time from the
- * acceptance to the broadcast of the fill.
+ * Counts fast-fill events: refusals by rule, holds by outcome, and the time from acceptance to the broadcast
+ * of the fill.
  */
 export function fastFillMetrics(registry: Registry): (event: EventName, facts: Facts) => void {
   const registers = [registry];

@@ -2,10 +2,10 @@ import { Histogram } from "prom-client";
 import type { Registry } from "prom-client";
 import type { EventName, Facts } from "../db/events.port.ts";
 
-/** From a deposit of one confirmation on a fast chain to one that waits for finality. */
+/** From a deposit with one confirmation on a fast chain to one that waits for finality. */
 const SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];
 
-/** Times fills from the deposit's first sight to the fill's block, confirmations included. */
+/** Times fills from the first sight of the deposit to the fill's block, confirmations included. */
 export function fillTimes(registry: Registry): (event: EventName, facts: Facts) => void {
   const times = new Histogram({
     name: "causeway_fill_seconds",

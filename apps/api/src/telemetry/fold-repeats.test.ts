@@ -35,7 +35,7 @@ test("writes the first of a series and its end with count and duration, and noth
   ]);
 });
 
-test("what happens once is one line, and a new series begins with a whole line again", () => {
+test("writes a single occurrence as one line, and starts a new series with a whole line again", () => {
   const { lines, happen } = aLog();
   happen("chain_fault", 1);
   vi.advanceTimersByTime(120_000);
@@ -46,7 +46,7 @@ test("what happens once is one line, and a new series begins with a whole line a
   ]);
 });
 
-test("reminds every five minutes of a series that goes on, without its stack", () => {
+test("repeats a series that goes on every five minutes, without its stack", () => {
   const { lines, happen } = aLog();
   for (let second = 0; second <= 900; second += 10) {
     happen("chain_fault");
@@ -65,7 +65,7 @@ test("series do not hide each other", () => {
   expect(lines).toHaveLength(2);
 });
 
-test("beyond the number of series that it follows it ends the oldest", () => {
+test("ends the oldest series beyond the maximum number of series", () => {
   const { lines, happen } = aLog(2);
   for (const what of ["a", "a", "b", "c", "a"]) happen(what);
   expect(lines.map((line) => (line as { event: string }).event)).toEqual([

@@ -1,19 +1,19 @@
-/** After so long without a repetition a series has ended: longer than the longest pause between two tries. */
+/** A series ends after this long without a repetition: longer than the longest pause between two tries. */
 const QUIET_MS = 60_000;
-/** A series that goes on is written again this often. */
+/** How often a series that goes on is written again. */
 const REMIND_MS = 300_000;
 const SWEEP_MS = 10_000;
-/** Series that are followed at a time; beyond that the oldest ends, so that made-up ids take no memory. */
+/** Maximum number of series; beyond it the oldest ends, so that random ids cannot exhaust memory. */
 const MAX_SERIES = 1_000;
 
 export type Level = "info" | "warn" | "error";
 
-/** What is written of a series: the first occurrence as it is, later ones by their number. */
+/** One occurrence of a series: the first is written whole, later ones are counted. */
 export interface Occurrence {
   readonly level: Level;
   /** The same for all occurrences of a series. */
   readonly key: string;
-  /** All of it, written once. */
+  /** Written once, for the first occurrence. */
   readonly line: object;
   /** Written while the series goes on. */
   readonly brief: object;
@@ -30,8 +30,8 @@ interface Series {
 }
 
 /**
- * Writes one line when something begins that repeats, one every five minutes while it goes on, and one when
- * it has ended, with their number and the time from the first to the last. What happens once is one line.
+ * Folds repeated log lines: one when a series begins, one every five minutes while it goes on, and one when
+ * it ends, with count and duration. A single occurrence is one line.
  */
 export function foldRepeats(
   write: (level: Level, line: object) => void,
@@ -64,7 +64,7 @@ export function foldRepeats(
       if (oldest !== undefined && open.size >= maxSeries) end(...oldest);
       open.set(key, { ended, firstAtMs: nowMs, lastAtMs: nowMs, writtenAtMs: nowMs, count: 1 });
       write(level, line);
-      // It must not keep a process alive that has nothing else to do.
+      // The timer must not keep an idle process alive.
       sweeper ??= setInterval(sweep, SWEEP_MS).unref();
       return;
     }

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import type { HeldAmount } from "../balances/held-amount.port.ts";
 
 /**
- * A gauge of amounts by chain and currency, in whole units. Amounts of one chain that are not read again keep
+ * A gauge of amounts by chain and currency, in whole tokens. Amounts of a chain that is not read again keep
  * their last value.
  */
 export function heldGauge(

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { leadershipGauges } from "./leadership-gauges.ts";
 
-test("shows what this worker leads, and the age of the last scan only while it leads", async () => {
+test("publishes what this worker leads, and the age of the last scan only while it leads", async () => {
   const registry = new Registry();
   const agoMs = new Map([["watch:1", 2_500]]);
   const tasks = [

@@ -2,7 +2,7 @@ import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import { SETTLEMENT, type LedTask, type WorkedAgo } from "../db/leadership.port.ts";
 
-/** What this worker leads, and how long ago it last did what it leads. */
+/** The tasks that this worker leads, and how long ago it last worked on each. */
 export function leadershipGauges(
   registry: Registry,
   tasks: readonly LedTask[],

@@ -20,7 +20,7 @@ function aLog() {
 const refused = (method: string) =>
   new RpcFault({ kind: "network", method, reason: "connection refused (ECONNREFUSED)" });
 
-test("a node that is away is one line with a stack and one at its end, whatever was asked of it; every fault counts", async () => {
+test("an unreachable node is one line with a stack and one at its end, whatever call failed; every fault counts", async () => {
   const { lines, registry, events } = aLog();
   for (let second = 0; second < 60; second++) {
     events.fault("chain_fault", refused("eth_getBlockByNumber"), { chain: "base" });
@@ -45,7 +45,7 @@ test("a node that is away is one line with a stack and one at its end, whatever 
   expect(await registry.metrics()).toContain('causeway_events_total{event="chain_fault",level="error"} 120');
 });
 
-test("an outage hides neither another chain's nor a defect of ours, nor a defect another", () => {
+test("an outage hides neither another chain's outage nor a bug, and a bug does not hide another bug", () => {
   const { lines, events } = aLog();
   events.fault("chain_fault", refused("eth_call"), { chain: "base" });
   events.fault("chain_fault", refused("eth_call"), { chain: "optimism" });
@@ -56,7 +56,7 @@ test("an outage hides neither another chain's nor a defect of ours, nor a defect
   expect(lines).toHaveLength(6);
 });
 
-test("a fault with another cause begins a line of its own, though what failed is the same", () => {
+test("an error with another cause starts a line of its own, though the same step failed", () => {
   const { lines, events } = aLog();
   const failed = (cause: Error) => new Error("Prices could not be read", { cause });
   for (let second = 0; second < 3; second++) {
@@ -66,7 +66,7 @@ test("a fault with another cause begins a line of its own, though what failed is
   expect(lines).toHaveLength(2);
 });
 
-test("what waits is told once for each request and reason, not with every try", () => {
+test("logs a waiting request once per reason, not with every try", () => {
   const { lines, events } = aLog();
   for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 1_000) {
     const why = `Insufficient liquidity: ${5 + waitedMs} base units of USDC available`;
@@ -82,13 +82,13 @@ test("what waits is told once for each request and reason, not with every try", 
   ]);
 });
 
-test("other alarms are written each time", () => {
+test("writes other alarms each time", () => {
   const { lines, events } = aLog();
   for (let n = 0; n < 3; n++) events.alarm("deposit_unattributed", { txHash: "0x01" });
   expect(lines).toHaveLength(3);
 });
 
-test("a reminder of a fault shows no URL and no stack", () => {
+test("a repeated fault shows no URL and no stack", () => {
   const { lines, events } = aLog();
   for (let minute = 0; minute <= 6; minute += 0.5) {
     events.fault("price_fault", new Error("GET https://prices.example/v1?key=S3CR3T failed"), {});

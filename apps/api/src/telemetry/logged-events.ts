@@ -6,19 +6,19 @@ import { fastFillMetrics } from "./fast-fill-metrics.ts";
 import { fillTimes } from "./fill-times.ts";
 import { foldRepeats, type Level } from "./fold-repeats.ts";
 
-/** Alarms that come with every try of something that waits. */
+/** Alarms that repeat with every try while something waits. */
 const WAITS: ReadonlySet<EventName> = new Set([
   "fill_waits",
   "execution_waits",
   "sweep_waits",
   "fast_fill_cover_waits",
 ]);
-/** Facts that tell one try from another, and not one series from another. */
+/** Facts that differ between tries of the same series. */
 const OF_ONE_TRY: ReadonlySet<string> = new Set(["waitedMs", "failures"]);
-/** Facts that say where an outage is; what was asked meanwhile, and for whom, is part of the same one. */
+/** Facts that identify an outage; whatever was called meanwhile, and for whom, is part of the same one. */
 const PLACES = ["chain", "queue", "job", "oracle"] as const;
 
-/** One count for each event, and one log line; faults and waits that repeat are folded. */
+/** Counts and logs each event; repeated faults and waits are folded. */
 export function loggedEvents(log: Logger, registry: Registry): Events {
   const counted = new Counter({
     name: "causeway_events_total",
@@ -74,7 +74,7 @@ function alike(text: string): string {
   return text.replace(/0x[0-9a-f]+|\d+/gi, "#");
 }
 
-/** With its causes: the same step may fail for another reason later. */
+/** Includes its causes: the same step may fail for another reason later. */
 function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const problem = `${error.name} ${alike(error.message)}`;
@@ -82,8 +82,7 @@ function problemOf(error: unknown): string {
 }
 
 /**
- * How an endpoint or a server is away, if that is what caused the error: whatever was asked of it fails
- * alike.
+ * The kind of outage of an endpoint or server that caused the error, if any: every call to it fails alike.
  */
 function outageKind(error: unknown): string | undefined {
   let kind: string | undefined;

@@ -3,16 +3,16 @@ import type { Registry } from "prom-client";
 import type { Clock } from "../db/clock.port.ts";
 import type { NonceMappingStore } from "../chains/nonce-mappings.port.ts";
 
-/** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
+/** Publish every state, even at zero: an alert cannot fire on a missing series. */
 const STATES = ["stored", "signed"];
 
 /**
- * How many words of wallets are not on the hub yet, and how long the oldest waits, asked of the database when
- * somebody reads the metrics. What is not there within an hour of its transfer counts for nothing.
+ * Nonce mappings that are not on the hub yet, and the age of the oldest, read from the database with each
+ * scrape. A mapping not set within an hour of its transfer has no effect.
  */
 export function mappingGauges(
   registry: Registry,
-  said: Pick<NonceMappingStore, "waiting">,
+  nonceMappings: Pick<NonceMappingStore, "waiting">,
   clock: Clock,
 ): void {
   const shown = (
@@ -26,8 +26,8 @@ export function mappingGauges(
       labelNames: ["state"],
       registers: [registry],
       async collect(): Promise<void> {
-        const waiting = await said.waiting().catch(() => undefined);
-        // Unknown is not zero: what was last known stands.
+        const waiting = await nonceMappings.waiting().catch(() => undefined);
+        // Unknown is not zero: the last known value stays.
         if (waiting === undefined) return;
         for (const state of STATES) {
           const row = waiting.find((one) => one.state === state);

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { priceAgeGauge } from "./price-age-gauge.ts";
 
-test("publishes the age of each price in seconds, as old as it is when metrics are read", async () => {
+test("publishes the age of each price in seconds at the time of the scrape", async () => {
   const registry = new Registry();
   let ageMs = 1_500;
   priceAgeGauge(registry, {

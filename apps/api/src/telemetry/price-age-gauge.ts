@@ -2,7 +2,6 @@ import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { OwnedPriceBook } from "../markets/prices/price-book.adapter.ts";
 
-/** Publishes how old each price in memory is. */
 export function priceAgeGauge(registry: Registry, prices: Pick<OwnedPriceBook, "agesMs">): void {
   void new Gauge({
     name: "causeway_price_age_seconds",

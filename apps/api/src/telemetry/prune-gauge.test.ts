@@ -10,7 +10,7 @@ const KEPT_MS = {
   claims: 1_000,
 };
 
-test("publishes how long the oldest prunable row of each table is past its time, and keeps the last value while the database is away", async () => {
+test("publishes how overdue the oldest prunable row of each table is, and keeps the last value while the database is unavailable", async () => {
   const registry = new Registry();
   let isAway = false;
   const oldestPrunable = async () => {

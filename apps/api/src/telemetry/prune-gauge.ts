@@ -4,10 +4,7 @@ import type { Clock } from "../db/clock.port.ts";
 import type { PrunableTable } from "../db/prunable.port.ts";
 import type { Reads } from "../db/reads.port.ts";
 
-/**
- * Publishes how long the oldest row of each table that pruning may delete, or has still to look at, is past
- * its time.
- */
+/** Publishes how overdue the oldest row of each table is that pruning may delete or has yet to check. */
 export function pruneGauge(
   registry: Registry,
   reads: Pick<Reads, "oldestPrunable">,

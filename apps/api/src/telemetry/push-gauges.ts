@@ -1,7 +1,7 @@
 import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 
-/** What is going on at connections that stay open. */
+/** Figures of open connections. */
 export interface PushFigures {
   readonly sockets: number;
   readonly streams: number;
@@ -26,7 +26,7 @@ const counters = {
   losses: "How often announcements of changes may have been missed",
 } as const satisfies Partial<Record<keyof PushFigures, string>>;
 
-/** Tells the figures when somebody reads the metrics. */
+/** Publishes the figures with each scrape. */
 export function pushGauges(registry: Registry, figures: () => PushFigures): void {
   for (const name of keysOf(gauges))
     void new Gauge({
@@ -38,15 +38,15 @@ export function pushGauges(registry: Registry, figures: () => PushFigures): void
       },
     });
   for (const name of keysOf(counters)) {
-    let told = 0;
+    let published = 0;
     void new Counter({
       name: `causeway_push_${name}_total`,
       help: counters[name],
       registers: [registry],
       collect() {
         const now = figures()[name];
-        this.inc(now - told);
-        told = now;
+        this.inc(now - published);
+        published = now;
       },
     });
   }

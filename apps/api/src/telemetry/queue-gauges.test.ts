@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { queueGauges } from "./queue-gauges.ts";
 
-test("shows the jobs that wait in Postgres and in each queue", async () => {
+test("publishes the jobs that wait in Postgres and in each queue", async () => {
   const registry = new Registry();
   queueGauges(
     registry,
@@ -18,7 +18,7 @@ test("shows the jobs that wait in Postgres and in each queue", async () => {
   expect(text).toContain('causeway_queue_jobs{queue="fill",state="wait"} 5');
 });
 
-test("shows the outbox while Redis does not answer", async () => {
+test("publishes the outbox while Redis does not answer", async () => {
   const registry = new Registry();
   queueGauges(
     registry,

@@ -3,7 +3,7 @@ import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Clock } from "../db/clock.port.ts";
 
-/** How much work waits: committed in Postgres, and queued in Redis. */
+/** Pending jobs: committed in Postgres, and queued in Redis. */
 export function queueGauges(
   registry: Registry,
   reads: {

@@ -2,9 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 
-/**
- * Counts quotes by their outcome, and those refused by their error code. Returns what to wrap each quote in.
- */
+/** Counts quotes by outcome, and refused ones by error code. Returns a wrapper for each quote. */
 export function quoteCounts(registry: Registry): <T>(quote: Promise<T>) => Promise<T> {
   const counted = new Counter({
     name: "causeway_quotes_total",

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { StateUnderWay } from "../requests/requests-under-way.port.ts";
 import { requestGauges } from "./request-gauges.ts";
 
-test("shows how many requests are in each state and how old the oldest is; keeps the last values when nothing can be read", async () => {
+test("publishes count and age per state of open requests; keeps the last values when they cannot be read", async () => {
   const registry = new Registry();
   let rows: () => readonly StateUnderWay[] = () => [
     { state: "fillable", count: 3, oldestMs: 40_000 },

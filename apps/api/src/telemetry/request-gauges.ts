@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "../db/clock.port.ts";
 import type { StateUnderWay } from "../requests/requests-under-way.port.ts";
 
-/** How many requests are under way in each state, and for how long the oldest: read when the metrics are. */
+/** Open requests per state and the age of the oldest, read with each scrape. */
 export function requestGauges(
   registry: Registry,
   read: () => Promise<readonly StateUnderWay[]>,

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { rpcCallTimes } from "./rpc-call-times.ts";
 
-test("times calls by chain, endpoint host and outcome, and shows nothing else of a URL", async () => {
+test("times calls by chain, endpoint host and outcome, and publishes nothing else of a URL", async () => {
   const registry = new Registry();
   const observe = rpcCallTimes(registry);
   observe("base", "https://user:pass@rpc.example:8545/v2/key?token=k")("eth_call", "ok", 40);

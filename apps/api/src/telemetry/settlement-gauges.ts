@@ -3,13 +3,10 @@ import type { Registry } from "prom-client";
 import type { Clock } from "../db/clock.port.ts";
 import type { SettlementReads } from "../settlement/settlement.port.ts";
 
-/** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
+/** Publish every state, even at zero: an alert cannot fire on a missing series. */
 const STATES = ["due", "rejected", "attested", "vouched"];
 
-/**
- * How many payments wait to be settled, and for how long the oldest: asked of the database when somebody
- * reads the metrics.
- */
+/** Payments that wait for settlement and the age of the oldest, read from the database with each scrape. */
 export function settlementGauges(
   registry: Registry,
   reads: Pick<SettlementReads, "waiting">,
@@ -25,10 +22,10 @@ export function settlementGauges(
       help,
       labelNames: ["state"],
       registers: [registry],
-      // Each gauge asks for itself: they are collected side by side.
+      // Each gauge reads for itself: they are collected concurrently.
       async collect(): Promise<void> {
         const waiting = await reads.waiting().catch(() => undefined);
-        // Unknown is not zero: what was last known stands.
+        // Unknown is not zero: the last known value stays.
         if (waiting === undefined) return;
         for (const state of STATES) {
           const row = waiting.find((one) => one.state === state);

@@ -5,7 +5,7 @@ import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { OpenPayments } from "../payments/open-payments.port.ts";
 import { solverGauges } from "./solver-gauges.ts";
 
-const coin = { id: "eth", address: "0x00", decimals: 18, supportsBridging: false };
+const native = { id: "eth", address: "0x00", decimals: 18, supportsBridging: false };
 const usdc = { id: "usdc", address: "0x01", decimals: 6, supportsBridging: true };
 const foreign = { id: "odd", address: "0x02", decimals: 6, supportsBridging: false };
 const bitcoin = { id: "btc", address: "0x03", decimals: 8, supportsBridging: true };
@@ -19,7 +19,7 @@ function world() {
   const chains = {
     all: [
       {
-        chain: { id: 1, name: "base", native: coin, tokens: [usdc, foreign] },
+        chain: { id: 1, name: "base", native, tokens: [usdc, foreign] },
         pulse: {
           solverBalance: () => ({ amount: 2_500_000n, blockNumber: 1n }),
           gasBalance: () => asks({ amount: 25n * 10n ** 16n, blockNumber: 1n }),
@@ -36,7 +36,7 @@ function world() {
   return { chains, loseTrack: () => (isFresh = false) };
 }
 
-test("what the solver holds is told of every chain; of one that nothing fresh is known of, nothing", async () => {
+test("publishes the solver's balances on every chain, and none for a chain without fresh facts", async () => {
   const registry = new Registry();
   const { chains, loseTrack } = world();
   solverGauges(registry, chains, async () => await Promise.resolve([]), { nowMs: () => 0 });
@@ -51,7 +51,7 @@ test("what the solver holds is told of every chain; of one that nothing fresh is
   expect(later).not.toContain('causeway_solver_balance{chain="bitcoin"');
 });
 
-test("shows the gas balance of each account that only pays for gas, and nothing when it is not known", async () => {
+test("publishes the gas balance of each account that only pays for gas, and none when it is unknown", async () => {
   const registry = new Registry();
   const { chains, loseTrack } = world();
   const none = async (): Promise<readonly OpenPayments[]> => await Promise.resolve([]);
@@ -66,7 +66,7 @@ test("shows the gas balance of each account that only pays for gas, and nothing 
   expect(await registry.metrics()).not.toContain("causeway_gas_balance{");
 });
 
-test("payments in no block are told by chain with the age of the oldest; none is zero, and unknown is what was known last", async () => {
+test("publishes payments that are not mined, by chain, with the age of the oldest; zero for none, and the last value when unknown", async () => {
   const registry = new Registry();
   let answer = async (): Promise<readonly OpenPayments[]> =>
     await Promise.resolve([

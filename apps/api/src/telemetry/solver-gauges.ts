@@ -7,16 +7,15 @@ import type { Clock } from "../db/clock.port.ts";
 import type { OpenPayments } from "../payments/open-payments.port.ts";
 import { chainGauge } from "./chain-gauge.ts";
 
-/** An account that sends transactions and holds nothing but the native token for their gas. */
+/** An account that sends transactions and holds only native tokens for their gas. */
 export interface GasPayer {
   readonly name: "executor" | "depositAddressOperator";
   readonly address: Address;
 }
 
 /**
- * What the solver and the accounts that pay for gas hold on every chain, of whatever family, and how long
- * payments there are in no block. A chain of which nothing fresh is known has no balance: an alarm on absence
- * is one on its node.
+ * Balances of the solver and of the gas accounts on every chain of any family, and the age of payments that
+ * are not mined. A chain without fresh facts has no balance: an alert on absence means its node.
  */
 export function solverGauges(
   registry: Registry,
@@ -62,7 +61,7 @@ export function solverGauges(
   const shown = (name: string, help: string, value: (open: OpenPayments) => number): void =>
     chainGauge(registry, { name, help }, async () => {
       const open = await openPayments();
-      // Also when nothing is under way: a series that vanishes raises no alarm.
+      // Even with no payment open: an alert cannot fire on a missing series.
       return [...chains.all, ...chains.rails].map(({ chain }) => {
         const values = open.filter(({ chainId }) => chainId === chain.id).map(value);
         return [chain.name, Math.max(0, ...values)] as const;
@@ -86,7 +85,7 @@ interface Currencies {
   readonly tokens: readonly Currency[];
 }
 
-/** The native coin pays for gas also where it is not bridged. */
+/** The native token pays for gas even where it is not bridged. */
 function held({ native, tokens }: Currencies): readonly Currency[] {
   return [native, ...tokens.filter(({ supportsBridging }) => supportsBridging)];
 }

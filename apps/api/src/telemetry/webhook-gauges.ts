@@ -8,7 +8,7 @@ interface Waiting {
   readonly failing: number;
 }
 
-/** How far deliveries to webhooks lag behind: asked of the database when somebody reads the metrics. */
+/** How far webhook deliveries lag behind, read from the database with each scrape. */
 export function webhookGauges(registry: Registry, read: () => Promise<Waiting>, clock: Clock): void {
   const shown = (name: string, help: string, valueOf: (waiting: Waiting) => number): void =>
     void new Gauge({
@@ -17,7 +17,7 @@ export function webhookGauges(registry: Registry, read: () => Promise<Waiting>, 
       registers: [registry],
       async collect(): Promise<void> {
         const waiting = await read().catch(() => undefined);
-        // Unknown is not zero: what was last known stands.
+        // Unknown is not zero: the last known value stays.
         if (waiting !== undefined) this.set(valueOf(waiting));
       },
     });

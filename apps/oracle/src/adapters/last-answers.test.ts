@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLastAnswers } from "./last-answers.ts";
 
-test("answers and refusals of a chain's nodes count, and neither faults nor what is retried", () => {
+test("counts answers and refusals of a chain's nodes, but neither errors nor retried calls", () => {
   let nowMs = 1_000;
   const answers = createLastAnswers(() => nowMs);
   expect(answers.ofChain("base")).toBeUndefined();

@@ -3,9 +3,7 @@ import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { QUESTION_BOUNDS_MS } from "./telemetry/question-bounds.ts";
 
-/**
- * The same sources, with the time of every question to a chain measured by chain, question and how it ended.
- */
+/** Wraps evidence sources and times every read by chain, kind and outcome. */
 export function timedEvidence(registry: Registry): (source: EvidenceSource) => EvidenceSource {
   const seriesOf = durations(registry, {
     name: "oracle_chain_question_seconds",

@@ -1,5 +1,5 @@
-/** Who may ask. */
+/** API keys that may call the oracle. */
 export interface ApiKeys {
-  /** Whose key it is; undefined for a key that is none. */
+  /** The label of a key. Undefined for an unknown key. */
   labelOf(key: string): string | undefined;
 }

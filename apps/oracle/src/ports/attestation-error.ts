@@ -1,15 +1,15 @@
 import type { OracleErrorCode } from "@causeway/wire";
 
 /**
- * Why there is no attestation, in words and a code for the caller. Texts hold no secret and no more of the
- * request than a name or an id.
+ * Why there is no attestation, as a code and a message for the caller. Messages hold no secret, and no more
+ * of the request than a name or an id.
  */
 export class AttestationError extends Error {
   override readonly name = "AttestationError";
   readonly code: OracleErrorCode;
-  /** Field of the request at fault. */
+  /** The invalid field of the request. */
   readonly field: string | undefined;
-  /** Seconds after which asking again makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -24,14 +24,14 @@ export class AttestationError extends Error {
   }
 }
 
-/** The request itself cannot be right, whatever any chain says. */
+/** The request is invalid, whatever any chain says. */
 export const invalid = (field: string, message: string): AttestationError =>
   new AttestationError("invalid_request", message, { field });
 
-/** This oracle or the chain does not know what was named. */
+/** This oracle or the chain does not know what the request names. */
 export const notFound = (field: string, message: string): AttestationError =>
   new AttestationError("not_found", message, { field });
 
-/** What was claimed is not what happened. */
+/** The claim contradicts what happened. */
 export const rejected = (field: string, message: string): AttestationError =>
   new AttestationError("rejected", message, { field });

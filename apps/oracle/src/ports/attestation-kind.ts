@@ -1,24 +1,21 @@
 import type { AttestationRoute } from "@causeway/attest";
 
-/** One request, understood: everything about it that no chain has to be asked for. */
+/** A parsed request: everything about it that needs no chain. */
 export interface Understood<Answer> {
   /** Chain family, for counters. */
   readonly family: string;
   /** Equal for requests that must have the same answer. */
   readonly key: string;
-  /** Whether an answer says that there is nothing to sign. */
+  /** Whether an answer has nothing to sign. */
   signsNothing(answer: Answer): boolean;
-  /**
-   * Asks the chains and signs. After the signal is aborted no question is asked and nothing is signed any
-   * more.
-   */
+  /** Reads the chains and signs. After the signal aborts, it starts no read and signs nothing. */
   attest(signal: AbortSignal): Promise<Answer>;
   /**
-   * What aggregation must know. A peer's answer that is not about this very request is none: a quorum's
-   * signatures over another payload are easy to come by, they are published.
+   * What aggregation needs. A peer's answer must be about this very request: a quorum's signatures over
+   * another payload are easy to get, because they are published.
    */
   readonly route: AttestationRoute<Answer>;
 }
 
-/** What the use cases of attestations stand on. */
+/** The parsing step of an attestation use case. */
 export type Understand<Request, Answer> = (request: Request) => Understood<Answer>;

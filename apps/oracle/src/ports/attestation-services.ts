@@ -4,7 +4,7 @@ import type { AttestedChains } from "./attested-chains.ts";
 import type { HubReader } from "./hub-reader.ts";
 import type { Sealer } from "./sealer.ts";
 
-/** What every attestation stands on. */
+/** Dependencies of every attestation. */
 export interface AttestationServices {
   readonly chains: AttestedChains;
   readonly hub: AttestationHub;

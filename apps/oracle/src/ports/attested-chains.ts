@@ -1,14 +1,12 @@
 import type { EvidenceSource } from "@causeway/chains";
 import type { AttestationChain } from "@causeway/domain";
 
-/** A chain of the configuration, and where its evidence comes from. */
+/** A configured chain and the source of its evidence. */
 export interface AttestedChain {
   readonly chain: AttestationChain;
-  /** Undefined: this build cannot read the family of the chain. */
+  /** Undefined: this build cannot read the chain's family. */
   readonly evidence: EvidenceSource | undefined;
-  /**
-   * When a node of the chain last answered anything, ms since the Unix epoch; undefined: not since the start.
-   */
+  /** When a node of the chain last answered, ms since the Unix epoch. Undefined: not since the start. */
   readonly lastAnswerMs?: () => number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { PeerReport, PeerWarning } from "@causeway/attest";
 import type { Quorum, OracleErrorCode } from "@causeway/wire";
 
-/** What happened, for logs and counters. */
+/** Events for logs and counters. */
 export interface OracleEvents {
   /** A request was answered; `outcome` is `ok`, `pending`, `empty` or the code of the error. */
   attested(facts: {
@@ -11,9 +11,9 @@ export interface OracleEvents {
     readonly quorum?: Quorum | undefined;
     readonly error?: unknown;
   }): void;
-  /** Something about peers that the operator should see. */
+  /** A warning about peers that the operator should see. */
   peerWarning(route: string, warning: PeerWarning): void;
   peerSettled(route: string, report: PeerReport): void;
-  /** A signature was made, or could not be. */
+  /** A signature was made, or failed. */
   signed(ok: boolean): void;
 }

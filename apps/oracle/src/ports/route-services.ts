@@ -19,17 +19,17 @@ import type {
   WithdrawalInitiationRequest,
 } from "@causeway/wire";
 
-/** Who asks. */
+/** The caller of a route. */
 export interface Caller {
-  /** Whose calls are counted together: the key, or the address where no keys are asked for. */
+  /** Calls with the same id share a limit: the key, or the address where no keys are required. */
   readonly id: string;
-  /** The `x-api-key` as it came: some peers are asked with it. */
+  /** The `x-api-key` header as received: some peers get it too. */
   readonly apiKey: string | undefined;
-  /** Aborts when the caller hangs up. */
+  /** Aborts when the caller disconnects. */
   readonly gone: () => AbortSignal;
 }
 
-/** An answer and what stands behind it. */
+/** An answer and how many signers agree with it. */
 export interface Attested<Answer> {
   readonly answer: Answer;
   readonly quorum: Quorum;
@@ -37,7 +37,7 @@ export interface Attested<Answer> {
 
 type Attest<Request, Answer> = (request: Request, caller: Caller) => Promise<Attested<Answer>>;
 
-/** What the routes call. */
+/** The use cases that routes call. */
 export interface RouteServices {
   readonly attestDeposit: Attest<DepositAttestationRequest, DepositAttestationAnswer>;
   readonly attestWithdrawal: Attest<WithdrawalAttestationRequest, WithdrawalAttestationAnswer>;

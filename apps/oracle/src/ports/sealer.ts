@@ -2,18 +2,18 @@ import type { Execution as UnsignedExecution, SetEntry, SubmitWithdrawRequest } 
 import type { Hex32 } from "@causeway/domain";
 import type { Execution, MappingSignature, MessageSignature, PayloadSignature } from "@causeway/wire";
 
-/** The signatures that a message carries when only this oracle has signed it. */
+/** The signatures of a message that only this oracle has signed. */
 export interface OwnMessageSignatures {
   readonly signature: MessageSignature;
   readonly signatures: MessageSignature[];
 }
 
-/** Signs what this oracle has established. @throws SignerUnavailable when the key cannot be reached. */
+/** Signs what this oracle has verified. @throws SignerUnavailable if the key is unreachable */
 export interface Sealer {
   message(id: Hex32): Promise<OwnMessageSignatures>;
   execution(execution: UnsignedExecution): Promise<Execution>;
-  /** Only for a hub that has an allocator. */
+  /** Only for a hub with an allocator. */
   withdrawal(request: SubmitWithdrawRequest): Promise<PayloadSignature[]>;
-  /** Only for a hub that has a mapping. */
+  /** Only for a hub with a nonce mapping contract. */
   entry(entry: SetEntry): Promise<MappingSignature[]>;
 }

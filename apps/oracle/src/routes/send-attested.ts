@@ -4,7 +4,7 @@ import type { Attested, Caller } from "../ports/route-services.ts";
 import type { RouteOptions } from "./typed.ts";
 
 /**
- * Sends an answer with what stands behind it, in the body and in headers. Peers' own words about that are not
+ * Sends an answer and its agreement, in the body and in headers. What peers report about agreement is not
  * passed on.
  */
 export function sendAttested<Answer extends object>(
@@ -17,11 +17,11 @@ export function sendAttested<Answer extends object>(
     "x-attestation-signers": quorum.signers,
     "x-attestation-threshold": quorum.threshold,
   });
-  const { shadow: _, ...said } = answer as Answer & { readonly shadow?: unknown };
-  return sendJson(reply, JSON.stringify(shadow ? { ...said, quorum, shadow } : { ...said, quorum }));
+  const { shadow: _, ...rest } = answer as Answer & { readonly shadow?: unknown };
+  return sendJson(reply, JSON.stringify(shadow ? { ...rest, quorum, shadow } : { ...rest, quorum }));
 }
 
-/** Who asks: the key, which some peers are asked with, and whether the answer is still wanted. */
+/** The caller: its key, which some peers get too, and whether it still waits for the answer. */
 export function callerOf(
   { headers, ip }: Pick<FastifyRequest, "headers" | "ip">,
   reply: FastifyReply,
@@ -29,12 +29,12 @@ export function callerOf(
 ): Caller {
   const key = headers["x-api-key"];
   const apiKey = typeof key === "string" ? key : undefined;
-  // Without keys a made-up one must not give its caller places of its own.
+  // Without required keys, an invented one must not give its caller a limit of its own.
   const id = keyed && apiKey !== undefined ? `key ${apiKey}` : `address ${addressBlock(ip)}`;
   return { id, apiKey, gone: () => closedBeforeItsEnd(reply.raw) };
 }
 
-/** Of the response, not of the request: a request closes as soon as its body was read. */
+/** Of the response, not the request: a request closes as soon as its body is read. */
 function closedBeforeItsEnd(response: FastifyReply["raw"]): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {

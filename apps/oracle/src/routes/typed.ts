@@ -19,7 +19,7 @@ export const attestationErrors = {
   503: oracleError,
 } as const;
 
-/** What every route is told about this instance. */
+/** Options of this instance for its routes. */
 export interface RouteOptions {
   readonly shadow: boolean;
   /** Whether callers need a key. */

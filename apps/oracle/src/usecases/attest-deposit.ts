@@ -45,9 +45,9 @@ export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
 type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
 
 /**
- * "These deposits of this transaction are final": a message and a mint for each of one part of them, in chain
- * order; nothing at all when there is no such part.
- * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ * Attests "these deposits of this transaction are final": one message and one mint per deposit of one part,
+ * in chain order; empty if there is no such part.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function attestDeposit(services: AttestationServices, owner: string) {
   const family = familyOf(services.chains);
@@ -87,16 +87,16 @@ export function attestDeposit(services: AttestationServices, owner: string) {
   };
 }
 
-/** Deposits that are asked about. */
+/** The deposits that a request names. */
 interface AskedDeposits {
   readonly chain: AttestationChain;
   readonly transactionId: string;
-  /** Place in {@link depositParts}. */
+  /** Index in {@link depositParts}. */
   readonly part: number;
 }
 
 /**
- * @throws AttestationError when the transaction is attested whole, and a later part is asked for or one
+ * @throws AttestationError if the transaction is attested whole and a later part is requested, or one
  * execution cannot hold it
  */
 function partOf(
@@ -162,7 +162,7 @@ async function signedDeposits(
   };
 }
 
-/** Where the minted tokens come from; not signed, so always said by ourselves. */
+/** The source of the minted tokens. Not signed, so always computed here. */
 function metadataOf(
   hub: AttestationHub,
   chain: AttestationChain,
@@ -176,7 +176,7 @@ function metadataOf(
   }));
 }
 
-/** To the account of the order that it pays, or, without an id, to the depositor. */
+/** Mints to the account of the order that the deposit pays or, without an id, to the depositor. */
 function mint(chain: AttestationChain, deposit: Omit<DepositEvidence, "index">, timestamp: bigint): Hex {
   const { depositor, currency, amount, depositId } = deposit;
   const to =
@@ -251,8 +251,8 @@ function depositRoute(
 }
 
 /**
- * Whether a peer's answer divides the deposits as this oracle would, as far as the proven times of its
- * messages show it.
+ * Whether a peer's answer splits the deposits as this oracle would, as far as the proven times of its
+ * messages show.
  */
 function followsPartRule(hub: AttestationHub, part: number, messages: readonly DepositMessage[]): boolean {
   if (part > 0 && hub.depositPartsSince === undefined) return false;
@@ -265,10 +265,10 @@ function followsPartRule(hub: AttestationHub, part: number, messages: readonly D
 }
 
 /**
- * A peer's message with the time of its block, which no signature of the message covers, where its signed
- * mint proves it: undefined when the mint is not the one of this message at that time. A deposit without an
- * id is minted to its depositor whatever the time: then the time is unproven, and left out.
- * @throws ServiceError INVALID_REQUEST for an address that is not of the chain's family.
+ * A peer's message with its block time, which the message's signatures do not cover, where the signed mint
+ * proves it; undefined if the mint is not of this message at that time. The mint of a deposit without an id
+ * does not depend on the time, which is then omitted as unproven.
+ * @throws ServiceError INVALID_REQUEST for an address of another chain family
  */
 function withProvenTime(
   chain: AttestationChain,

@@ -20,9 +20,9 @@ import { messageDifference } from "./message-difference.ts";
 import { mustBeWorthFilling } from "./worth-settling.ts";
 
 /**
- * "The solver paid what this order asks for, and these final deposits were made for it": gives the deposits
- * to the solver, less the order's fees.
- * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ * Attests "the solver paid this order, and these final deposits were made for it": credits the deposits to
+ * the solver, less the order's fees.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function attestFill(services: AttestationServices, owner: string) {
   const { chains, hub, sealer } = services;

@@ -22,9 +22,9 @@ import { messageDifference } from "./message-difference.ts";
 import { mustBeWorthRefunding } from "./worth-settling.ts";
 
 /**
- * "The solver gave back what was deposited for this order": gives the deposits to the solver, who has repaid
+ * Attests "the solver refunded the deposits of this order": credits the deposits to the solver, who repaid
  * the depositors on chain.
- * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function attestRefund(services: AttestationServices, owner: string) {
   const { chains, hub, sealer } = services;
@@ -117,8 +117,8 @@ export function attestRefund(services: AttestationServices, owner: string) {
 }
 
 /**
- * The refund of an order with several inputs has a key of its own, so no payment of it may be one that the
- * order's fill could consist of.
+ * The refund of an order with several inputs has its own idempotency key, so none of its payments may also
+ * serve as part of the order's fill.
  */
 function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[]): void {
   const { output } = json;

@@ -31,13 +31,12 @@ import {
 type Message = Pick<WithdrawalAttestationAnswer["message"], "data" | "result">;
 
 /**
- * "This payload was executed", which burns what it paid out, or "it never can be", which gives the amount
- * back to its owner on the hub. While it is neither, nothing is signed.
- *
- * A payload alone does not say for whom it was made: the allocator's record does. Where the hub has none, an
- * execution is attested for the withdrawal whose address the payload's nonce is, and an expiry never is,
- * because another payload of the same withdrawal might still be executed.
- * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ * Attests "this payload was executed", which burns the amount paid, or "it can never be executed", which
+ * returns the amount to its owner on the hub. Signs nothing while it is neither.
+ * A payload does not name its withdrawal: the allocator's record does. On a hub without an allocator, an
+ * execution counts for the withdrawal address in the payload's nonce, and an expiry is never attested,
+ * because another payload of the withdrawal might still be executed.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function attestWithdrawal(services: AttestationServices, owner: string) {
   const { chains } = services;
@@ -108,8 +107,8 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
 }
 
 /**
- * The payload must pay exactly what the withdrawal is for: else somebody's payment would settle somebody
- * else's withdrawal.
+ * The payload must pay exactly what the withdrawal is for: otherwise one user's payment would settle another
+ * user's withdrawal.
  */
 function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdrawal): void {
   const where = "withdrawalAddressRequest";
@@ -126,8 +125,8 @@ function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdr
 }
 
 /**
- * An unused payload may not name its depository: it is the one for whose withdrawal the allocator recorded
- * the payload, else the present one.
+ * An unused payload does not name its depository: use the one that the allocator's record was made for, else
+ * the current one.
  */
 async function recordedDepository(
   { hub, hubReader }: AttestationServices,
@@ -141,9 +140,9 @@ async function recordedDepository(
 }
 
 /**
- * The payload must be the one of this withdrawal: by the allocator's record, or, where the hub has none, by
- * the nonce that its allocator derives from the withdrawal address. Recipient and currency alone would let
- * one payment burn what several withdrawals of the same owner set aside.
+ * Proves that the payload belongs to this withdrawal: by the allocator's record, or without an allocator by
+ * the nonce derived from the withdrawal address. With recipient and currency alone, one payment could burn
+ * the amounts of several withdrawals of the same owner.
  */
 async function mustBeItsPayload(
   { hub, hubReader }: AttestationServices,
@@ -218,8 +217,8 @@ function withdrawalRoute(
 }
 
 /**
- * Whether a peer's execution does to this very withdrawal what its message says. The message does not name
- * the owner, so its signatures alone prove nothing.
+ * Whether a peer's execution settles this very withdrawal as its message says. The message does not name the
+ * owner, so its signatures alone prove nothing.
  */
 function settles(
   asked: HubWithdrawal,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { boundCalls } from "./bound-calls.ts";
 
-test("a caller over its bound is refused until one of its calls ends, and others are not", () => {
+test("refuses a caller over its limit until one of its calls ends, but no other caller", () => {
   const enter = boundCalls({ perCaller: 2, total: 10 });
   const first = enter("a");
   enter("a");
@@ -13,7 +13,7 @@ test("a caller over its bound is refused until one of its calls ends, and others
   expect(() => enter("a")).toThrow("too many concurrent attestations of this caller (limit 2)");
 });
 
-test("above the total every caller is refused", () => {
+test("refuses every caller above the total", () => {
   const enter = boundCalls({ perCaller: 2, total: 3 });
   const releases = ["a", "b", "c"].map((caller) => enter(caller));
   expect(() => enter("d")).toThrow(expect.objectContaining({ code: "overloaded", retryAfterSeconds: 1 }));

@@ -2,17 +2,17 @@ import { AttestationError } from "../ports/attestation-error.ts";
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Attestations that may be under way at once. */
+/** Maximum number of attestations in progress. */
 export interface CallBounds {
-  /** Of one API key; without keys, of one address. */
+  /** Per API key or, without keys, per address. */
   readonly perCaller: number;
   readonly total: number;
 }
 
 /**
- * Counts the attestations under way, so that no caller alone can use up the oracle's nodes and key service.
- * @returns a function that takes a place for a caller and returns how to give it back
- * @throws (the returned function) AttestationError rate_limited for a caller over its bound, overloaded above
+ * Limits attestations in progress, so that one caller cannot use up the oracle's nodes and key service.
+ * @returns a function that admits a call and returns how to release it
+ * @throws (the returned function) AttestationError rate_limited for a caller over its limit, overloaded above
  * the total
  */
 export function boundCalls({ perCaller, total }: CallBounds): (caller: string) => () => void {

@@ -1,8 +1,8 @@
 import { canonicalJson as jsonOf } from "@causeway/attest";
 
 /**
- * A JSON value with hex in lower case and decimal texts without leading zeros, so that two spellings of one
- * payload are one. Other texts (base58, names of chains) mean what they say.
+ * Normalizes a JSON value: hex in lower case, decimals without leading zeros, so that equal payloads are
+ * equal texts. Other texts (base58, chain names) are case-sensitive and unchanged.
  */
 export function canonicalValue(value: unknown): unknown {
   if (typeof value === "string") return canonicalText(value);
@@ -16,7 +16,7 @@ function canonicalText(text: string): string {
   return /^0\d+$/.test(text) ? text.replace(/^0+(?=\d)/, "") : text;
 }
 
-/** One text for one payload: keys sorted, hex and numbers canonical. */
+/** One text per payload: sorted keys, canonical hex and numbers. */
 export function canonicalJson(value: unknown): string {
   return jsonOf(canonicalValue(value));
 }

@@ -11,14 +11,12 @@ import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 import type { WithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
- * "The address of this withdrawal holds the amount": what the allocator needs to hear before it makes a
+ * Attests "the address of this withdrawal holds the amount", which the allocator requires before it creates a
  * payload. Only the amount is signed.
- *
- * At least the amount, because anybody may send the address more: were it exactly the amount, dust would hold
- * up a withdrawal for good. So anybody may also have a smaller amount confirmed than the owner set aside. It
- * is a true word and moves nothing, but the allocator must not take it for the order: it records only the
- * amount of a withdrawal that the owner asked it for.
- * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ * It attests at least the amount: anyone may send more to the address, and dust must not block a withdrawal.
+ * So anyone may also have a smaller amount confirmed; the allocator must only record the amount that the
+ * owner requested.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function confirmWithdrawal(services: AttestationServices) {
   const { hub, hubReader, sealer } = services;
@@ -75,7 +73,7 @@ function wireParams(submitted: SubmitWithdrawRequest): Omit<PayloadParams, "sign
   return { ...rest, chainId: chainId.toString(), amount: amount.toString(), recipient: receiver };
 }
 
-/** Address, amount and nonce side by side. */
+/** Address, amount and nonce, concatenated. */
 function balanceProof({ asked, amount, address }: WithdrawalOrder): Hex {
   const words: Hex32 = asked.words.withdrawalNonce;
   return `${address}${amount.toString(16).padStart(64, "0")}${words.slice(2)}`;
@@ -88,7 +86,7 @@ function initiatedRoute(
 ): AttestationRoute<WithdrawalInitiatedAnswer> {
   const { allocatorAddress } = hub;
   const params = allocatorAddress === undefined ? null : wireParams(submitted);
-  // All of the payload follows from the request: a peer can only add its signature.
+  // The request determines the whole payload: a peer can only add its signature.
   const wanted = (): string => canonicalJson({ message: expected.message, payloadParams: params });
   const unsigned = ({ message, payloadParams }: WithdrawalInitiatedAnswer): unknown => {
     if (payloadParams === undefined) return canonicalValue({ message, payloadParams: null });

@@ -1,14 +1,12 @@
 import type { DepositEvidence } from "@causeway/chains";
 
-/**
- * Deposits of one execution. The hub mints all of them or none, in one transaction: about 40 000 gas each.
- */
+/** Deposits per execution. The hub mints all or none of them in one transaction: about 40,000 gas each. */
 export const DEPOSITS_PER_PART = 64;
 
 /**
- * Divides a transaction's deposits into parts, each an execution of its own. Nearly every transaction is one
+ * Splits a transaction's deposits into parts, each with its own execution; nearly every transaction has one
  * part. Any contract can emit a Transfer to the depository, so Transfers without an order form parts of their
- * own. The division follows from the transaction alone.
+ * own. The split depends on the transaction alone.
  */
 export function depositParts<Deposit extends Pick<DepositEvidence, "isBare">>(
   deposits: readonly Deposit[],

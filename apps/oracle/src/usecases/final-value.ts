@@ -2,9 +2,9 @@ import type { Evidence } from "@causeway/chains";
 import { AttestationError, notFound, rejected } from "../ports/attestation-error.ts";
 
 /**
- * What a chain says for good.
- *
- * @throws AttestationError when it says nothing, not yet, or the contrary; `what` names the subject in words.
+ * The final value of an evidence read.
+ * @throws AttestationError if there is none, it is not final yet, or it is contradicted; `what` names the
+ * subject in the message
  */
 export function finalValue<Value>(evidence: Evidence<Value>, field: string, what: string): Value {
   switch (evidence.kind) {

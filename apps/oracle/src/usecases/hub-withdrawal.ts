@@ -4,7 +4,7 @@ import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 import { knownChain } from "./known-chain.ts";
 
-/** Whose withdrawal to where, as requests name it. */
+/** The owner and target of a withdrawal, as requests name them. */
 export interface WithdrawalWords {
   readonly chainId: string;
   readonly currency: string;
@@ -14,20 +14,20 @@ export interface WithdrawalWords {
   readonly withdrawalNonce: string;
 }
 
-/** The same with every spelling canonical, and what the hub knows it by. */
+/** The same in canonical format, with its hub accounts. */
 export interface HubWithdrawal {
   readonly chain: AttestationChain;
   readonly words: WithdrawalWords & { readonly withdrawalNonce: Hex32 };
   readonly tokenId: bigint;
   /** The owner's account on the hub. */
   readonly ownerAlias: Address;
-  /** The account that holds what this withdrawal pays out of this depository. */
+  /** The account that holds the amount of this withdrawal from this depository. */
   addressFor(depository: string): Address;
 }
 
 /**
- * @param path of the words in the request, with a dot at the end, or empty.
- * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain.
+ * @param path prefix of the field names in errors, with a trailing dot, or empty
+ * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain
  */
 export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalWords, path = ""): HubWithdrawal {
   const { chain } = knownChain(chains, given.chainId, `${path}chainId`);

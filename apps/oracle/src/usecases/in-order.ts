@@ -1,7 +1,7 @@
 /**
- * All values, or the failure that stands first in the list, whichever came first in time: the same facts must
- * fail the same way on every oracle.
- * @throws that failure, once everything has ended.
+ * All values, or the failure that comes first in the list, not in time: the same facts must fail the same way
+ * on every oracle.
+ * @throws that failure, after all have settled
  */
 export async function inOrder<const P extends readonly Promise<unknown>[]>(
   promises: P,

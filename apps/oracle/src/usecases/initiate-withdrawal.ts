@@ -12,9 +12,9 @@ import { executionSignaturesOf, executionSlot, signedPart, unsignedExecution } f
 import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
- * Moves an amount from its owner's account on the hub to the address of one withdrawal, because the owner
- * signed exactly this withdrawal for exactly this hub and depository, and holds the amount.
- * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ * Moves an amount from its owner's hub account to the address of one withdrawal, if the owner signed exactly
+ * this withdrawal for this hub and depository and holds the amount.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function initiateWithdrawal(services: AttestationServices) {
   const { chains, hub, hubReader, sealer } = services;
@@ -56,10 +56,7 @@ export function initiateWithdrawal(services: AttestationServices) {
   };
 }
 
-/**
- * Only accounts with a key on an EVM chain can authorise: nothing is known here about what a contract would
- * say.
- */
+/** Only accounts with a key on an EVM chain can authorize: contract signatures cannot be verified here. */
 function mustBeAuthorised(
   { chains, hub }: AttestationServices,
   request: WithdrawalInitiationRequest,
@@ -94,7 +91,7 @@ function initiationRoute(
   const unsigned = (
     answer: Pick<WithdrawalInitiationAnswer, "message"> & { execution: Execution },
   ): unknown => canonicalValue({ message: answer.message, execution: answer.execution });
-  // All of the payload follows from the request: a peer can only add its signature.
+  // The request determines the whole payload: a peer can only add its signature.
   const wanted = (): string => canonicalJson(unsigned({ message, execution }));
   const read = (answer: WithdrawalInitiationAnswer): unknown =>
     unsigned({ message: answer.message, execution: unsignedExecution(answer.execution) });

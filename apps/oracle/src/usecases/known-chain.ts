@@ -4,22 +4,22 @@ import type { AttestationChain } from "@causeway/domain";
 import { AttestationError, notFound } from "../ports/attestation-error.ts";
 import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
 
-/** The chain of that name. @throws AttestationError not_found. */
+/** The chain of that name. @throws AttestationError not_found */
 export function knownChain(chains: AttestedChains, name: string, field: string): AttestedChain {
   const known = chains.get(name);
   if (known === undefined) throw notFound(field, `${field}: chain ${name} is not available`);
   return known;
 }
 
-/** The family of a chain by name; for hashing. */
+/** The family of a chain by name, for hashing. */
 export function familyOf(chains: AttestedChains): FamilyOf {
   return (name) => knownChain(chains, name, "chainId").chain.vmType;
 }
 
 /**
- * Where the evidence of a chain comes from.
- * @throws AttestationError upstream_unavailable when this build cannot read its family, and the signal's
- * reason when it is aborted
+ * The evidence source of a chain.
+ * @throws AttestationError upstream_unavailable if this build cannot read its family, and the signal's reason
+ * when aborted
  */
 export function evidenceOf({ chain, evidence }: AttestedChain, signal?: AbortSignal): EvidenceSource {
   signal?.throwIfAborted();
@@ -31,7 +31,7 @@ export function evidenceOf({ chain, evidence }: AttestedChain, signal?: AbortSig
   return evidence;
 }
 
-/** The depository of a chain. @throws AttestationError not_found when none is configured. */
+/** The depository of a chain. @throws AttestationError not_found if none is configured */
 export function depositoryOf(chain: AttestationChain, field: string): string {
   if (chain.depository === undefined)
     throw notFound(field, `${field}: chain ${chain.name} has no depository configured`);

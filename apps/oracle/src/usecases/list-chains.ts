@@ -1,7 +1,7 @@
 import type { OracleChainsAnswer } from "@causeway/wire";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 
-/** The enabled chains: names, families and depositories; nothing of how they are reached. */
+/** The enabled chains: names, families and depositories, but no endpoints. */
 export function chainList(chains: AttestedChains): OracleChainsAnswer {
   return {
     chains: [...chains.values()].map(({ chain: { name, vmType, depository } }) => ({

@@ -3,9 +3,9 @@ import type { Order } from "@causeway/domain";
 import { rejected } from "../ports/attestation-error.ts";
 
 /**
- * The weighted difference of the deposits, as a message can say it.
- * @param paid amount per input of the order, smallest units.
- * @throws AttestationError rejected when it does not fit the message.
+ * The weighted difference between paid and requested deposits, as a message encodes it.
+ * @param paid amount per input of the order, base units
+ * @throws AttestationError rejected if it does not fit the message
  */
 export function messageDifference(order: Order, paid: readonly bigint[]): bigint {
   const difference = weightedDifference(order, paid);

@@ -3,7 +3,7 @@ import type { ClaimedSignature, Execution as Unsigned, SignatureSlot } from "@ca
 import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import type { Execution, ExecutionSignature, MessageSignature } from "@causeway/wire";
 
-/** The slot of a message: no domain, EIP-191 over its id. */
+/** The slot of a message: EIP-191 over its id, without a domain. */
 export function messageSlot(id: Hex32, signatures: readonly MessageSignature[]): SignatureSlot {
   return {
     digest: messageDigest(id),
@@ -15,15 +15,12 @@ export function messageSlot(id: Hex32, signatures: readonly MessageSignature[]):
   };
 }
 
-/** Which domain executions are signed for, as text. */
+/** The domain that executions are signed for, as text. */
 export function executionDomain(hub: AttestationHub): string {
   return `${hub.chainId}:${hub.oracleAddress}`;
 }
 
-/**
- * The slot of an execution. Signatures that claim another chain or contract are not for this hub and do not
- * count.
- */
+/** The slot of an execution. Signatures for another chain or contract do not count. */
 export function executionSlot(
   hub: AttestationHub,
   digest: (execution: Unsigned) => Hex32,
@@ -53,15 +50,15 @@ export function unsignedExecution({
   };
 }
 
-/** A peer's execution without anything that no signature covers: that is not passed on. */
+/** A peer's execution reduced to what signatures cover; the rest is not passed on. */
 export function signedPart(execution: Execution): Execution {
   const { idempotencyKey, actions } = unsignedExecution(execution);
   return { idempotencyKey, actions: [...actions], signatures: execution.signatures };
 }
 
 /**
- * The signatures of a message as answers carry them. `own` is the answering oracle's address: its signature
- * comes first in `signature` when it is there.
+ * The signatures of a message in answer format. `own` is this oracle's address: its signature, if present,
+ * comes first in `signature`.
  */
 export function messageSignaturesOf(
   claimed: readonly ClaimedSignature[],
@@ -72,7 +69,7 @@ export function messageSignaturesOf(
   return first === undefined ? { signatures } : { signature: first, signatures };
 }
 
-/** The signatures of an execution as answers carry them. */
+/** The signatures of an execution in answer format. */
 export function executionSignaturesOf(
   claimed: readonly ClaimedSignature[],
   hub: AttestationHub,

@@ -5,8 +5,8 @@ import { AttestationError } from "../ports/attestation-error.ts";
 const LONGEST_CHAIN_OF_CAUSES = 8;
 
 /**
- * Errors of others that mean: the node, the network or the key service, never the caller. By name, because
- * each room has its own.
+ * Errors caused by the node, the network or the key service, never by the caller. By name, because each
+ * package has its own class.
  */
 const UPSTREAM: ReadonlySet<string> = new Set([
   "RpcFault",
@@ -15,7 +15,7 @@ const UPSTREAM: ReadonlySet<string> = new Set([
   "TimeoutError",
 ]);
 
-/** What any failure of an attestation is called. */
+/** The error code of any failed attestation. */
 export function outcomeOf(error: unknown): OracleErrorCode {
   if (error instanceof AttestationError) return error.code;
   for (

@@ -18,22 +18,22 @@ function isAccepted(deposit: Placed, payment: Placed, leadSeconds?: number): boo
   }
 }
 
-test("on Bitcoin the order of blocks decides, whatever their headers say of the time", () => {
+test("on Bitcoin the block order decides, whatever the header timestamps say", () => {
   const deposit = { chain: bitcoin, timestamp: T, height: 100n };
-  // A header may be older than its parent's.
+  // A header's timestamp may be earlier than its parent's.
   expect(isAccepted(deposit, { chain: bitcoin, timestamp: T - 600n, height: 103n })).toBe(true);
   expect(isAccepted(deposit, { chain: bitcoin, timestamp: T - 600n, height: 100n })).toBe(true);
   expect(isAccepted(deposit, { chain: bitcoin, timestamp: T + 600n, height: 99n })).toBe(false);
 });
 
-test("a fill on Bitcoin may precede its deposit there by as much as the network's lead", () => {
+test("a Bitcoin fill may precede its deposit there by the network's fill lead", () => {
   const deposit = { chain: bitcoin, timestamp: T, height: 100n };
   const fill = { chain: bitcoin, timestamp: T - 5n * HOUR, height: 70n };
   expect(isAccepted(deposit, fill, 86_400)).toBe(true);
   expect(isAccepted(deposit, fill, 60)).toBe(false);
 });
 
-test("across chains a Bitcoin header may be two hours off, and no more", () => {
+test("across chains a Bitcoin header may be off by two hours, but no more", () => {
   const ahead = { chain: bitcoin, timestamp: T + 2n * HOUR, height: 100n };
   expect(isAccepted(ahead, { chain: ethereum, timestamp: T + 1_800n })).toBe(true);
   expect(isAccepted(ahead, { chain: ethereum, timestamp: T - 60n })).toBe(true);
@@ -42,7 +42,7 @@ test("across chains a Bitcoin header may be two hours off, and no more", () => {
   expect(isAccepted({ chain: ethereum, timestamp: T }, behind)).toBe(true);
 });
 
-test("chains whose block times are in order are held to them: within a minute across chains, exactly on one", () => {
+test("chains with ordered block times are held to them: within a minute across chains, exactly within one", () => {
   const deposit = { chain: ethereum, timestamp: T };
   expect(isAccepted(deposit, { chain: ethereum, timestamp: T })).toBe(true);
   expect(isAccepted(deposit, { chain: ethereum, timestamp: T - 1n })).toBe(false);

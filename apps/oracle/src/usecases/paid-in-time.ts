@@ -3,22 +3,22 @@ import type { AttestationChain } from "@causeway/domain";
 import { rejected } from "../ports/attestation-error.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
-/** A payment and the block that holds it. */
+/** A payment and its block. */
 interface PlacedPayment {
   readonly chain: Pick<AttestationChain, "name" | "vmType">;
   /** Unix seconds. */
   readonly timestamp: bigint;
-  /** Where block times are not in the order of blocks. */
+  /** Set where block times do not follow block order. */
   readonly height?: bigint | undefined;
 }
 
 /**
- * That a payment answers its deposits and was not there much before them. On one chain the order of blocks
- * decides: by height where block times are not in order (Bitcoin), else by time. Across chains, and for a
- * lead on one chain, times may be wrong by as much as the chains' headers allow.
- * @param leadSeconds how much older than its deposits the payment may be: more than the clocks' difference
- * only for fills, where the network permits it
- * @throws AttestationError rejected.
+ * Requires that a payment does not precede its deposits by much. Within one chain the block order decides: by
+ * height where block times are unordered (Bitcoin), else by time. Across chains, or with a lead, times may be
+ * off by the tolerance of the chains' headers.
+ * @param leadSeconds how much earlier than its deposits the payment may be; above the clock tolerance only
+ * for fills, where the network permits it
+ * @throws AttestationError rejected
  */
 export function mustFollowDeposits(
   inputs: readonly (Pick<SettledInput, "timestamp" | "height"> & {

@@ -6,29 +6,29 @@ import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 import { knownChain } from "./known-chain.ts";
 
-/** An order that its solver has signed, with every address in its family's one spelling. */
+/** An order signed by its solver, with every address in canonical format. */
 export interface SignedOrder {
   readonly orderId: Hex32;
   /** For hashing: addresses as bytes. */
   readonly order: Order;
-  /** For answers: addresses as canonical texts. */
+  /** For answers: addresses as canonical text. */
   readonly json: AttestedOrder;
   readonly signature: Hex;
   readonly solverChain: AttestationChain;
 }
 
 /**
- * Of all inputs together; the other lists are bounded by their schema. Reading an order is work that is done
- * before anything proves that its solver made it.
+ * Of all inputs together; the other lists are bounded by their schema. An order is parsed before anything
+ * proves that its solver created it.
  */
 const MAX_REFUND_OPTIONS = 64;
 
 /**
- * Reads an order and checks what can be known without a chain: that all its chains are known, that it asks
- * for something, and that its solver signed it (an account with a key, canonical signature; contracts cannot
- * be asked).
- * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain, invalid_request or rejected
- * otherwise.
+ * Parses an order and checks what needs no chain: its chains are known, it requests something, and its solver
+ * signed it with a canonical signature of an account with a key (contract signatures cannot be verified
+ * here).
+ * @throws ServiceError INVALID_REQUEST; AttestationError not_found for a chain, otherwise invalid_request or
+ * rejected
  */
 export function readSignedOrder(
   chains: AttestedChains,
@@ -41,7 +41,7 @@ export function readSignedOrder(
   if (given.inputs.reduce((sum, { refunds }) => sum + refunds.length, 0) > MAX_REFUND_OPTIONS)
     throw invalid("order.inputs", `order must have at most ${MAX_REFUND_OPTIONS} refund options in total`);
   const solverChain = knownChain(chains, given.solverChainId, "order.solverChainId").chain;
-  const { order, json } = spelled(chains, given);
+  const { order, json } = encodeAddresses(chains, given);
   if (totalWeight(order) === 0n)
     throw invalid("order.inputs", "order requests nothing: the sum of amounts times weights is zero");
   const orderId = orderIdOf(order);
@@ -52,10 +52,13 @@ export function readSignedOrder(
 }
 
 /**
- * The order twice: addresses as bytes and as canonical texts. Every chain of it must be known, because the
- * chain says how its addresses are written.
+ * The order twice: with addresses as bytes and as canonical text. Every chain must be known, because the
+ * chain defines the address format.
  */
-function spelled(chains: AttestedChains, given: AttestedOrder): { order: Order; json: AttestedOrder } {
+function encodeAddresses(
+  chains: AttestedChains,
+  given: AttestedOrder,
+): { order: Order; json: AttestedOrder } {
   const at = (name: string, field: string) => knownChain(chains, name, field).chain.vmType;
   const hex = (text: string): Hex => text.toLowerCase() as Hex;
   const both = (chain: string, chainField: string, text: string, field: string): readonly [Hex, string] => {

@@ -1,16 +1,16 @@
 /**
- * What must have arrived at one recipient in one currency, all payments to it together: one transfer cannot
- * satisfy two of them.
+ * The total that must have arrived at one recipient in one currency, so that one transfer cannot count for
+ * two payments.
  */
 export interface WantedReceipt {
   readonly recipient: string;
   readonly currency: string;
   readonly minimum: bigint;
-  /** Positions of the payments that are wanted, for words. */
+  /** Indexes of these payments, for messages. */
   readonly positions: readonly number[];
 }
 
-/** Payments by recipient and currency, sums of minimums, in order of first appearance. */
+/** Groups payments by recipient and currency, with summed minimums, in order of first appearance. */
 export function groupedReceipts(
   payments: readonly { readonly recipient: string; readonly currency: string; readonly minimum: bigint }[],
 ): readonly WantedReceipt[] {

@@ -7,7 +7,7 @@ import { knownChain } from "./known-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
-/** Which transaction is said to have given an input back; ids canonical, positions known to exist. */
+/** The transaction claimed to refund an input; ids canonical, indexes checked. */
 export interface ClaimedRefund {
   readonly transactionId: string;
   readonly inputIndex: number;
@@ -22,7 +22,7 @@ export interface ClaimedRefund {
 export interface RefundPayment {
   readonly chain: AttestedChain;
   readonly transactionId: string;
-  /** The earliest of the deadlines that apply. Unix seconds. */
+  /** The earliest deadline that applies. Unix seconds. */
   readonly deadline: number;
   readonly extraData: Hex;
   readonly wanted: readonly {
@@ -34,9 +34,8 @@ export interface RefundPayment {
 }
 
 /**
- * The claims in the order of the request: one for each input of the order, each naming an option that the
- * order has.
- * @throws AttestationError invalid_request or not_found, ServiceError for an id in another spelling.
+ * The claims in request order: one per input of the order, each naming one of the order's refund options.
+ * @throws AttestationError invalid_request or not_found, ServiceError for an id that is not canonical
  */
 export function readClaimedRefunds(
   chains: AttestedChains,
@@ -77,11 +76,12 @@ export function readClaimedRefunds(
 }
 
 /**
- * What the transactions must have paid. Refunds of one transaction to one recipient in one currency are
- * wanted in sum: one transfer cannot give two inputs back.
- * @param inputs by position in the order. @param difference see `weightedDifference`.
- * @throws AttestationError rejected when refunds of one transaction name different fill contracts: its
- * transfers could not be told apart.
+ * What the transactions must have paid. Refunds in one transaction to one recipient in one currency are
+ * summed, so that one transfer cannot refund two inputs.
+ * @param inputs by index in the order
+ * @param difference see `weightedDifference`
+ * @throws AttestationError rejected if refunds of one transaction name different fill contracts: its
+ * transfers could not be distinguished
  */
 export function refundPayments(
   claimed: readonly ClaimedRefund[],

@@ -15,7 +15,7 @@ const hub = { name: "hub", chainId: 9 } as Parameters<typeof statusReport>[0]["h
 const chain = { name: "exchange", vmType: "hyperliquid-vm" } as AttestedChain["chain"];
 const evidence: EvidenceSource = { chain, deposits: away, payments: away, withdrawal: away, close: away };
 
-test("a family without blocks is reachable once its endpoint has answered anything", async () => {
+test("a chain family without blocks is reachable once its endpoint has answered anything", async () => {
   const clock = { nowMs: 50_000 };
   const answers: number[] = [];
   const report = statusReport(

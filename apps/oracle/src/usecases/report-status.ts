@@ -6,9 +6,9 @@ import type { AttestedChain } from "../ports/attested-chains.ts";
 import type { Aggregation } from "./with-peers.ts";
 import { within } from "./within.ts";
 
-/** A report serves all callers for this long: asking often costs the nodes nothing. */
+/** How long one report serves all callers: frequent requests cost the nodes nothing. */
 const KEPT_MS = 10_000;
-/** A node that takes longer is called unreachable. */
+/** A slower node is reported as unreachable. */
 const ANSWERED_WITHIN_MS = 3_000;
 
 export interface StatusFacts {
@@ -19,10 +19,7 @@ export interface StatusFacts {
 
 type Asked<T> = { readonly value: T } | { readonly problem: string };
 
-/**
- * Asks every chain and the hub, all at once, and never more than once in some seconds. What does not answer
- * is part of the report.
- */
+/** Asks every chain and the hub at once, at most once per few seconds. Reports those that do not answer. */
 export function statusReport(
   { chains, hub, hubReader }: Pick<AttestationServices, "chains" | "hub" | "hubReader">,
   { policy }: Pick<Aggregation, "policy">,
@@ -101,7 +98,7 @@ async function ask<T>(question: () => Promise<T>): Promise<Asked<T>> {
   try {
     return { value: await within(ANSWERED_WITHIN_MS, question) };
   } catch (error) {
-    // Not its message: that is for the log, and callers are strangers.
+    // Not its message: callers are untrusted, and the log has it.
     return { problem: error instanceof RpcFault ? error.kind : "timeout" };
   }
 }

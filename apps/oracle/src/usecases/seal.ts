@@ -14,7 +14,7 @@ export function executionDigestOf(hub: AttestationHub): (execution: Execution) =
   return executionDigester({ ...hub.domain, chainId: hub.chainId, verifyingContract: hub.oracleAddress });
 }
 
-/** Signs with one key for one hub. `onSigned` is told of every attempt. */
+/** Signs with one key for one hub. Calls `onSigned` for every attempt. */
 export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok: boolean) => void): Sealer {
   const executionDigest = executionDigestOf(hub);
   const sign = async (digest: Hex32): Promise<Hex> => {

@@ -5,7 +5,7 @@ import { knownChain } from "./known-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
-/** Gives each deposit, whole, from its order's account to the solver, in the order of the order's inputs. */
+/** Moves each whole deposit from its order's account to the solver, in the order of the inputs. */
 export function depositsToSolver(signed: SignedOrder, inputs: readonly SettledInput[]): readonly Hex[] {
   const solver = hubAlias(signed.solverChain, signed.order.solver);
   return inputs.map(({ chain, deposit, timestamp }) =>

@@ -10,7 +10,7 @@ import { inOrder } from "./in-order.ts";
 import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 
-/** Which deposit is said to pay an input; ids canonical. */
+/** The deposit claimed to pay an input; ids canonical. */
 export interface ClaimedInput {
   readonly transactionId: string;
   readonly onchainId: Hex32;
@@ -28,8 +28,8 @@ export interface SettledInput {
 }
 
 /**
- * The claims in the order of the request, each input of the order claimed exactly once and no deposit twice.
- * @throws AttestationError invalid_request, ServiceError for an id in another spelling.
+ * The claims in request order: each input exactly once, and no deposit twice.
+ * @throws AttestationError invalid_request, ServiceError for an id that is not canonical
  */
 export function readClaimedInputs(
   chains: AttestedChains,
@@ -58,9 +58,9 @@ export function readClaimedInputs(
 }
 
 /**
- * The deposits behind the claims, in the order of the order's inputs: each final, made for this very order,
- * in the input's currency on the input's chain.
- * @throws AttestationError for the first input that is not so paid.
+ * The claimed deposits in the order of the inputs: each final, made for this very order, in the input's
+ * currency on the input's chain.
+ * @throws AttestationError for the first input without such a deposit
  */
 export async function settledInputs(
   chains: AttestedChains,

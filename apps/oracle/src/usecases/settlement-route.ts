@@ -12,7 +12,7 @@ import {
   unsignedExecution,
 } from "./message-slots.ts";
 
-/** The common form of the answers about fills and refunds. */
+/** The common format of the answers about fills and refunds. */
 export interface SettlementAnswer<Data> {
   readonly message: {
     readonly data: Data;
@@ -23,13 +23,13 @@ export interface SettlementAnswer<Data> {
   readonly execution: Execution;
 }
 
-/** What a fill or refund that was asked about must be answered with. */
+/** The expected answer for a requested fill or refund. */
 export interface SettlementSubject<Data> {
   readonly path: string;
   readonly data: Data;
   readonly orderId: Hex32;
   readonly idempotencyKey: Hex32;
-  /** The answer that a JSON is by the route's schema. */
+  /** Parses JSON with the route's schema. */
   readonly read: (json: unknown) => SettlementAnswer<unknown> | undefined;
   readonly messageId: (difference: bigint) => Hex32;
 }

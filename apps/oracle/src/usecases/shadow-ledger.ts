@@ -1,20 +1,20 @@
 import type { ShadowReport } from "@causeway/wire";
 
-/**
- * What this oracle said itself, compared with the answer that was given; `alone`: nobody else signed that
- * answer.
- */
+/** This oracle's own answer compared with the final one. `alone`: no other oracle signed the final one. */
 type Outcome = keyof ShadowReport["local"];
 
-/** Counts how often this oracle said what was answered, and how its peers did, since the process started. */
+/**
+ * Counts how often this oracle agreed with the final answer, and how often its peers answered, since the
+ * start.
+ */
 export interface ShadowLedger {
   note(local: Outcome): void;
-  /** A peer gave an answer that could be looked at, or none. */
+  /** Counts a peer's answer, or its failure to answer. */
   notePeer(name: string, outcome: "answered" | "failed" | "diverged"): void;
   report(): ShadowReport;
 }
 
-/** @param sinceMs start of the process, ms since epoch. */
+/** @param sinceMs start of the process, ms since epoch */
 export function createShadowLedger(shadow: boolean, sinceMs: number): ShadowLedger {
   const local = { ok: 0, alone: 0, failed: 0, mismatch: 0, pending: 0 };
   const peers = new Map<string, { answered: number; failed: number; diverged: number }>();
@@ -29,7 +29,7 @@ export function createShadowLedger(shadow: boolean, sinceMs: number): ShadowLedg
     },
     report() {
       const { ok, alone, failed, mismatch, pending } = local;
-      // Whoever stands alone agrees with nobody: it says nothing for this oracle, and nothing against it.
+      // An answer that no other oracle signed says nothing for this oracle, and nothing against it.
       const compared = ok + failed + mismatch;
       return {
         shadow,

@@ -10,17 +10,15 @@ import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
 
-/** A deposit with such an id carries none. */
+/** A deposit with this id has none. */
 const NO_ID = `0x${"00".repeat(16)}`;
 
 /**
- * "The wallet has said what its nonce is for": the entry that the hub's mapping takes. No chain is asked: the
- * wallet's signature is all there is to it. A wallet may sign several ids for one nonce; the hub keeps the
- * first that is brought to it.
- *
- * Only accounts with a key can say so: nothing is known here about what a contract on the chain of the
- * signature would say.
- * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ * Attests "the wallet signed this nonce mapping": the entry for the hub's mapping contract. Needs no chain,
+ * only the wallet's signature. A wallet may sign several ids for one nonce; the hub keeps the first that is
+ * submitted.
+ * Only for accounts with a key: contract signatures cannot be verified here.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function signNonceMapping({
   chains,
@@ -69,10 +67,10 @@ function mappingRoute(
   entry: SetEntry,
 ): AttestationRoute<NonceMappingAnswer> {
   const domain = `${hub.chainId}:${contract}`;
-  // All of the entry follows from the request: a peer can only add its signature.
+  // The request determines the whole entry: a peer can only add its signature.
   const wanted = canonicalJson(canonicalValue(entry));
-  const unsigned = ({ genericMapping: { signatures: _, ...said } }: NonceMappingAnswer): unknown =>
-    canonicalValue(said);
+  const unsigned = ({ genericMapping: { signatures: _, ...rest } }: NonceMappingAnswer): unknown =>
+    canonicalValue(rest);
   return {
     path: "/attestations/signatures/nonce-mapping/v2",
     parse(json) {

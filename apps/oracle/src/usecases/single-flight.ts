@@ -1,6 +1,6 @@
 /**
- * Shares the work of requests that ask the same while the first is under way. Nothing is kept afterwards:
- * what is not final now may be a moment later.
+ * Shares the work of equal requests while the first is in progress. Caches nothing: what is not final now may
+ * be a moment later.
  */
 export function singleFlight<Value>(): (key: string, start: () => Promise<Value>) => Promise<Value> {
   const underWay = new Map<string, Promise<Value>>();

@@ -9,17 +9,17 @@ import type { ShadowLedger } from "./shadow-ledger.ts";
 import { singleFlight } from "./single-flight.ts";
 import { within } from "./within.ts";
 
-/** How answers come about, the same for every route. */
+/** How answers are aggregated, the same for every route. */
 export interface Aggregation {
   readonly peers: readonly Peer[];
   readonly policy: QuorumPolicy;
-  /** Bounds what this oracle itself does for one request. ms */
+  /** Time for this oracle's own work on one request. ms */
   readonly localDeadlineMs: number;
-  /** Bounds each peer's call as a whole. ms */
+  /** Time for each peer's whole call. ms */
   readonly peerTimeoutMs: number;
   readonly events: OracleEvents;
   readonly ledger: ShadowLedger;
-  /** Takes a place for a call of this caller, see `boundCalls`. */
+  /** Admits a call of this caller, see `boundCalls`. */
   readonly enter: (caller: string) => () => void;
 }
 
@@ -29,9 +29,8 @@ interface Options {
 }
 
 /**
- * A use case with its peers: understands the request, attests it here, asks the peers when the request wants
- * them, and says what stands behind the answer. Requests that ask the same while the first is under way share
- * its work here; so do calls to peers (`connectPeer`).
+ * Runs a use case with peers: parses the request, attests it here, asks the peers if requested, and reports
+ * the agreement. Equal requests share the work of the one in progress; so do calls to peers (`connectPeer`).
  */
 export function withPeers<Request extends Options, Answer>(
   path: string,
@@ -74,7 +73,7 @@ export function withPeers<Request extends Options, Answer>(
       events.attested({ route: path, family, outcome: outcomeOf(error), error });
       throw error;
     } finally {
-      // Not before its work has ended: who hangs up could otherwise start any amount of it.
+      // Not before its work has ended: a caller that disconnects could otherwise start any amount of it.
       if (release !== undefined) work.then(release, release);
     }
   };
@@ -85,7 +84,7 @@ function alone<Answer>(
   answer: Answer,
   policy: QuorumPolicy,
 ): Attested<Answer> {
-  // Without a list a threshold means nothing.
+  // A threshold has no meaning without a list of signers.
   const threshold = policy.signers === undefined ? 1 : policy.threshold;
   return { answer, quorum: { signers: understood.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
 }
@@ -126,7 +125,7 @@ async function together<Answer>(
       (late) => ledger.note(saysSame(route, late, answer) ? "ok" : "mismatch"),
       () => ledger.note("failed"),
     );
-  // Nothing that was signed, or only by this oracle, is no agreement.
+  // An answer signed by no one, or only by this oracle, is not an agreement.
   else ledger.note(quorum.local === "ok" && quorum.signers < 2 ? "alone" : quorum.local);
   return { answer, quorum };
 }

@@ -9,17 +9,17 @@ import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
 export interface WithdrawalOrder {
   readonly asked: HubWithdrawal;
   readonly depository: string;
-  /** Smallest units; above zero. */
+  /** Base units; above zero. */
   readonly amount: bigint;
   /** The withdrawal address. */
   readonly address: Address;
-  /** The request in canonical spelling, as answers repeat it. */
+  /** The request in canonical format, for the answer. */
   readonly echo: HubWithdrawal["words"] & { settlementChainId: string; expectedAmount: string };
 }
 
 /**
- * @throws ServiceError INVALID_REQUEST, AttestationError: another hub, an unknown chain, no depository, an
- * amount of zero.
+ * @throws ServiceError INVALID_REQUEST, AttestationError: another hub, an unknown chain, no depository, or a
+ * zero amount
  */
 export function readWithdrawalOrder(
   { chains, hub }: Pick<AttestationServices, "chains" | "hub">,
@@ -41,9 +41,9 @@ export function readWithdrawalOrder(
 }
 
 /**
- * Nothing is set aside for a chain that cannot be read here: what became of the withdrawal could never be
- * attested, and the balance would stay where it is.
- * @throws AttestationError upstream_unavailable.
+ * Refuses chains that cannot be read here: the outcome of the withdrawal could never be attested, and the
+ * amount would be stuck.
+ * @throws AttestationError upstream_unavailable
  */
 export function mustBeConcludable(
   { chains }: Pick<AttestationServices, "chains">,

@@ -3,13 +3,14 @@ import { rejected } from "../ports/attestation-error.ts";
 import type { ClaimedRefund, RefundPayment } from "./refund-plan.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
-// A payment settles once, so it must settle something worth it: else anybody could make a deposit of dust for
-// the same order, have the payment attested for that, and leave the solver without its key for the real
-// deposit. Input by input: a sum over inputs would let much of one pay for dust of another. See ADR 9.
+// A payment settles once, so its deposits must be worth it: otherwise anyone could deposit dust for the same
+// order and have the payment attested for that, leaving the solver without credit for the real deposit.
+// Checked per input: in a sum, much of one input could hide dust of another. See ADR 9.
 
 /**
- * A fill is worth deposits of at least what the order asks for, in every input.
- * @param inputs by position in the order. @throws AttestationError rejected.
+ * Requires deposits of at least the requested amount in every input.
+ * @param inputs by index in the order
+ * @throws AttestationError rejected
  */
 export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]): void {
   for (const at of inputs.keys())
@@ -21,12 +22,12 @@ export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]
 }
 
 /**
- * A refund is worth no less than it gave: all that was paid in a currency of a chain, by all transactions to
- * all recipients, is at most what the inputs that it gives back deposited there. Where one of those was
- * deposited in another currency the amounts say nothing about each other: then each of them must have been of
- * all that the order asks for.
- * @param paid what arrived, for every payment one figure per wanted receipt. @param inputs by position in the
- * order. @throws AttestationError rejected.
+ * Requires that a refund gave no more than its inputs deposited: per currency and chain, the payments of all
+ * transactions to all recipients. If an input was deposited in another currency, amounts are not comparable;
+ * then every input must have been deposited in full.
+ * @param paid for every payment, one received amount per wanted receipt
+ * @param inputs by index in the order
+ * @throws AttestationError rejected
  */
 export function mustBeWorthRefunding(
   order: Order,

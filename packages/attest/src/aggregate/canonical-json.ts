@@ -1,7 +1,7 @@
 /**
- * The one JSON text of a plain value: keys in code-unit order, no blanks, fields that are undefined left out.
- * Equal values have equal texts, however they were put together. @throws TypeError for what plain JSON cannot
- * hold (bigint, function, a number that is not finite).
+ * The one JSON text of a plain value: keys in code-unit order, no whitespace, undefined fields omitted. Equal
+ * values have equal texts.
+ * @throws TypeError for what plain JSON cannot hold (bigint, function, a number that is not finite)
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === "boolean" || typeof value === "string") return JSON.stringify(value);

@@ -4,67 +4,68 @@ import { sha256, stringToBytes } from "viem";
 import type { AttestationRoute, ClaimedSignature, SignatureSlot } from "./attestation-route.ts";
 import { canonicalJson } from "./canonical-json.ts";
 
-/** Who gave an answer: this oracle, or the peer at this place of the list. */
+/** The source of an answer: this oracle, or the peer at this index of the list. */
 export type AnswerSource = "local" | number;
 
-/** One answer, as it came in. Every source gives one answer at most. */
+/** One answer as received. Every source gives at most one. */
 export interface Arrival<Answer> {
   readonly source: AnswerSource;
   readonly answer: Answer;
 }
 
-/** Whose signatures count, and how many are enough to answer early. */
+/** Which signers count, and how many allow an early answer. */
 export interface QuorumPolicy {
-  /** Lower case. Undefined: whoever signed what this oracle signs counts, and nothing is answered early. */
+  /** Lower case. Undefined: every signer of what this oracle signs counts, and there is no early answer. */
   readonly signers: ReadonlySet<Address> | undefined;
-  /** At least 1; without meaning when there are no `signers`. */
+  /** At least 1; ignored without `signers`. */
   readonly threshold: number;
-  /** The only signer that an answer of this oracle is believed to carry. Lower case. */
+  /** The only signer accepted in this oracle's own answer. Lower case. */
   readonly localSigner: Address;
 }
 
 /**
- * Who made this signature; undefined when it is not one canonical signature (65 bytes, lower-case hex, v 27
- * or 28, low s). Must never throw.
+ * The signer of this signature; undefined unless it is one canonical signature (65 bytes, lower-case hex, v
+ * 27 or 28, low s). Must never throw.
  */
 export type RecoverSigner = (digest: Hex32, signature: string) => Address | undefined;
 
-/** An answer of which it is known who signed what. */
+/** An answer with its recovered signers. */
 export interface Examined<Answer> extends Arrival<Answer> {
   /**
    * Answers with the same key may be combined: same unsigned payload, same signing domains, arrays in the
    * same order.
    */
   readonly key: Hex32;
-  /** For each slot, who truly signed it and how; the first of a signer's signatures. */
+  /** For each slot, its recovered signers and their signatures; the first signature of each signer. */
   readonly slots: readonly ReadonlyMap<Address, Hex>[];
   readonly refused: readonly RefusedSignature[];
 }
 
-/** A signature that counts for nothing. */
+/** A signature that does not count. */
 export interface RefusedSignature {
   readonly slot: number;
-  /** As it was claimed, cut to the length of an address: it is foreign text. */
+  /** The claimed signer, truncated to the length of an address: it is untrusted text. */
   readonly claimedSigner: string;
   /**
-   * `notTheirs`: the claimed signer did not make it over this payload and domain. `stranger`: not on the
-   * list. `tooMany`: not looked at.
+   * `notTheirs`: the claimed signer did not sign this payload and domain. `stranger`: not on the list.
+   * `tooMany`: not checked.
    */
   readonly reason: "notTheirs" | "stranger" | "tooMany";
 }
 
-/** Recovering costs time, and a peer says how much is to be recovered: no oracle needs to pass on more. */
+/**
+ * Recovery costs time, and the peer decides how many signatures it sends; no oracle needs to pass on more.
+ */
 const MAX_SIGNATURES_PER_SLOT = 64;
 /**
- * For a whole answer of a peer; more where it has more slots, because an honest one holds its own signature
- * in each.
+ * Maximum per peer answer; more if it has more slots, because an honest answer has its own signature in each.
  */
 const MAX_RECOVERIES_PER_ANSWER = 256;
 
 /**
- * Finds out who signed an answer. Believes no claim: each signature is recovered over the digest that this
- * oracle itself makes of the payload, and must lead to the address that is said to have made it.
- * @throws what `route` throws for an answer that it cannot describe.
+ * Recovers who signed an answer. Trusts no claim: each signature is recovered over the digest that this
+ * oracle computes from the payload, and must lead to its claimed signer.
+ * @throws what `route` throws for an answer that it cannot describe
  */
 export function examine<Answer>(
   { source, answer }: Arrival<Answer>,
@@ -105,16 +106,16 @@ function judge(
 ): { readonly signer: Address; readonly signature: Hex } | "notTheirs" | "stranger" {
   const claimed = parseAddress(claim.signer);
   if (claimed === undefined) return "notTheirs";
-  // Before the recovery, which is dear: strangers cannot make us work.
+  // Before the expensive recovery: unknown signers must not cause work.
   if (!mayCount(claimed)) return "stranger";
   const signer = recover(digest, claim.signature)?.toLowerCase();
-  // What recovers is canonical hex, so the text may be passed on.
+  // A recoverable signature is canonical hex, so its text may be passed on.
   return signer === claimed ? { signer: claimed, signature: claim.signature as Hex } : "notTheirs";
 }
 
 function keyOf(unsigned: unknown, slots: readonly SignatureSlot[]): Hex32 {
-  // The digests follow from the payload. They are here all the same: whatever a route forgets to name,
-  // signatures over different bytes never mix.
+  // The payload determines the digests. They are included anyway, so that signatures over different bytes
+  // never mix even if a route omits a field.
   const signed = slots.map(({ domain, digest }) => [domain, digest]);
   return sha256(stringToBytes(canonicalJson([unsigned, signed])));
 }

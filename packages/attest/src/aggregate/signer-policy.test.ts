@@ -11,7 +11,7 @@ const problemsOf = (signers: string | undefined, threshold?: string): readonly s
   return problems;
 };
 
-test("34: a threshold that is not a whole number of at least one is refused, with a list and without", () => {
+test("refuses a threshold that is not a whole number of at least one, with a list and without", () => {
   for (const threshold of [
     "0",
     "-1",
@@ -34,7 +34,7 @@ test("34: a threshold that is not a whole number of at least one is refused, wit
   }
 });
 
-test("34: an empty threshold is an unset one: 1", () => {
+test("an empty threshold counts as unset: 1", () => {
   for (const threshold of [undefined, ""])
     expect(readSignerPolicy({ signers: LOCAL, threshold, localSigner: LOCAL })).toEqual({
       policy: { signers: new Set([LOCAL]), threshold: 1, localSigner: LOCAL },
@@ -43,7 +43,7 @@ test("34: an empty threshold is an unset one: 1", () => {
     });
 });
 
-test("34: more signers than the list has can never sign", () => {
+test("refuses a threshold above the number of signers", () => {
   expect(problemsOf(`${LOCAL};${OTHER}`, "2")).toEqual([]);
   expect(problemsOf(`${LOCAL};${OTHER}`, "3")).toEqual([
     "ORACLE_SIGNERS_THRESHOLD is 3, but ORACLE_SIGNERS lists only 2 signer(s)",
@@ -51,7 +51,7 @@ test("34: more signers than the list has can never sign", () => {
   expect(problemsOf(`${LOCAL};${OTHER};${OTHER}`, "3")).toHaveLength(1);
 });
 
-test("34: an entry that is no address is named by its place", () => {
+test("names an entry that is not an address by its position", () => {
   for (const entry of [
     "0x12",
     `0x${"1".repeat(39)}`,
@@ -64,11 +64,11 @@ test("34: an entry that is no address is named by its place", () => {
     expect(problemsOf(`${LOCAL};${entry};${OTHER}`)).toEqual(["ORACLE_SIGNERS entry 2 is not an address"]);
 });
 
-test("34: the zero address signs for everybody whose signature cannot be read, and is refused", () => {
+test("refuses the zero address, which would sign every unreadable signature", () => {
   expect(problemsOf(`${LOCAL};0x${"0".repeat(40)}`)).toEqual(["ORACLE_SIGNERS entry 2 is the zero address"]);
 });
 
-test("34: an address in mixed case must have the right checksum", () => {
+test("an address in mixed case must have the right checksum", () => {
   const right = getAddress(OTHER);
   expect(problemsOf(`${LOCAL};${right}`)).toEqual([]);
   expect(problemsOf(`${LOCAL};0x${OTHER.slice(2).toUpperCase()}`)).toEqual([]);
@@ -78,25 +78,25 @@ test("34: an address in mixed case must have the right checksum", () => {
   expect(problemsOf(`${LOCAL};${flipped}`)).toHaveLength(1);
 });
 
-test("34: the local signer, wherever its address comes from, must be on the list", () => {
+test("the local signer must be on the list, wherever its address comes from", () => {
   expect(problemsOf(OTHER)).toEqual([`ORACLE_SIGNERS must include the local signer, ${LOCAL}`]);
   expect(problemsOf(`${getAddress(LOCAL)};${OTHER}`)).toEqual([]);
 });
 
-test("34: a list that names nobody is no list that was left out", () => {
+test("a list without addresses is not the same as no list", () => {
   expect(problemsOf(";")).not.toEqual([]);
   expect(problemsOf(" ")).not.toEqual([]);
   expect(problemsOf("")).toEqual([]);
 });
 
-test("35: one address in two spellings is one signer", () => {
+test("one address in two formats is one signer", () => {
   expect(problemsOf(`${LOCAL};${getAddress(LOCAL)}`, "2")).toEqual([
     "ORACLE_SIGNERS_THRESHOLD is 2, but ORACLE_SIGNERS lists only 1 signer(s)",
   ]);
   expect(problemsOf(`${LOCAL};${getAddress(LOCAL)}`, "1")).toEqual([]);
 });
 
-test("a ; at the end and blanks around entries are how lists are written by hand", () => {
+test("accepts a trailing ; and spaces around entries", () => {
   const { policy } = readSignerPolicy({
     signers: `${LOCAL} ; ${OTHER};`,
     threshold: "2",
@@ -105,7 +105,7 @@ test("a ; at the end and blanks around entries are how lists are written by hand
   expect(policy?.signers).toEqual(new Set([LOCAL, OTHER]));
 });
 
-test("a threshold without a list is ignored with a warning", () => {
+test("ignores a threshold without a list, with a warning", () => {
   const { policy, warnings } = readSignerPolicy({ signers: undefined, threshold: "1", localSigner: LOCAL });
   expect(policy?.signers).toBeUndefined();
   expect(warnings).toEqual(["ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set"]);

@@ -5,9 +5,11 @@ import type { QuorumPolicy } from "./examine.ts";
 export interface SignerSettings {
   /** `ORACLE_SIGNERS`: addresses joined with `;`. Undefined or empty: no list. */
   readonly signers: string | undefined;
-  /** `ORACLE_SIGNERS_THRESHOLD` as it was written. Undefined or empty: 1. */
+  /** The raw text of `ORACLE_SIGNERS_THRESHOLD`. Undefined or empty: 1. */
   readonly threshold: string | undefined;
-  /** The address this oracle signs with; of a remote key, what the key service says it is. Lower case. */
+  /**
+   * The address that this oracle signs with; for a remote key, as reported by the key service. Lower case.
+   */
   readonly localSigner: Address;
 }
 
@@ -16,15 +18,14 @@ export interface SignerPolicy {
   readonly policy: QuorumPolicy | undefined;
   /** Why the oracle must not start; one sentence each. */
   readonly problems: readonly string[];
-  /** What the operator should know all the same. */
+  /** What the operator should know although the oracle starts. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Which signers count, from what the operator set. A threshold that is not a whole number of at least 1, or
- * larger than the number of different signers, an entry that is no address (in mixed case: with a wrong
- * checksum), the zero address, and a list without this oracle are problems: each would make a quorum mean
- * something else than was intended.
+ * Reads which signers count from the settings. Problems are a threshold that is not a whole number of at
+ * least 1 or exceeds the number of distinct signers, a malformed entry (or one with a wrong checksum), the
+ * zero address, and a list without this oracle: each would change the meaning of the quorum.
  */
 export function readSignerPolicy({ signers, threshold, localSigner }: SignerSettings): SignerPolicy {
   const problems: string[] = [];
@@ -38,8 +39,7 @@ export function readSignerPolicy({ signers, threshold, localSigner }: SignerSett
     if (isThresholdSet)
       warnings.push("ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set");
   } else {
-    // Compared with what is valid only when everything is: otherwise the count would be a second word about
-    // the same mistake.
+    // Compare only if everything else is valid: otherwise the count would report the same mistake twice.
     if (problems.length === 0 && needed !== undefined && needed > list.size)
       problems.push(
         `ORACLE_SIGNERS_THRESHOLD is ${needed}, but ORACLE_SIGNERS lists only ${list.size} signer(s)`,
@@ -54,10 +54,7 @@ export function readSignerPolicy({ signers, threshold, localSigner }: SignerSett
   };
 }
 
-/**
- * The different addresses of the list; adds a problem for each entry that is none. One `;` at the end is
- * allowed.
- */
+/** The distinct addresses of the list; adds a problem for each malformed entry. A trailing `;` is allowed. */
 function readSigners(text: string, problems: string[]): ReadonlySet<Address> {
   const entries = text.split(";").map((entry) => entry.trim());
   if (entries.length > 1 && entries.at(-1) === "") entries.pop();

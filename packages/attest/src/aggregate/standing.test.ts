@@ -10,7 +10,7 @@ import { answerOf, standing } from "./standing.ts";
 interface Lines {
   readonly lines: readonly { readonly text: string; readonly signatures: readonly ClaimedSignature[] }[];
   readonly domain: string;
-  /** Not signed, not compared. */
+  /** Neither signed nor compared. */
   readonly remark: string;
 }
 
@@ -29,8 +29,8 @@ const route: AttestationRoute<Lines> = {
 const digestOf = (text: string): Hex => keccak256(stringToBytes(text));
 
 /**
- * Real curves are slow for a thousand runs, and are tested elsewhere: here a signature names its maker, what
- * was signed and a variant (a remote key does not sign twice alike).
+ * Real curves are slow for a thousand runs, and have their own tests: here a signature names its signer, the
+ * signed text and a variant (a remote key never signs twice alike).
  */
 const sign = (signer: Address, digest: Hex, variant = 0): Hex =>
   `0x${signer.slice(2)}${digest.slice(2)}0${variant}`;
@@ -93,7 +93,7 @@ const fold = (arrivals: readonly Arrival<Lines>[], policy: QuorumPolicy) =>
     policy,
   );
 
-test("the order of arrival changes not one byte of the answer", () => {
+test("the order of arrival changes no byte of the answer", () => {
   fc.assert(
     fc.property(
       arrivalsArbitrary.chain((arrivals) =>
@@ -108,7 +108,7 @@ test("the order of arrival changes not one byte of the answer", () => {
   );
 });
 
-test("every signature that goes out was made by a different counted signer over its own place, in ascending order", () => {
+test("every outgoing signature is by a different accepted signer over its own slot, in ascending order", () => {
   fc.assert(
     fc.property(arrivalsArbitrary, policyArbitrary, (arrivals, policy) => {
       const { best, complete } = fold(arrivals, policy);
@@ -128,7 +128,7 @@ test("every signature that goes out was made by a different counted signer over 
   );
 });
 
-test("an answer given early has enough true, different, listed signers, whatever else would still come", () => {
+test("an early answer has enough valid, different, listed signers, whatever else would follow", () => {
   fc.assert(
     fc.property(arrivalsArbitrary, policyArbitrary, (arrivals, policy) => {
       for (let seen = 0; seen <= arrivals.length; seen++) {
@@ -139,7 +139,7 @@ test("an answer given early has enough true, different, listed signers, whatever
         expect([...signers].filter((signer) => LISTED.has(signer)).length).toBeGreaterThanOrEqual(
           policy.threshold,
         );
-        // What comes later can make the answer stronger, never take it back.
+        // Later answers can strengthen the answer, but never withdraw it.
         expect(fold(arrivals, policy).complete).toBe(true);
         break;
       }
@@ -148,7 +148,7 @@ test("an answer given early has enough true, different, listed signers, whatever
   );
 });
 
-test("what a stranger adds changes nothing", () => {
+test("an unlisted signer changes nothing", () => {
   fc.assert(
     fc.property(
       arrivalsArbitrary,
@@ -165,13 +165,13 @@ test("what a stranger adds changes nothing", () => {
 
 const policy: QuorumPolicy = { signers: LISTED, threshold: 2, localSigner: L };
 
-/** One line signed by these, each over the text beside it. */
+/** One line signed by these, each over the given text. */
 function line(text: string, by: readonly (readonly [Address, string])[], remark = ""): Lines {
   const signatures = by.map(([signer, signed]) => ({ signer, signature: sign(signer, digestOf(signed)) }));
   return { lines: [{ text, signatures }], domain: "ours", remark };
 }
 
-test("of two equal groups without this oracle the one with the smaller key is answered", () => {
+test("of two equal groups without this oracle, the one with the smaller key wins", () => {
   const x = { source: 0, answer: line("x", [[A, "x"]]) };
   const y = { source: 1, answer: line("y", [[B, "y"]]) };
   const keys = [x, y].map((arrival) => examine(arrival, route, policy, recover).key).sort();
@@ -188,7 +188,7 @@ test("an answer of this oracle carries its own signature or none that counts", (
   expect(fold([arrival], policy).best).toBeUndefined();
 });
 
-test("words that nobody signed are this oracle's, else those of the first peer whose signature counts", () => {
+test("unsigned fields come from this oracle, else from the first peer whose signature counts", () => {
   const idle = { source: 0, answer: line("x", [[A, "y"]], "of one who signed nothing") };
   const first = { source: 1, answer: line("x", [[B, "x"]], "first") };
   const second = { source: 2, answer: line("x", [[C, "x"]], "second") };
@@ -197,7 +197,7 @@ test("words that nobody signed are this oracle's, else those of the first peer w
   expect(fold([second, first, idle, local], policy).best?.answer.remark).toBe("ours");
 });
 
-test("of a signer's two signatures the one from the earlier place goes out, not the one that came earlier", () => {
+test("of a signer's two signatures, the one from the earlier source wins, not the one that arrived earlier", () => {
   const early = { source: 0, answer: line("x", [[A, "x"]]) };
   const again: Lines = {
     ...early.answer,
@@ -207,7 +207,7 @@ test("of a signer's two signatures the one from the earlier place goes out, not 
   expect(best?.slots[0]?.[0]?.signature).toBe(sign(A, digestOf("x"), 0));
 });
 
-test("of two true signatures of one signer in one answer the first goes out", () => {
+test("keeps the first of two valid signatures by the same signer", () => {
   const signatures = [1, 0].map((variant) => ({ signer: A, signature: sign(A, digestOf("x"), variant) }));
   const { best } = fold(
     [{ source: 0, answer: { ...line("x", []), lines: [{ text: "x", signatures }] } }],
@@ -216,7 +216,7 @@ test("of two true signatures of one signer in one answer the first goes out", ()
   expect(best?.slots).toEqual([signatures.slice(0, 1)]);
 });
 
-test("answers whose digests differ are never combined, although the route names nothing that differs", () => {
+test("never combines answers with different digests, even if the route shows no difference", () => {
   const forgetful: AttestationRoute<Lines> = { ...route, unsigned: () => "the same" };
   const [x, y] = [line("x", [[A, "x"]]), line("y", [[B, "y"]])].map((answer, source) =>
     examine({ source, answer }, forgetful, policy, recover),
@@ -228,7 +228,7 @@ test("recovers at most 256 signatures of a peer's answer, or one for each of its
   const answer: Lines = {
     lines: Array.from({ length: 10 }, () => ({
       text: "x",
-      // Not theirs, so that each has to be recovered to find out.
+      // By another signer than claimed, so that each has to be recovered.
       signatures: Array.from({ length: 40 }, () => ({ signer: A, signature: sign(A, digestOf("other")) })),
     })),
     domain: "ours",

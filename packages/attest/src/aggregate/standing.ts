@@ -2,42 +2,36 @@ import type { Address, Hex32 } from "@causeway/domain";
 import type { AttestationRoute, ClaimedSignature } from "./attestation-route.ts";
 import type { AnswerSource, Examined, QuorumPolicy } from "./examine.ts";
 
-/** How things stand after some of the answers. */
+/** The state of the aggregation after some answers. */
 export interface Standing<Answer> {
-  /** The strongest group; undefined when nothing that arrived may be answered. */
+  /** The strongest group; undefined if nothing received so far may be returned. */
   readonly best: SignedGroup<Answer> | undefined;
-  /**
-   * The list of signers is in force and `best` has enough of them: what is still under way cannot be needed.
-   */
+  /** There is a list of signers and `best` has enough of them: pending answers are not needed. */
   readonly complete: boolean;
 }
 
-/** Answers that say the same, and who signed all of it. */
+/** Equal answers and the signers of all their slots. */
 export interface SignedGroup<Answer> {
   readonly key: Hex32;
-  /** Local first, then by the peers' places. */
+  /** Local first, then by the peers' order. */
   readonly sources: readonly AnswerSource[];
   /**
-   * Whose words are used for what is not signed: the local answer when it is in the group, else the first
-   * peer's whose signature counts.
+   * The source of unsigned fields: the local answer if it is in the group, else that of the first peer whose
+   * signature counts.
    */
   readonly answer: Answer;
-  /**
-   * Who signed every slot, ascending. Empty only for an answer of this oracle that leaves nothing to sign.
-   */
+  /** Signers of every slot, ascending. Empty only for an answer of this oracle with nothing to sign. */
   readonly signers: readonly Address[];
   /** For each slot the signatures of `signers`, in their order. */
   readonly slots: readonly (readonly ClaimedSignature[])[];
 }
 
 /**
- * Folds answers into groups and names the strongest: most signers, then the one that has the local answer,
- * then the smallest key. A signer counts once, and only when it signed every slot.
- *
- * The order of arrival changes nothing: answers are taken by their source. Without a list of signers only the
- * group of the local answer may be answered. An answer that leaves nothing to sign is worth nothing from a
- * peer, and less than any signed one from this oracle: neither a lagging node here nor lagging peers can hide
- * what was signed.
+ * Groups equal answers and selects the strongest group: most signers, then the local answer, then the
+ * smallest key. A signer counts once, and only if it signed every slot. The order of arrival does not matter.
+ * Without a list of signers only the local answer's group may be returned. An answer with nothing to sign is
+ * ignored from a peer, and loses to any signed one from this oracle, so that no lagging node can hide what
+ * was signed.
  */
 export function standing<Answer>(
   examined: readonly Examined<Answer>[],

@@ -1,4 +1,4 @@
 import type { VmType } from "@causeway/domain";
 
-/** Family of a chain by its name. @throws what the caller wants thrown for a chain that it does not know. */
+/** The family of a chain by its name. @throws the caller's error for an unknown chain */
 export type FamilyOf = (chain: string) => VmType;

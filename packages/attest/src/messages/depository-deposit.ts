@@ -12,7 +12,7 @@ import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";
 
-/** "This deposit is final on its chain." Addresses and ids as texts of the chain's family. */
+/** "This deposit is final on its chain." Addresses and ids are texts in the chain's format. */
 export interface DepositoryDepositMessage {
   readonly data: {
     /** Name of the chain. */
@@ -22,7 +22,7 @@ export interface DepositoryDepositMessage {
   readonly result: {
     readonly onchainId: Hex32;
     readonly depository: string;
-    /** 32 zero bytes when the deposit carries none. */
+    /** 32 zero bytes if the deposit has none. */
     readonly depositId: Hex32;
     readonly depositor: string;
     readonly currency: string;
@@ -44,8 +44,8 @@ const resultWriter = structWriter(7);
 
 /**
  * Id of the message: its EIP-712 struct hash, without a domain.
- * @throws ServiceError INVALID_REQUEST for an address or id that is not of the chain's family, RangeError for
- * a value that does not fit its type.
+ * @throws ServiceError INVALID_REQUEST for an address or id of another chain family, RangeError for a value
+ * that does not fit its type
  */
 export function depositoryDepositId(familyOf: FamilyOf, { data, result }: DepositoryDepositMessage): Hex32 {
   const vm = familyOf(data.chainId);

@@ -4,7 +4,7 @@ import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";
 
-/** States of a withdrawal as messages number them. */
+/** Numbers of the withdrawal states in messages. */
 export const WITHDRAWAL_STATUS = { pending: 0, executed: 1, expired: 2 } as const;
 
 /** "This withdrawal payload is in this final state on its chain." */
@@ -33,8 +33,8 @@ const resultWriter = structWriter(4);
 
 /**
  * Id of the message: its EIP-712 struct hash, without a domain.
- * @throws ServiceError INVALID_REQUEST for a depository that is not of the chain's family, RangeError for a
- * value that does not fit its type.
+ * @throws ServiceError INVALID_REQUEST for a depository of another chain family, RangeError for a value that
+ * does not fit its type
  */
 export function depositoryWithdrawalId(
   familyOf: FamilyOf,

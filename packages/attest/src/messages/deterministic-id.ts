@@ -2,8 +2,8 @@ import { sha256Text, toHex } from "@causeway/domain";
 import type { Hex32 } from "@causeway/domain";
 
 /**
- * sha256 of the parts in lower case, joined by colons: how on-chain ids and idempotency keys are made.
- * @throws RangeError when a part holds a colon: two lists of parts would share an id.
+ * sha256 of the lower-case parts joined by colons: the formula of on-chain ids and idempotency keys.
+ * @throws RangeError if a part holds a colon: two lists of parts would share an id
  */
 export function deterministicId(parts: readonly string[]): Hex32 {
   if (parts.some((part) => part.includes(":")))
@@ -12,9 +12,9 @@ export function deterministicId(parts: readonly string[]): Hex32 {
 }
 
 /**
- * Names one deposit inside its transaction. `index` is the block-wide log index on EVM chains, `"0"` where a
- * transaction holds one deposit at most.
- * @param transactionId canonical, see `canonicalTransactionId`.
+ * Identifies one deposit inside its transaction. `index` is the block-wide log index on EVM chains, and `"0"`
+ * where a transaction has at most one deposit.
+ * @param transactionId canonical, see `canonicalTransactionId`
  */
 export function onchainId(chain: string, transactionId: string, index: string): Hex32 {
   return deterministicId([chain, transactionId, index]);

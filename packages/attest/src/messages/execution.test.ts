@@ -26,7 +26,7 @@ test("the digest of any message id is viem's personal message hash of its raw by
   );
 });
 
-test("an id that is not 32 bytes has no digest", () => {
+test("refuses an id that is not 32 bytes", () => {
   for (const bad of ["0x", "0x12", `0x${"1".repeat(62)}`, `0x${"1".repeat(66)}`, `0x${"z".repeat(64)}`])
     expect(() => messageDigest(bad as Hex)).toThrow(RangeError);
 });
@@ -38,9 +38,9 @@ const domain = {
   verifyingContract: "0x1111111111111111111111111111111111111111",
 } as const;
 
-test("the digest of any execution is viem's typed data hash of it, whatever was hashed before", () => {
+test("the digest of any execution is viem's typed data hash, whatever was hashed before", () => {
   const aDomain = fc.record({
-    // viem leaves an empty text out of the domain's type.
+    // viem omits an empty text from the domain's type.
     name: fc.string({ minLength: 1 }),
     version: fc.string({ minLength: 1 }),
     chainId: fc.integer({ min: 1 }),
@@ -61,7 +61,7 @@ test("the digest of any execution is viem's typed data hash of it, whatever was 
   );
 });
 
-test("digesters of two domains do not disturb each other", () => {
+test("digesters of two domains do not affect each other", () => {
   const execution = {
     idempotencyKey: `0x${"ab".repeat(32)}` as Hex,
     actions: actionsVector.output.encoded as Hex[],
@@ -73,7 +73,7 @@ test("digesters of two domains do not disturb each other", () => {
   expect(first(execution)).toBe(before);
 });
 
-test("an execution with a malformed key or action has no digest; upper case changes nothing", () => {
+test("refuses an execution with a malformed key or action; upper case changes nothing", () => {
   const digest = executionDigester(domain);
   const idempotencyKey: Hex = `0x${"ab".repeat(32)}`;
   expect(digest({ idempotencyKey: `0x${"AB".repeat(32)}`, actions: ["0xAB"] })).toBe(

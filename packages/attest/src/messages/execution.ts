@@ -2,14 +2,14 @@ import { arrayHash, keccak, keccakHex, keccakText, structWriter, toHex } from "@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { typeHash } from "./struct-type.ts";
 
-/** What the hub does once: all actions, or none. */
+/** A change of the hub that happens once: all actions, or none. */
 export interface Execution {
   readonly idempotencyKey: Hex32;
   /** Encoded actions in order, see `encodeHubAction`. */
   readonly actions: readonly Hex[];
 }
 
-/** Which contract on which chain an execution is signed for. */
+/** The chain and contract that an execution is signed for. */
 export interface ExecutionDomain {
   readonly name: string;
   readonly version: string;
@@ -33,8 +33,8 @@ const EXECUTION = typeHash(executionTypes, "Execution");
 const executionWriter = structWriter(3);
 
 /**
- * The function that gives the EIP-712 digest of executions for one domain; the domain is hashed once.
- * @throws RangeError when the domain's address or an execution's key or action is malformed.
+ * Creates the function that computes EIP-712 digests of executions for one domain, which is hashed once.
+ * @throws RangeError if the domain's address or an execution's key or action is malformed
  */
 export function executionDigester(domain: ExecutionDomain): (execution: Execution) => Hex32 {
   const separator = structWriter(5)

@@ -20,7 +20,7 @@ const actions = vector.input.actions.map(({ type, data }) => {
   } as HubAction;
 });
 
-test("the actions of the contract's vectors have their bytes, and the bytes their actions", () => {
+test("encodes and decodes the actions of the contract's vectors", () => {
   expect(actions.map(encodeHubAction)).toEqual(vector.output.encoded);
   for (const [i, encoded] of vector.output.encoded.entries()) {
     expect(decodeHubAction(encoded as Hex)).toEqual(actions[i]);
@@ -49,7 +49,7 @@ const anAction: fc.Arbitrary<HubAction> = fc.oneof(
   }),
 );
 
-test("any action survives its bytes, which are the ABI's", () => {
+test("any action survives its encoding, which is the ABI's", () => {
   const types = { mint: 0, burn: 1, transfer: 2, fastMint: 3 };
   fc.assert(
     fc.property(anAction, (action) => {
@@ -67,7 +67,7 @@ test("any action survives its bytes, which are the ABI's", () => {
   );
 });
 
-test("bytes that are not exactly an action are refused", () => {
+test("refuses bytes that are not exactly an action", () => {
   for (const encoded of vector.output.encoded as Hex[]) {
     const words = encoded.slice(2).match(/.{64}/g)!;
     const withWord = (at: number, word: string): Hex => `0x${words.with(at, word).join("")}`;
@@ -89,7 +89,7 @@ test("bytes that are not exactly an action are refused", () => {
   }
 });
 
-test("any changed digit of an action is another action or none", () => {
+test("any changed digit of an action makes another action or none", () => {
   for (const encoded of vector.output.encoded as Hex[])
     fc.assert(
       fc.property(fc.nat({ max: encoded.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {
@@ -107,7 +107,7 @@ test("any changed digit of an action is another action or none", () => {
     );
 });
 
-test("an action whose values do not fit their types has no bytes", () => {
+test("refuses an action whose values do not fit their types", () => {
   const to: Hex = "0x1234567890123456789012345678901234567890";
   expect(() => encodeHubAction({ kind: "mint", to, tokenId: 1n, amount: -1n })).toThrow(RangeError);
   expect(() => encodeHubAction({ kind: "mint", to, tokenId: 1n << 256n, amount: 1n })).toThrow(RangeError);

@@ -29,8 +29,8 @@ const fastMintParameters = parseAbiParameters(
 );
 
 /**
- * The action's words: its number, then its fields (ABI).
- * @throws RangeError when an amount is no uint256 or an account no address.
+ * Encodes an action: its number, then its fields (ABI).
+ * @throws RangeError if an amount is not a uint256 or an account not an address
  */
 export function encodeHubAction(action: HubAction): Hex {
   switch (action.kind) {
@@ -57,9 +57,9 @@ export function encodeHubAction(action: HubAction): Hex {
 }
 
 /**
- * The action that `encodeHubAction` would write exactly so (in any case of hex).
- * @throws ServiceError INVALID_REQUEST for an unknown number, missing or surplus bytes, padding that is not
- * zero, a layout that is not the plain one.
+ * Decodes an action if it is exactly what `encodeHubAction` writes (in any case of hex).
+ * @throws ServiceError INVALID_REQUEST for an unknown number, missing or surplus bytes, non-zero padding, or
+ * another layout
  */
 export function decodeHubAction(encoded: Hex): HubAction {
   const hex = encoded.toLowerCase();
@@ -74,7 +74,7 @@ export function decodeHubAction(encoded: Hex): HubAction {
 function read(hex: string): HubAction | undefined {
   const word = (i: number) => hex.slice(2 + i * 64, 2 + (i + 1) * 64);
   const accountAt = (i: number): Address => `0x${word(i).slice(24)}`;
-  // A word that is missing reads as zero: written back, the action is then longer than what was read.
+  // A missing word reads as zero: the encoded action is then longer than the input, and is refused.
   const uintAt = (i: number) => BigInt(`0x${word(i) || "0"}`);
   switch (word(0)) {
     case MINT:
@@ -111,7 +111,7 @@ function readFastMint(hex: Hex): HubAction | undefined {
       rateLimiterData,
     };
   } catch {
-    // The library throws for words that point nowhere, which here is an answer.
+    // The library throws for offsets out of range, which is an ordinary result here.
     return undefined;
   }
 }

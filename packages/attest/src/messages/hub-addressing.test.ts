@@ -66,7 +66,7 @@ test("order and withdrawal addresses are the end of a hash of the packed values"
   );
 });
 
-test("upper case changes no address, and malformed values have none", () => {
+test("upper case changes no address, and malformed values are refused", () => {
   const upper = (text: string): Hex => `0x${text.slice(2).toUpperCase()}`;
   expect(orderAddress(chain, { ...deposit, depositor: upper(depositor), depositId: upper(depositId) })).toBe(
     orderVector.output.packed,
@@ -86,7 +86,7 @@ test("upper case changes no address, and malformed values have none", () => {
   expect(() => withdrawalAddress(chain, { ...target, ownerAlias: "0x12", nonce })).toThrow(RangeError);
 });
 
-test("one text is another token and account on every chain, whichever was asked for first and however often", () => {
+test("one text is another token and account on every chain, in any order and however often it is requested", () => {
   const text = `0x${"c3".repeat(20)}`;
   const names = ["base", "base2", "optimism"];
   const asked = [...names, ...names].map((name) => {
@@ -97,7 +97,7 @@ test("one text is another token and account on every chain, whichever was asked 
   expect(asked.slice(names.length)).toEqual(asked.slice(0, names.length));
 });
 
-test("many others that were asked for meanwhile change no answer", () => {
+test("many other requests in between change no answer", () => {
   const text = `0x${"c4".repeat(20)}`;
   const before = [hubTokenId(chain, text), hubAlias(chain, text)];
   for (let index = 0; index < 10_000; index++) hubAlias(chain, `0x${index.toString(16).padStart(40, "0")}`);

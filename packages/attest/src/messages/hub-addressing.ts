@@ -1,14 +1,14 @@
 import { bytesOf, encodeAddress, keccak, toHex, writeHex } from "@causeway/domain";
 import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
 
-/** What of a chain enters an address on the hub. */
+/** The parts of a chain that its hub addresses depend on. */
 export type HubChain = Pick<AttestationChain, "name" | "vmType">;
 
 const utf8 = new TextEncoder();
 
 /**
- * Hash of values laid side by side without lengths. Only the last variable-length value may come from
- * outside, or two lists of values would meet.
+ * Hash of concatenated values without lengths. Only the last variable-length value may be untrusted, or two
+ * lists of values could collide.
  */
 function packedHash(...values: readonly Uint8Array[]): Uint8Array {
   const packed = new Uint8Array(values.reduce((length, value) => length + value.length, 0));
@@ -21,8 +21,7 @@ function packedHash(...values: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Currencies and solvers return in every attestation. A pure function stays pure; bounded, because depositors
- * come from outside.
+ * Currencies and solvers recur in every attestation. The cache is bounded, because depositors are untrusted.
  */
 const MAX_REMEMBERED = 4_096;
 const LONGEST_REMEMBERED = 256;
@@ -32,7 +31,7 @@ function rememberedOfChain<T>(
 ): (chain: HubChain, text: string) => T {
   let known = new Map<string, T>();
   return (chain, text) => {
-    // Names and families hold no line breaks, so no two questions are one.
+    // Names and families hold no line breaks, so no two keys collide.
     const key = `${chain.vmType}\n${chain.name}\n${text}`;
     const before = known.get(key);
     if (before !== undefined) return before;
@@ -49,24 +48,22 @@ const addressBytes = (chain: HubChain, text: string, field: string) =>
   bytesOf(encodeAddress(chain.vmType, text, field));
 
 /**
- * The hub's token for a currency of a chain.
- *
- * @throws ServiceError INVALID_REQUEST when `currency` is not of the chain's family.
+ * The hub's token of a chain's currency.
+ * @throws ServiceError INVALID_REQUEST if `currency` belongs to another chain family
  */
 export const hubTokenId = rememberedOfChain((chain, currency) =>
   BigInt(toHex(packedHash(utf8.encode(chain.name), addressBytes(chain, currency, "currency")))),
 );
 
 /**
- * The hub account of an address of a chain.
- *
- * @throws ServiceError INVALID_REQUEST when `address` is not of the chain's family.
+ * The hub account of a chain's address.
+ * @throws ServiceError INVALID_REQUEST if `address` belongs to another chain family
  */
 export const hubAlias = rememberedOfChain((chain, address) =>
   lastTwenty(packedHash(utf8.encode(chain.name), addressBytes(chain, address, "address"))),
 );
 
-/** The hub account that holds a deposit until its order is settled. */
+/** The deposit of an order, from which its hub account is derived. */
 export interface OrderDeposit {
   readonly depositor: string;
   /** Unix seconds of the deposit's block. */
@@ -75,8 +72,9 @@ export interface OrderDeposit {
 }
 
 /**
- * @throws ServiceError INVALID_REQUEST when the depositor is not of the chain's family, RangeError for a
- * malformed id or timestamp.
+ * The hub account that holds a deposit until its order is settled.
+ * @throws ServiceError INVALID_REQUEST if the depositor belongs to another chain family, RangeError for a
+ * malformed id or timestamp
  */
 export function orderAddress(chain: HubChain, { depositor, timestamp, depositId }: OrderDeposit): Address {
   return lastTwenty(
@@ -89,20 +87,20 @@ export function orderAddress(chain: HubChain, { depositor, timestamp, depositId 
   );
 }
 
-/** What a withdrawal address stands for; neither the amount nor anything family-specific is part of it. */
+/** The components of a withdrawal address; neither the amount nor family-specific data. */
 export interface WithdrawalTarget {
   readonly depository: string;
   readonly currency: string;
   readonly recipient: string;
-  /** Hub account that pays, see `hubAlias`. */
+  /** The hub account that pays, see `hubAlias`. */
   readonly ownerAlias: Address;
   readonly nonce: Hex32;
 }
 
 /**
- * The hub account that holds what one withdrawal pays out.
- * @throws ServiceError INVALID_REQUEST when an address is not of the chain's family, RangeError for a
- * malformed alias or nonce.
+ * The hub account that holds the amount of one withdrawal.
+ * @throws ServiceError INVALID_REQUEST if an address belongs to another chain family, RangeError for a
+ * malformed alias or nonce
  */
 export function withdrawalAddress(chain: HubChain, target: WithdrawalTarget): Address {
   return lastTwenty(

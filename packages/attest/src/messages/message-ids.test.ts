@@ -48,7 +48,7 @@ test("the fill of the contract's vectors has its id", () => {
   expect(solverFillId(familyOf, fill)).toBe(fillVector.output.id);
 });
 
-test("an order that was hashed before gives the message the same id, and is not hashed again", () => {
+test("a known order id gives the message the same id, and the order is not hashed again", () => {
   const orderId = orderIdOf(fill.data.order);
   expect(solverFillId(familyOf, { ...fill, data: { ...fill.data, orderId } })).toBe(fillVector.output.id);
   const other: Hex = `0x${"12".repeat(32)}`;
@@ -65,7 +65,7 @@ const uint256 = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n });
 const int256 = fc.bigInt({ min: -(1n << 255n), max: (1n << 255n) - 1n });
 const chain = fc.constantFrom("ethereum", "base");
 
-test("the id of any deposit is viem's struct hash of it", () => {
+test("the id of any deposit is viem's struct hash", () => {
   const aDeposit = fc.record({
     data: fc.record({ chainId: chain, transactionId: hex(32) }),
     result: fc.record({
@@ -90,7 +90,7 @@ test("the id of any deposit is viem's struct hash of it", () => {
   );
 });
 
-test("the id of any withdrawal is viem's struct hash of it", () => {
+test("the id of any withdrawal is viem's struct hash", () => {
   const aWithdrawal = fc.record({
     data: fc.record({ chainId: chain, withdrawal: hex(0, 300) }),
     result: fc.record({
@@ -126,7 +126,7 @@ const twice = { ...onlyInput!, refunds: [onlyInput!.refunds[0]!, onlyInput!.refu
 const order = { ...fill.data.order, inputs: [twice, twice] };
 const plainOrder = { ...order, salt: BigInt(order.salt) };
 
-test("the id of any fill is viem's struct hash of it", () => {
+test("the id of any fill is viem's struct hash", () => {
   const aFill = fc.record({
     data: fc.record({
       order: fc.constant(order),
@@ -149,7 +149,7 @@ test("the id of any fill is viem's struct hash of it", () => {
   );
 });
 
-test("the id of any refund is viem's struct hash of it", () => {
+test("the id of any refund is viem's struct hash", () => {
   const aRefund = fc.record({
     data: fc.record({
       order: fc.constant(order),
@@ -196,7 +196,7 @@ test("hex in upper case gives the same id", () => {
   );
 });
 
-test("hex that is odd, short or no hex has no id", () => {
+test("refuses malformed hex", () => {
   const withResult = (change: object) => () =>
     depositoryDepositId(familyOf, { data, result: { ...deposit.result, ...change } });
   for (const bad of [
@@ -223,7 +223,7 @@ test("hex that is odd, short or no hex has no id", () => {
   for (const status of [256, -1, 0.5]) expect(withdrawal("0x12", { status })).toThrow(RangeError);
 });
 
-test("a transaction id in another spelling has no message", () => {
+test("refuses a transaction id in another format", () => {
   for (const transactionId of [
     upper(data.transactionId),
     data.transactionId.slice(2),
@@ -234,7 +234,7 @@ test("a transaction id in another spelling has no message", () => {
     );
 });
 
-test("an index that the order lacks has no message", () => {
+test("refuses an index that the order does not have", () => {
   const entry = { transactionId: data.transactionId, onchainId: deposit.result.onchainId, inputIndex: 1 };
   expect(() => solverFillId(familyOf, { ...fill, data: { ...fill.data, inputs: [entry] } })).toThrow(
     "order has no input 1",

@@ -19,7 +19,7 @@ const message = [
 
 /**
  * EIP-712 types of the attested messages, in field order. Plain data, so that other implementations of struct
- * hashing can be fed with it.
+ * hashing can use it.
  */
 export const messageTypes = {
   depositoryDeposit: {

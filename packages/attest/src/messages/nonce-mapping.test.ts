@@ -21,7 +21,7 @@ const mapping: NonceMapping = {
 const zero = `0x${"00".repeat(20)}` as const;
 const sha256 = (text: string) => `0x${createHash("sha256").update(text).digest("hex")}`;
 
-/** Fields of a type as its text names them. */
+/** The fields of a type from its text. */
 function fieldsOf(type: string): { type: string; name: string }[] {
   return type.split(",").map((field) => {
     const [type = "", name = ""] = field.split(" ");
@@ -29,7 +29,7 @@ function fieldsOf(type: string): { type: string; name: string }[] {
   });
 }
 
-test("what a wallet signs is the typed data of the interface, in the domain of the chain that it is on", () => {
+test("a wallet signs the typed data of the interface, in the domain of its current chain", () => {
   const expected = hashTypedData({
     domain: { name: "ServiceNonceMapping", version: "2", chainId: 42161, verifyingContract: zero },
     types: {
@@ -51,7 +51,7 @@ test("what a wallet signs is the typed data of the interface, in the domain of t
   expect(new Set([expected, ...digests]).size).toBe(7);
 });
 
-test("the entry is of the wallet's account on the hub, under the nonce, and holds the id and the depositor", () => {
+test("the entry belongs to the wallet's hub account and nonce, and holds the id and the depositor", () => {
   const chain = { name: "exchange-main", vmType: "hyperliquid-vm" } as const;
   const user = `0x${keccak256(encodePacked(["string", "address"], [chain.name, mapping.wallet])).slice(26)}`;
   if (!isAddress(user)) throw new Error("the alias is an address");
@@ -69,7 +69,7 @@ test("the entry is of the wallet's account on the hub, under the nonce, and hold
       data: concat([mapping.id, mapping.depositor]),
       nonce: sha256(`${getAddress(user)}:1763000000123`),
     });
-  // The alias has letters, so this is the EIP-55 spelling and no other.
+  // The alias has letters, so the EIP-55 format differs.
   expect(getAddress(user)).not.toBe(user);
   expect(nonceMappingId(0n)).toBe(sha256("NONCE_MAPPING:0"));
 });

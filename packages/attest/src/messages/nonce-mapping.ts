@@ -5,24 +5,24 @@ import { hubAlias, type HubChain } from "./hub-addressing.ts";
 import type { SetEntry } from "./set-entry.ts";
 
 /**
- * EIP-712 digest of what a wallet signs about one of its nonces.
- * @throws RangeError for what is no address, id, nonce or chain id
+ * EIP-712 digest of a wallet's nonce mapping.
+ * @throws RangeError for an invalid address, id, nonce or chain id
  */
 export function nonceMappingDigest(mapping: NonceMapping): Hex32 {
   const { domain, types, primaryType, value } = nonceMappingTypedData(mapping);
   return hashTypedData({ domain, types, primaryType, message: value });
 }
 
-/** Under which id an account of the hub keeps what a nonce is for. */
+/** The id of a nonce's entry in a hub account. */
 export function nonceMappingId(nonce: bigint): Hex32 {
   return toHex(sha256Text(`NONCE_MAPPING:${nonce}`));
 }
 
 /**
- * The entry on the hub that says the same. All of it follows from the mapping, so that every oracle signs the
- * same bytes.
- * @param chain of the wallet. @throws ServiceError INVALID_REQUEST when `wallet` is not of the chain's
- * family.
+ * The hub entry of a nonce mapping. The mapping determines all of it, so that every oracle signs the same
+ * bytes.
+ * @param chain the wallet's chain
+ * @throws ServiceError INVALID_REQUEST if `wallet` belongs to another chain family
  */
 export function nonceMappingEntry(
   chain: HubChain,
@@ -33,12 +33,12 @@ export function nonceMappingEntry(
     user,
     id: nonceMappingId(nonce),
     data: `${id.toLowerCase() as Hex}${depositor.slice(2).toLowerCase()}`,
-    // Hashed as text, so the spelling counts: EIP-55, as other implementations write it.
+    // Hashed as text, so the letter case matters: EIP-55, as in other implementations.
     nonce: toHex(sha256Text(`${getAddress(user)}:${nonce}`)),
   };
 }
 
-/** What an entry's data says; undefined when it is neither an id nor an id and a depositor. */
+/** Decodes an entry's data; undefined unless it is an id, or an id and a depositor. */
 export function readNonceMappingData(
   data: Hex,
 ): { readonly id: Hex32; readonly depositor: Address | undefined } | undefined {

@@ -12,7 +12,7 @@ import type { OwnerAuthorisation } from "./owner-authorisation.ts";
 
 const { evm, solana, tron } = vector.input as Record<"evm" | "solana" | "tron", OwnerAuthorisation>;
 
-test("the authorisations of the contract's vectors have their JSON and hashes", () => {
+test("the authorizations of the contract's vectors have their JSON and hashes", () => {
   expect(ownerAuthorisationJson(evm)).toBe(vector.output.canonicalJson);
   expect(ownerAuthorisationHash(evm)).toBe(vector.output.evm.digest);
   expect(ownerAuthorisationHash(solana)).toBe(`0x${vector.output.solana.digest}`);
@@ -25,12 +25,12 @@ test("the EVM owner's signature of the vectors recovers to the owner", async () 
   expect(signer.toLowerCase()).toBe(encodeAddress("ethereum-vm", evm.owner));
 });
 
-test("the order in which a caller names the fields changes nothing", () => {
+test("the order of the caller's fields does not matter", () => {
   const reversed = Object.fromEntries(Object.entries(evm).toReversed()) as unknown as OwnerAuthorisation;
   expect(ownerAuthorisationHash(reversed)).toBe(vector.output.evm.digest);
 });
 
-test("every field is signed, those that bind environment and depository included", () => {
+test("signs every field, including those that bind environment and depository", () => {
   const bound: OwnerAuthorisation = {
     ...evm,
     settlementChainId: "hub",
@@ -53,7 +53,7 @@ test("every field is signed, those that bind environment and depository included
   expect(new Set(all).size).toBe(all.length);
 });
 
-test("an amount or a nonce with a second spelling is not signed", () => {
+test("refuses an amount or a nonce that is not in canonical format", () => {
   for (const amount of ["", "01", "-1", "+1", "1.0", "1e6", "0x1", " 1", "1 "])
     expect(() => ownerAuthorisationHash({ ...evm, amount }), amount).toThrow("amount must be");
   for (const nonce of ["", "1", "0x01", evm.nonce.slice(2), `0x${"AB".repeat(32)}`, `${evm.nonce}00`])

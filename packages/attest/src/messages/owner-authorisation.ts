@@ -3,8 +3,7 @@ import type { Hex32 } from "@causeway/domain";
 import { messageDigest } from "./message-digest.ts";
 
 /**
- * What an owner agrees to by a signature. All values are texts exactly as the request carries them: they are
- * signed as texts.
+ * What an owner authorizes by a signature. All values are the texts of the request: they are signed as texts.
  */
 export interface OwnerAuthorisation {
   readonly operation: "withdrawal" | "transfer";
@@ -18,14 +17,11 @@ export interface OwnerAuthorisation {
   readonly recipient: string;
   readonly nonce: string;
   /**
-   * The next four bind the agreement to one environment and depository: without them a signature for one
-   * would be good in another.
+   * The next four bind the authorization to one environment and depository: without them a signature for one
+   * would be valid in another.
    */
   readonly settlementChainId?: string;
-  /**
-   * The hub's own chain id, decimal: hubs of two environments may have one name, and their contracts one
-   * address.
-   */
+  /** The hub's own chain id, decimal: hubs of two environments may share a name and contract addresses. */
   readonly settlementNetwork?: string;
   readonly depository?: string;
   readonly oracleContract?: string;
@@ -36,13 +32,13 @@ const NONCE = /^0x[0-9a-f]{64}$/;
 
 /**
  * The JSON that is hashed: the present fields in alphabetical order, without spaces.
- * @throws ServiceError INVALID_REQUEST for an amount or nonce with a second spelling: `"01"`, `0xAB…`. The
- * same agreement would have two digests.
+ * @throws ServiceError INVALID_REQUEST for an amount or nonce that is not canonical (`"01"`, `0xAB…`): the
+ * same authorization would have two digests
  */
 export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): string {
   if (!AMOUNT.test(authorisation.amount)) throw invalid("amount", "a decimal number without leading zeros");
   if (!NONCE.test(authorisation.nonce)) throw invalid("nonce", "32 bytes of lowercase hex");
-  // Written out: a field of the caller's object that is not named here is never signed.
+  // Written out: an unknown field of the caller's object is never signed.
   return JSON.stringify({
     amount: authorisation.amount,
     chainId: authorisation.chainId,
@@ -60,9 +56,8 @@ export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): strin
 }
 
 /**
- * sha256 of the authorisation's JSON. Owners of other families sign its hex digits.
- *
- * @throws as `ownerAuthorisationJson`.
+ * sha256 of the authorization's JSON. Owners of other families sign its hex digits.
+ * @throws as `ownerAuthorisationJson`
  */
 export function ownerAuthorisationHash(authorisation: OwnerAuthorisation): Hex32 {
   return toHex(sha256Text(ownerAuthorisationJson(authorisation)));
@@ -70,8 +65,7 @@ export function ownerAuthorisationHash(authorisation: OwnerAuthorisation): Hex32
 
 /**
  * What an EVM owner's wallet signs: EIP-191 over the 32 raw bytes of the hash.
- *
- * @throws as `ownerAuthorisationJson`.
+ * @throws as `ownerAuthorisationJson`
  */
 export function ownerAuthorisationDigest(authorisation: OwnerAuthorisation): Hex32 {
   return messageDigest(ownerAuthorisationHash(authorisation));

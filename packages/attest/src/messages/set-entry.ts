@@ -1,16 +1,16 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { hashTypedData } from "viem";
 
-/** What oracles sign for a hub's mapping contract: that an account of the hub has said something. */
+/** What oracles sign for a hub's mapping contract: an entry of a hub account. */
 export interface SetEntry {
-  /** Account of the hub, see `hubAlias`. */
+  /** Hub account, see `hubAlias`. */
   readonly user: Address;
   readonly id: Hex32;
   readonly data: Hex;
   readonly nonce: Hex32;
 }
 
-/** Where the entry is set. */
+/** The contract that stores the entry. */
 export interface GenericMappingDomain {
   readonly chainId: number;
   readonly verifyingContract: Address;
@@ -26,7 +26,7 @@ export const setEntryTypes = {
   ],
 } as const;
 
-/** EIP-712 digest of an entry. @throws the library's error when a value does not fit its type. */
+/** EIP-712 digest of an entry. @throws the library's error if a value does not fit its type */
 export function setEntryDigest(domain: GenericMappingDomain, entry: SetEntry): Hex32 {
   return hashTypedData({
     domain: { name: "GenericMapping", version: "1", ...domain },

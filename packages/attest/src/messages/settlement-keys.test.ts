@@ -12,7 +12,7 @@ test("the ids of the contract's vectors", () => {
   expect(onchainId(log[0]!, log[1]!, log[2]!)).toBe(vector.output.keys[1]);
 });
 
-test("no two lists of parts share an id, but for case", () => {
+test("no two lists of parts share an id, except for letter case", () => {
   const part = fc.string({ unit: fc.constantFrom("a", "b", "0", ""), maxLength: 3 });
   const parts = fc.array(part, { minLength: 1, maxLength: 3 });
   fc.assert(
@@ -29,7 +29,7 @@ const orderId = id("07");
 const payment = { chain: "base", transactionId: id("aa") };
 const settlement = { orderId, onchainIds: [id("0f"), id("0a"), id("f0")], payment };
 
-test("by payments, one paying transaction settles an order once: whatever deposits are named, as a fill or as a refund", () => {
+test("by payments, one paying transaction settles an order once, whatever deposits are named, as a fill or as a refund", () => {
   const key = fillKey("payment", settlement);
   expect(key).toBe(deterministicId([orderId, "base", id("aa")]));
   expect(fillKey("payment", { ...settlement, onchainIds: [id("01")] })).toBe(key);
@@ -61,7 +61,7 @@ test("by deposits, a set of deposits is settled once, in whatever order it is na
     expect(() => fillKey("deposits", { ...settlement, onchainIds })).toThrow(RangeError);
 });
 
-test("a withdrawal has one key for each outcome, and none of them is a caller's choice", () => {
+test("a withdrawal has one key per outcome, and the caller chooses none of them", () => {
   expect(withdrawalKey(id("01"), "executed")).toBe(deterministicId([id("01")]));
   expect(withdrawalKey(id("01"), "expired")).toBe(deterministicId([id("01"), "2"]));
   expect(initiationKey("hub", 12n, "0x12")).toBe(deterministicId(["hub", "12", "0x12"]));

@@ -2,32 +2,33 @@ import type { AttestationHub, Hex32 } from "@causeway/domain";
 import { deterministicId } from "./deterministic-id.ts";
 
 /**
- * What one execution settles. The hub carries out one execution per idempotency key, whoever signs it and
- * however often.
+ * What one execution settles. The hub runs one execution per idempotency key, whoever signs it and however
+ * often.
  */
 export interface Settlement {
   readonly orderId: Hex32;
   /** Of every deposit that it moves; distinct. */
   readonly onchainIds: readonly Hex32[];
-  /** The transaction that paid, with its canonical id. */
+  /** The paying transaction, with its canonical id. */
   readonly payment: { readonly chain: string; readonly transactionId: string };
 }
 
 export type SettlementRule = AttestationHub["settlementKey"];
 
 /**
- * Idempotency key of the mint for the deposits of one transaction, or for one part of them where they are too
+ * Idempotency key of the mint for the deposits of one transaction, or for one part of them if they are too
  * many for one execution.
- * @param part 0 for the first part, and for all deposits of nearly every transaction
+ * @param part 0 for the first part, which is nearly always the only one
  */
 export function depositKey(chain: string, transactionId: string, part = 0): Hex32 {
   return deterministicId(part === 0 ? [chain, transactionId] : [chain, transactionId, part.toString()]);
 }
 
 /**
- * Idempotency key of a fill. By the rule `payment` one paying transaction settles an order once; by
- * `deposits` a set of deposits is settled once, so that one payment can settle several deposits of its order.
- * @throws RangeError when an on-chain id is malformed or named twice.
+ * Idempotency key of a fill. By the rule `payment`, one paying transaction settles an order once; by
+ * `deposits`, a set of deposits is settled once, so that one payment can settle several deposits of its
+ * order.
+ * @throws RangeError if an on-chain id is malformed or named twice
  */
 export function fillKey(rule: SettlementRule, settlement: Settlement): Hex32 {
   const { orderId, payment } = settlement;
@@ -37,10 +38,10 @@ export function fillKey(rule: SettlementRule, settlement: Settlement): Hex32 {
 }
 
 /**
- * Idempotency key of a refund. With one input it is the key of the fill that the same transaction could be
- * claimed as, so that a payment is never both; an order with several inputs is refunded once, by several
- * payments.
- * @param inputs how many inputs the order has. @throws RangeError as `fillKey`.
+ * Idempotency key of a refund. With one input it equals the key of a fill by the same transaction, so that a
+ * payment never counts as both; an order with several inputs is refunded once, by several payments.
+ * @param inputs number of inputs of the order
+ * @throws RangeError as `fillKey`
  */
 export function refundKey(rule: SettlementRule, settlement: Settlement, inputs: number): Hex32 {
   return rule === "payment" && inputs > 1
@@ -53,21 +54,20 @@ function depositsKey({ onchainIds, orderId }: Settlement): Hex32 {
   if (!ids.every((id) => /^0x[0-9a-f]{64}$/.test(id)))
     throw new RangeError("invariant violated: on-chain id is not 32 bytes");
   if (new Set(ids).size !== ids.length) throw new RangeError("invariant violated: duplicate on-chain id");
-  // Of equal length and case, so that their order as texts is their order as numbers.
+  // Equal length and case make their order as texts equal their order as numbers.
   return deterministicId([deterministicId(ids.toSorted()), orderId]);
 }
 
 /**
- * Idempotency key of what a settled withdrawal does to the hub. Never made of the caller's transaction id:
- * one withdrawal has one key per outcome, or one payment out would burn as often as somebody finds a new
- * spelling.
+ * Idempotency key of a settled withdrawal's effect on the hub. It does not depend on the caller's transaction
+ * id: otherwise one payout could be burned once per format of its id.
  */
 export function withdrawalKey(withdrawalId: Hex32, outcome: "executed" | "expired"): Hex32 {
   return deterministicId(outcome === "executed" ? [withdrawalId] : [withdrawalId, "2"]);
 }
 
 /**
- * Idempotency key of the transfer that begins a withdrawal: a withdrawal address (it includes a nonce) is
+ * Idempotency key of the transfer that starts a withdrawal: a withdrawal address (it includes a nonce) is
  * funded once per token.
  */
 export function initiationKey(settlementChain: string, hubTokenId: bigint, withdrawalAddress: string): Hex32 {

@@ -12,10 +12,10 @@ import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";
 
-/** States of a fill or refund as messages number them; only a success is ever attested. */
+/** Numbers of the fill and refund states in messages; only a success is ever attested. */
 export const SETTLEMENT_STATUS = { failed: 0, successful: 1 } as const;
 
-/** Which deposit pays which input of the order. */
+/** The deposit that pays an input of the order. */
 export interface InputEntry {
   readonly transactionId: string;
   readonly onchainId: Hex32;
@@ -25,21 +25,21 @@ export interface InputEntry {
 export interface RefundEntry {
   readonly transactionId: string;
   readonly inputIndex: number;
-  /** Which of the input's refund options was paid. */
+  /** The input's refund option that was paid. */
   readonly refundIndex: number;
 }
 
 export interface SettlementResult {
   readonly orderId: Hex32;
   readonly status: (typeof SETTLEMENT_STATUS)[keyof typeof SETTLEMENT_STATUS];
-  /** What the deposits weigh above (below, when negative) what the order asks for, in parts of 1e18. */
+  /** The weighted difference between deposits and requested amounts, in parts of 1e18; negative if below. */
   readonly totalWeightedInputPaymentBpsDiff: bigint;
 }
 
 interface SettlementData {
   readonly order: Order;
   /**
-   * Of this very order, where it was hashed before: hashing it is most of what a message costs. Absent: it is
+   * The id of this very order if it was hashed before: hashing it is most of a message's cost. Absent: it is
    * hashed here.
    */
   readonly orderId?: Hex32;
@@ -53,7 +53,7 @@ export interface SolverFillMessage {
   readonly result: SettlementResult;
 }
 
-/** "The solver gave back what this order's depositors paid." */
+/** "The solver refunded what this order's depositors paid." */
 export interface SolverRefundMessage {
   readonly data: SettlementData & { readonly refunds: readonly RefundEntry[] };
   readonly result: SettlementResult;
@@ -78,10 +78,9 @@ const refundWriter = structWriter(4);
 const resultWriter = structWriter(4);
 
 /**
- * Id of the message: its EIP-712 struct hash, without a domain. The order inside is hashed as itself: its
- * hash is the order id.
- * @throws ServiceError INVALID_REQUEST for a transaction id not of its chain's family or an index that the
- * order lacks, RangeError for a value that does not fit its type.
+ * Id of the message: its EIP-712 struct hash, without a domain. The hash of the order inside is the order id.
+ * @throws ServiceError INVALID_REQUEST for a transaction id of another chain family or an index that the
+ * order lacks, RangeError for a value that does not fit its type
  */
 export function solverFillId(familyOf: FamilyOf, { data, result }: SolverFillMessage): Hex32 {
   const { chainId } = data.order.output;

@@ -8,9 +8,8 @@ export function declaration(name: string, fields: TypeFields): string {
 }
 
 /**
- * EIP-712's type hash of `primary`: its declaration, then those of all types that it refers to, sorted by
- * name.
- * @throws RangeError when `types` lacks one of them.
+ * EIP-712's type hash of `primary`: its declaration, then those of all referenced types, sorted by name.
+ * @throws RangeError if `types` lacks one of them
  */
 export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: string): Uint8Array {
   const found = new Set<string>();
@@ -21,7 +20,7 @@ export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: s
     found.add(name);
     for (const { type } of fields) {
       const element = type.replace(/\[\]$/, "");
-      // Struct types begin with a capital, the built-in ones do not.
+      // Names of struct types are capitalized, those of built-in types are not.
       if (/^[A-Z]/.test(element)) visit(element);
     }
   };

@@ -1,22 +1,22 @@
 import { encodeAbiParameters, hashTypedData, keccak256 } from "viem";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 
-/** What the oracle asks an allocator to build and sign a payload for. */
+/** The request for an allocator to build and sign a payload. */
 export interface SubmitWithdrawRequest {
   /** The paying chain's id on the hub. */
   readonly chainId: bigint;
   readonly depository: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Hub account that pays: the withdrawal address. */
+  /** The hub account that pays: the withdrawal address. */
   readonly spender: Address;
   readonly receiver: string;
-  /** Family-specific; `0x` where there is nothing. */
+  /** Family-specific; `0x` if empty. */
   readonly data: Hex;
   readonly nonce: Hex32;
 }
 
-/** Where the request is submitted. */
+/** The contract that the request is submitted to. */
 export interface AllocatorSpenderDomain {
   readonly chainId: number;
   readonly verifyingContract: Address;
@@ -36,7 +36,7 @@ const components = [
 /** EIP-712 types of a request, as plain data. */
 export const submitWithdrawRequestTypes = { SubmitWithdrawRequest: components } as const;
 
-/** EIP-712 digest of a request. @throws the library's error when a value does not fit its type. */
+/** EIP-712 digest of a request. @throws the library's error if a value does not fit its type */
 export function submitWithdrawRequestDigest(
   domain: AllocatorSpenderDomain,
   request: SubmitWithdrawRequest,
@@ -50,16 +50,14 @@ export function submitWithdrawRequestDigest(
 }
 
 /**
- * Under which an allocator files the payload of a request: keccak256 of the request's ABI encoding as one
- * tuple.
- *
- * @throws as `submitWithdrawRequestDigest`.
+ * An allocator's id of a request's payload: keccak256 of the request's ABI encoding as one tuple.
+ * @throws as `submitWithdrawRequestDigest`
  */
 export function withdrawPayloadId(request: SubmitWithdrawRequest): Hex32 {
   return keccak256(encodeAbiParameters([{ type: "tuple", components }], [lowered(request)]));
 }
 
-/** The library refuses addresses whose mixed case is no checksum. */
+/** Lower-cases addresses: the library refuses mixed case without a valid checksum. */
 function lowered(request: SubmitWithdrawRequest): SubmitWithdrawRequest {
   return { ...request, spender: request.spender.toLowerCase() as Address };
 }

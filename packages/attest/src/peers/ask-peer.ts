@@ -3,9 +3,9 @@ import { PeerFailure } from "./peer.ts";
 import type { AskOptions, Peer } from "./peer.ts";
 
 /**
- * What a peer is sent: the caller's request for the peer's own signature alone. Asked for its peers' too, two
- * oracles that list each other would ask for ever; nothing that loosens or judges the answer (`force`,
- * `requireThreshold`) is asked of others.
+ * The request for a peer: the caller's, for the peer's own signature alone. If it also requested the peer's
+ * peers, two oracles that list each other would ask forever. Options that affect acceptance (`force`,
+ * `requireThreshold`) are not passed on.
  */
 export function peerRequest(body: Readonly<Record<string, unknown>>): string {
   const { force: _force, requireThreshold: _requireThreshold, ...rest } = body;
@@ -13,9 +13,9 @@ export function peerRequest(body: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * One peer's answer by the route's schema. One that is marked as a shadow's is none: its operator says that
- * nobody should count on it yet.
- * @throws PeerFailure, and what the schema throws over an answer that it cannot even look at.
+ * One peer's answer by the route's schema. An answer of a shadow oracle is ignored: its operator does not
+ * want it to count yet.
+ * @throws PeerFailure, and the schema's error for an answer that it cannot parse
  */
 export async function askPeer<Answer>(
   peer: Peer,
@@ -24,7 +24,7 @@ export async function askPeer<Answer>(
   options: AskOptions,
 ): Promise<Answer> {
   const json = await peer.ask(route.path, requestJson, options);
-  // Before the schema, which drops what it does not know.
+  // Before the schema, which drops unknown fields.
   if (isOfShadow(json)) throw new PeerFailure("shadow", "runs in shadow mode and does not count");
   const answer = route.parse(json);
   if (answer === undefined)

@@ -1,14 +1,14 @@
 import type { AnswerSource } from "../aggregate/examine.ts";
 
-/** How one of several things that were started together ended. */
+/** The result of one of several concurrent tasks. */
 export type Settled<Value> =
   | { readonly source: AnswerSource; readonly ok: true; readonly value: Value; readonly tookMs: number }
   | { readonly source: AnswerSource; readonly ok: false; readonly error: unknown; readonly tookMs: number };
 
 /**
- * Starts everything at once and gives what settles, in that order. Leaving the loop aborts what is still
- * under way; nobody waits for it then, and how it ends is nobody's concern.
- * @throws `signal`'s reason as soon as it is aborted, even when what was started does not listen.
+ * Starts everything at once and yields results as they settle. Leaving the loop aborts what is pending and
+ * ignores its results.
+ * @throws `signal`'s reason as soon as it aborts, even if the tasks do not listen
  */
 export async function* fanOut<Value>(
   starts: ReadonlyMap<AnswerSource, (signal: AbortSignal) => Promise<Value>>,
@@ -17,7 +17,7 @@ export async function* fanOut<Value>(
   signal.throwIfAborted();
   const rest = new AbortController();
   const gone = Promise.withResolvers<never>();
-  // Without this an abort between two answers would be an unhandled rejection.
+  // Otherwise an abort between two answers would be an unhandled rejection.
   gone.promise.catch(() => undefined);
   const onAbort = (): void => gone.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });

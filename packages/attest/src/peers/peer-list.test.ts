@@ -17,7 +17,7 @@ test("a credential may contain bars: the first one separates", () => {
   ]);
 });
 
-test("a ; at the end, blanks around entries and slashes behind a URL mean nothing", () => {
+test("ignores a trailing ;, spaces around entries and slashes after a URL", () => {
   expect(readPeerList(" https://a.example/x/ | key ; https://b.example//|key2; ")).toEqual({
     peers: [
       { baseUrl: "https://a.example/x", credential: "key" },
@@ -27,11 +27,11 @@ test("a ; at the end, blanks around entries and slashes behind a URL mean nothin
   });
 });
 
-test("no peers is a list too", () => {
+test("an empty list is valid", () => {
   expect(readPeerList("")).toEqual({ peers: [], problems: [] });
 });
 
-test("one base URL in two entries is refused, however it is written", () => {
+test("refuses the same base URL in two entries, however it is written", () => {
   for (const twin of ["https://a.example", "https://A.example/", "https://a.example:443"])
     expect(readPeerList(`https://a.example|one;${twin}|two`).problems).toEqual([
       "PEERS entry 2 repeats the base URL of entry 1",
@@ -41,7 +41,7 @@ test("one base URL in two entries is refused, however it is written", () => {
   );
 });
 
-test("what cannot be asked is refused by its place, and no problem shows a credential", () => {
+test("names an unusable entry by its position, and no problem shows a credential", () => {
   for (const entry of [
     "https://b.example",
     "https://b.example|",
@@ -64,7 +64,7 @@ test("what cannot be asked is refused by its place, and no problem shows a crede
   }
 });
 
-test("plain http is accepted for private addresses only, and the problem shows neither host nor credential", () => {
+test("accepts plain http only for private addresses, and the problem shows neither host nor credential", () => {
   for (const host of [
     "localhost:8080",
     "127.0.0.1",

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Loopback, private and unique local addresses: no router on the internet forwards to them. */
+/** Loopback, private and unique local addresses, which are not routed on the internet. */
 const privateAddresses = new BlockList();
 for (const [net, bits] of [
   ["127.0.0.0", 8],
@@ -12,27 +12,27 @@ for (const [net, bits] of [
 privateAddresses.addAddress("::1", "ipv6");
 privateAddresses.addSubnet("fc00::", 7, "ipv6");
 
-/** Where a peer is, and how to speak to it. */
+/** A peer's URL and credential. */
 export interface PeerEndpoint {
-  /** Without a slash at the end; may have a path. Holds no credential: safe to log. */
+  /** Without a trailing slash; may have a path. Holds no credential: safe to log. */
   readonly baseUrl: string;
-  /** The key this peer gave us; undefined: the caller's own key is passed on. A secret. */
+  /** The key that this peer issued to us. Undefined: the caller's own key is passed on. A secret. */
   readonly credential: string | undefined;
 }
 
 export interface PeerList {
   readonly peers: readonly PeerEndpoint[];
-  /** One sentence each, without any credential. Peers may be used only when there is none. */
+  /** One sentence each, without any credential. Peers may only be used if there is none. */
   readonly problems: readonly string[];
 }
 
-/** The credential that stands for "the key of whoever calls". */
+/** The credential that passes on the caller's own key. */
 export const PASS_THROUGH = "pass-through";
 
 /**
- * Reads `PEERS`: `<base url>|<credential>` joined with `;`, one `;` at the end being allowed. The first `|`
- * separates, so that a credential may contain one (a URL writes it `%7C`). Two entries with one base URL are
- * refused: one of them would be forgotten, or one oracle asked twice.
+ * Parses `PEERS`: `<base url>|<credential>` joined with `;`, optionally with a trailing `;`. The first `|`
+ * separates, so that a credential may contain one (a URL writes it `%7C`). Refuses two entries with one base
+ * URL: one would be ignored, or one oracle asked twice.
  */
 export function readPeerList(text: string): PeerList {
   const entries = text.split(";").map((entry) => entry.trim());
@@ -66,7 +66,7 @@ function readPeer(entry: string): PeerEndpoint | string {
     return "has credentials in its URL; put the API key after the |";
   if (url.search !== "" || url.hash !== "") return "must not have a query or fragment in its base URL";
   const credential = entry.slice(bar + 1).trim();
-  // Anything else is no value of a header: every call would fail, or worse, end the header early.
+  // Any other character is invalid in a header: every call would fail, or the header would end early.
   if (!/^[\x21-\x7e]+$/.test(credential))
     return "has an empty key or one with characters not allowed in a header";
   return {
@@ -75,18 +75,18 @@ function readPeer(entry: string): PeerEndpoint | string {
   };
 }
 
-/** Why URLs that send the key in clear are refused. */
+/** Why URLs that send the key unencrypted are refused. */
 export const PLAINTEXT_URL =
   "must use https; http sends the key unencrypted and is accepted only for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)";
 
-/** Whether what is sent to the URL can be read on the way. */
+/** Whether requests to the URL can be read in transit. */
 export function sendsKeyInClear({ protocol, hostname }: Pick<URL, "protocol" | "hostname">): boolean {
   return protocol === "http:" && !isPrivateHost(hostname);
 }
 
 /**
- * Names are not looked up: what one points to can change after the start. Names without a dot (containers of
- * one network) and those below `internal` and `local` (Kubernetes services) have no public meaning.
+ * Names are not resolved: their address can change after the start. Names without a dot (containers of one
+ * network) and those below `internal` and `local` (Kubernetes services) are not public.
  */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -1,6 +1,6 @@
 /**
- * What the operator should see of one aggregation. Holds no credential and no text of a peer beyond a claimed
- * address.
+ * A warning about one aggregation for the operator. Holds no credential, and no text of a peer except a
+ * claimed address.
  */
 export interface PeerWarning {
   readonly kind:
@@ -12,14 +12,14 @@ export interface PeerWarning {
     | "belowThreshold";
   /** One sentence. */
   readonly text: string;
-  /** Place of the peer in the list, from 0. */
+  /** Index of the peer in the list. */
   readonly peer?: number;
   readonly matched?: number;
   readonly required?: number;
   readonly error?: unknown;
 }
 
-/** For counters: how one peer's call ended. Peers that were not waited for are not told. */
+/** The outcome of one peer's call, for counters. Peers that were not waited for are not reported. */
 export interface PeerReport {
   readonly peer: number;
   readonly name: string;

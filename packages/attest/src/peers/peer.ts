@@ -3,29 +3,29 @@ import type { PeerEndpoint } from "./peer-list.ts";
 import type { PeerOutcome } from "./peer-warning.ts";
 import { shareCalls } from "./shared-calls.ts";
 
-/** One other oracle, as aggregation sees it. */
+/** Another oracle, as aggregation uses it. */
 export interface Peer {
-  /** Host and path without credentials: for logs. */
+  /** Host and path without credentials, for logs. */
   readonly name: string;
   /**
-   * Posts JSON text and gives the JSON of a 200 answer. Equal calls at the same time with the same key are
-   * one call.
-   * @throws PeerFailure, whatever went wrong.
+   * Posts JSON text and returns the JSON of a 200 answer. Equal concurrent calls with the same key share one
+   * call.
+   * @throws PeerFailure for any failure
    */
   ask(path: string, requestJson: string, options: AskOptions): Promise<unknown>;
-  /** Ends all connections, and what is asked over them. */
+  /** Closes all connections and aborts their calls. */
   close(): Promise<void>;
 }
 
 export interface AskOptions {
-  /** The caller's `x-api-key`: passed on to peers that gave us no key of our own. */
+  /** The caller's `x-api-key`, passed on to peers without a credential of their own. */
   readonly incomingKey: string | undefined;
-  /** Bounds everything: connecting, headers and body. */
+  /** Covers everything: connecting, headers and body. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Why a peer gave no answer. Its text holds neither credentials nor what the peer wrote. */
+/** Why a peer gave no answer. Its text holds neither credentials nor text of the peer. */
 export class PeerFailure extends Error {
   override readonly name = "PeerFailure";
   readonly kind: PeerOutcome;
@@ -36,15 +36,14 @@ export class PeerFailure extends Error {
   }
 }
 
-/** An answer with a thousand signatures has less; more is no answer. */
+/** Even an answer with a thousand signatures is smaller. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Each call under way holds one. What waits for one waits within its own time. */
+/** Each pending call holds one; waiting for one counts toward the call's timeout. */
 const MAX_CONNECTIONS = 128;
 
 /**
- * A peer over HTTP, with connections that are kept open between requests. Opens nothing before it is asked.
- * Follows no redirect (it would carry the key elsewhere), knows no proxy, and takes no compressed answer (its
- * size could not be bounded).
+ * A peer over HTTP with keep-alive connections. Opens none before the first call. Follows no redirects (they
+ * could leak the key), uses no proxy, and accepts no compressed answers (their size could not be bounded).
  */
 export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
   const url = new URL(baseUrl);
@@ -54,7 +53,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: 30_000,
-    // The time of each call is bounded by its own timer.
+    // Each call has its own timer.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -70,7 +69,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
       try {
         return await pool.request({ method: "POST", path: `${basePath}${path}`, headers, body, signal });
       } catch (error) {
-        // A kept connection may have died meanwhile. To be asked twice changes nothing at the peer.
+        // A kept connection may have been closed meanwhile. Repeating the call changes nothing at the peer.
         const isDead = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(codeOf(error));
         if (attempt === 2 || !isDead || signal.aborted) throw error;
       }
@@ -139,7 +138,7 @@ async function boundedText(stream: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.byteLength;
-    // Leaving the loop destroys the stream, and its connection with it.
+    // Leaving the loop destroys the stream and its connection.
     if (bytes > MAX_ANSWER_BYTES)
       throw new PeerFailure("tooLarge", `returned more than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
@@ -155,7 +154,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The machine word of an error answer, when it has one; nothing else of it is fit to be logged. */
+/** The error code of an error answer, if any; nothing else of it is safe to log. */
 function codeIn(text: string): string {
   try {
     const { code } = (JSON.parse(text) ?? {}) as { readonly code?: unknown };
@@ -165,7 +164,7 @@ function codeIn(text: string): string {
   }
 }
 
-/** Only the machine-readable code: messages of network errors may name more. */
+/** Only the error code: messages of network errors may contain more. */
 function codeOf(error: unknown): string {
   for (let at = error; typeof at === "object" && at !== null; at = (at as { cause?: unknown }).cause) {
     const { code } = at as { code?: unknown };

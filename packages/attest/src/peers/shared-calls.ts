@@ -5,10 +5,10 @@ interface SharedCall<Value> {
 }
 
 /**
- * Lets callers that ask for the same at the same time share one call. Nothing is kept once it has ended. It
- * is aborted when all its callers have gone.
- * @returns a function whose promise rejects with the signal's reason when this caller goes, while the call
- * goes on for the others
+ * Lets concurrent callers of the same thing share one call. Nothing is cached once it has ended. It is
+ * aborted when all its callers have left.
+ * @returns a function whose promise rejects with the signal's reason when this caller leaves, while the call
+ * continues for the others
  */
 export function shareCalls<Value>(): (
   key: string,

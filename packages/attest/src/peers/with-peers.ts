@@ -17,22 +17,22 @@ import type { PeerReport, PeerWarning } from "./peer-warning.ts";
 
 export interface PeerAttestation<Answer> {
   readonly route: AttestationRoute<Answer>;
-  /** Attests and signs here. Its signal says that the answer is not needed any more. */
+  /** Attests and signs locally. Its signal aborts when the answer is no longer needed. */
   readonly local: (signal: AbortSignal) => Promise<Answer>;
-  /** In the order of the configuration. */
+  /** In configured order. */
   readonly peers: readonly Peer[];
   /**
-   * The caller's request, checked by the route's schema. Peers are asked when its `requestPeerSignatures` is
+   * The caller's request, validated by the route's schema. Peers are asked if its `requestPeerSignatures` is
    * true.
    */
   readonly body: Readonly<Record<string, unknown>>;
   /** The caller's `x-api-key`. */
   readonly incomingKey: string | undefined;
   readonly policy: QuorumPolicy;
-  /** Bounds each peer's call as a whole. */
+  /** Covers each peer's whole call. */
   readonly timeoutMs: number;
   readonly recover: RecoverSigner;
-  /** Ends everything: the caller has gone, or the request's time is over. */
+  /** Aborts everything: the caller has left, or the request timed out. */
   readonly signal: AbortSignal;
   readonly onWarning: (warning: PeerWarning) => void;
   readonly onPeerSettled?: (report: PeerReport) => void;
@@ -40,28 +40,25 @@ export interface PeerAttestation<Answer> {
 
 export interface PeerAttested<Answer> {
   readonly answer: Answer;
-  /** Undefined when no peer was asked. */
+  /** Undefined if no peer was asked. */
   readonly quorum: Quorum | undefined;
 }
 
-/** What stands behind an answer. */
+/** The agreement on an answer. */
 export interface Quorum {
-  /**
-   * How many signers signed all of it. Callers must look: an answer with fewer than `threshold` is a success
-   * too.
-   */
+  /** How many signers signed all of it. Callers must check: an answer below `threshold` is a success too. */
   readonly signers: number;
-  /** 1 when there is no list of signers. */
+  /** 1 without a list of signers. */
   readonly threshold: number;
   /**
-   * What this oracle itself found: the same (`ok`), something else (`mismatch`), nothing (`failed`), or
-   * nothing yet (`pending`). Unless `ok`, this oracle has not attested the answer.
+   * This oracle's own result: the same answer (`ok`), a different one (`mismatch`), an error (`failed`), or
+   * none yet (`pending`). Unless `ok`, this oracle has not attested the answer.
    */
   readonly local: "ok" | "failed" | "mismatch" | "pending";
 }
 
 /**
- * Nothing failed here, and still there is no answer: not even this oracle's own carries a signature that
+ * Nothing failed locally, but there is still no answer: not even this oracle's own has a signature that
  * counts.
  */
 export class NoCountedSignature extends Error {
@@ -74,15 +71,12 @@ export class NoCountedSignature extends Error {
 }
 
 /**
- * Attests here and at the peers at once, and combines what they signed.
- *
- * With a list of signers the first group that has enough of them is the answer, whether or not this oracle is
- * among them, and what is still under way is aborted. When nothing more can come, the strongest group is the
- * answer, with a warning when it is too small. Without a list everybody is waited for, and only peers that
- * say what this oracle says are used.
- *
- * @throws the error of `local` when no group may be answered (without a list: as soon as `local` fails),
- * {@link NoCountedSignature}, and `signal`'s reason when it is aborted.
+ * Attests locally and at the peers concurrently, and combines the signatures.
+ * With a list of signers, the first group with enough of them is the answer, with or without this oracle, and
+ * pending calls are aborted; if no group reaches the threshold, the strongest one is the answer, with a
+ * warning. Without a list it waits for all peers, and uses only those that agree with this oracle.
+ * @throws the error of `local` if no group may be returned (without a list: as soon as `local` fails), {@link
+ * NoCountedSignature}, and `signal`'s reason when it aborts
  */
 export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Promise<PeerAttested<Answer>> {
   const { policy, route, recover } = call;
@@ -102,7 +96,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
       tellPeer(call, source, "answered", settled.tookMs);
     } catch (error) {
       if (source === "local") {
-        // Without a list nothing that others sign could be answered.
+        // Without a list, other signers' answers could not be returned.
         if (policy.signers === undefined) throw error;
         local = { error };
         call.onWarning({ kind: "localFailed", text: "the local attestation failed", error });
@@ -165,10 +159,7 @@ function localWord<Answer>(
   return best.sources.includes("local") ? "ok" : "mismatch";
 }
 
-/**
- * Whoever says something else than the answer is worth a look: a node lags, a configuration differs, or
- * somebody lies.
- */
+/** A different answer deserves a look: a node lags, a configuration differs, or a peer lies. */
 function warnOfOthers<Answer>(
   call: PeerAttestation<Answer>,
   examined: readonly Examined<Answer>[],
@@ -183,8 +174,8 @@ function warnOfOthers<Answer>(
 }
 
 /**
- * One warning for all of an answer's refused signatures: how many there are is for the peer to say, and a log
- * has an end.
+ * One warning for all refused signatures of an answer: the peer controls their number, and logs must stay
+ * bounded.
  */
 function warnOfRefused<Answer>(call: PeerAttestation<Answer>, { source, refused }: Examined<Answer>): void {
   const [first] = refused;

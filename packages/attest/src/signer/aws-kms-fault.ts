@@ -1,8 +1,6 @@
 import type { SignerFault } from "./signer-unavailable.ts";
 
-/**
- * Names of what AWS KMS and its SDK throw, by what they mean for a signer. Every other one is `unreachable`.
- */
+/** Error names of AWS KMS and its SDK, by their meaning for a signer. Any other one is `unreachable`. */
 const faults: Readonly<Record<string, SignerFault>> = {
   AbortError: "timeout",
   TimeoutError: "timeout",
@@ -22,14 +20,14 @@ const faults: Readonly<Record<string, SignerFault>> = {
   KMSInvalidStateException: "disabled",
   NotFoundException: "unknown-key",
   InvalidArnException: "unknown-key",
-  // An answer that is no JSON.
+  // The answer is not JSON.
   SyntaxError: "bad-answer",
 };
 
-/** What the SDK calls a TimeoutError too, though nobody waited. */
+/** The SDK reports these as TimeoutError too, although nothing timed out. */
 const cutConnection: readonly unknown[] = ["ECONNRESET", "EPIPE"];
 
-/** Why a call failed, without the words of who failed it. */
+/** Why a call failed, without the message of the error. */
 export function kmsFault(error: unknown): SignerFault {
   if (!(error instanceof Error)) return "unreachable";
   if ("code" in error && cutConnection.includes(error.code)) return "unreachable";

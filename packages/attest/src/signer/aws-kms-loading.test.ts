@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-// In a process of its own, since a test beside this one may have loaded anything.
+// In a process of its own, since another test may have loaded anything.
 
 const program = `
   import module from "node:module";
@@ -16,7 +16,7 @@ const program = `
   console.log(JSON.stringify({ before, after: loaded() }));
 `;
 
-test("who signs with a raw key does not load AWS's client", async () => {
+test("a raw key does not load AWS's client", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     "-C",
     "source",

@@ -7,7 +7,7 @@ import type { Signature, Signer } from "./signer.ts";
 import { SignerUnavailable } from "./signer-unavailable.ts";
 import { pointOfSpki } from "./spki.ts";
 
-/** A key pair of AWS, with the token that belongs to it when it is a temporary one. */
+/** An AWS key pair, with its session token if it is temporary. */
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -18,34 +18,30 @@ export interface AwsKmsOptions {
   /** Id, ARN or alias of an asymmetric secp256k1 key for signing. */
   readonly keyId: string;
   readonly region: string;
-  /** Another address of the service; without it AWS_ENDPOINT_URL_KMS, else the region's own. */
+  /** Another endpoint of the service. Absent: AWS_ENDPOINT_URL_KMS, else the region's own. */
   readonly endpoint?: string | undefined;
   /**
-   * Without them they are found as AWS's own tools find them: the process's environment, files, the role of
-   * the machine.
+   * Absent: they are found as AWS's own tools find them: process environment, files, the role of the machine.
    */
   readonly credentials?: AwsCredentials | undefined;
-  /** For one call with all its attempts and the wait for credentials. Default 5000. */
+  /** For one call with all its attempts, including the wait for credentials. Default 5000. */
   readonly deadlineMs?: number;
-  /** For one attempt; a slower one is given up and made again. Default 1500. */
+  /** For one attempt; a slower one is aborted and repeated. Default 1500. */
   readonly attemptMs?: number;
   /** Default 3. */
   readonly attempts?: number;
 }
 
-/** A signer whose key lives in AWS KMS. */
+/** A signer whose key is in AWS KMS. */
 export interface AwsKmsSigner extends Signer {
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): void;
 }
 
 /**
- * Asks AWS KMS for the key's address, then signs with it.
- *
- * The SDK is loaded here and not before: who signs with a raw key never runs it.
- *
- * @throws SignerUnavailable when the service does not answer, or not with a key (retryable)
- * @throws Error when the key is not one of secp256k1 for signing; the text does not name it
+ * Asks AWS KMS for the key's address, then signs with it. Loads the SDK lazily: a raw key never needs it.
+ * @throws SignerUnavailable if the service does not answer, or not with a key (retryable)
+ * @throws Error if the key is not a secp256k1 signing key; the text does not name it
  */
 export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner> {
   const { keyId, region, endpoint, credentials } = options;
@@ -60,7 +56,7 @@ export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner
     requestHandler: {
       connectionTimeout: Math.min(attemptMs, 1_000),
       requestTimeout: attemptMs,
-      // Without it the SDK only writes a warning, and waits on.
+      // Without it the SDK only logs a warning and keeps waiting.
       throwOnRequestTimeout: true,
     },
   });
@@ -69,7 +65,7 @@ export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner
   async function call<Output>(send: (abortSignal: AbortSignal) => Promise<Output>): Promise<Output> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), deadlineMs);
-    // The SDK looks at the signal while it talks to the service, not while it looks for credentials.
+    // The SDK honors the signal during the request, but not while it looks for credentials.
     const late = new Promise<never>((_, reject) => {
       deadline.signal.addEventListener("abort", () => reject(new SignerUnavailable("timeout")));
     });

@@ -8,8 +8,8 @@ export function toHex(bytes: Uint8Array): Hex {
 const HEX32 = /^0x[0-9a-fA-F]{64}$/;
 
 /**
- * @throws RangeError when `digest` is not 32 bytes of hex: Node's decoder would stop at the fault, and
- * something else be signed
+ * @throws RangeError if `digest` is not 32 bytes of hex: Node's decoder would stop at the error, and other
+ * bytes would be signed
  */
 export function digestBytes(digest: Hex32): Uint8Array {
   if (!HEX32.test(digest)) throw new RangeError("invariant violated: digest is not 32 bytes of hex");

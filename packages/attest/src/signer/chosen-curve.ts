@@ -3,7 +3,7 @@ import { nativeCurve } from "./native-curve.ts";
 import { portableCurve } from "./portable-curve.ts";
 
 /**
- * What this process signs and recovers with. Its `backend` is worth a line in the log and a metric: ten times
- * the time per signature shows nowhere else.
+ * The curve that this process signs and recovers with. Log and publish its `backend`: a tenfold signing time
+ * is visible only there.
  */
 export const curve: Curve = nativeCurve() ?? portableCurve;

@@ -10,7 +10,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 
 const bytes = (value: bigint): Uint8Array => numberToBytes(value, { size: 32 });
 const key = fc.bigInt({ min: 1n, max: ORDER - 1n }).map(bytes);
-// A digest above the order is one hash in 2^128; there the two read RFC 6979 differently.
+// A digest above the order is one hash in 2^128; the two implementations read RFC 6979 differently there.
 const digest = fc.oneof(
   fc.bigInt({ min: 0n, max: ORDER - 1n }).map(bytes),
   fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((all) => all.some((byte) => byte !== 255)),
@@ -21,7 +21,7 @@ const scalar = fc.oneof(
 );
 
 /**
- * Where the bindings come built: there, a fallback is a fault. Elsewhere the portable curve stands for both.
+ * Platforms with prebuilt bindings: a fallback there is a bug. Elsewhere the portable curve stands for both.
  */
 const built = ["linux-x64", "darwin-arm64", "win32-x64"].includes(`${process.platform}-${process.arch}`);
 
@@ -31,20 +31,20 @@ function native(): Curve {
   return found ?? portableCurve;
 }
 
-test("where the native curve is built it is the one taken, and each says which it is", () => {
+test("uses the native curve where it is built, and each curve names itself", () => {
   expect(curve.backend).toBe(built ? "native" : "portable");
   expect(native().backend).toBe(curve.backend);
   expect(portableCurve.backend).toBe("portable");
 });
 
-test("where the native curve does not load there is none, and the portable one is not passed off as it", () => {
+test("without the native curve, the portable one does not claim to be native", () => {
   const absent = (): never => {
     throw new Error("No native build was found");
   };
   expect(nativeCurve(absent)).toBeUndefined();
 });
 
-test("both curves sign any digest with any key to the same bytes, and find the key again", () => {
+test("both curves sign any digest with any key to the same bytes, and recover the key", () => {
   const fast = native();
   fc.assert(
     fc.property(digest, key, (digest, key) => {
@@ -60,7 +60,7 @@ test("both curves sign any digest with any key to the same bytes, and find the k
   );
 });
 
-test("both curves say the same of numbers that nobody signed with, the edges of the range among them", () => {
+test("both curves agree on signatures by no one, including the edges of the range", () => {
   const fast = native();
   fc.assert(
     fc.property(digest, scalar, scalar, fc.constantFrom(0 as const, 1 as const), (digest, r, s, yParity) => {
@@ -84,7 +84,7 @@ test("both curves agree which bytes are a key", () => {
   }
 });
 
-test("what is no digest is neither signed nor recovered from", () => {
+test("refuses to sign or recover from a malformed digest", () => {
   const key = bytes(7n);
   for (const curve of [native(), portableCurve]) {
     const signature = curve.sign(bytes(1n), key);
@@ -97,7 +97,7 @@ test("what is no digest is neither signed nor recovered from", () => {
   }
 });
 
-test("a key that is none is not signed with, and the refusal does not show it", () => {
+test("refuses an invalid key without showing it", () => {
   const none = hexToBytes(`0x${"ff".repeat(32)}`);
   for (const curve of [native(), portableCurve]) {
     for (const act of [() => curve.sign(bytes(1n), none), () => curve.publicKey(none)]) {

@@ -2,31 +2,28 @@
 export interface CurveSignature {
   /** r then s, 32 bytes each, big-endian. */
   readonly rs: Uint8Array;
-  /** Of the point R: which of the two possible keys made the signature. */
+  /** Parity of the point R: which of the two possible keys made the signature. */
   readonly yParity: 0 | 1;
 }
 
 /**
- * The secp256k1 operations that signing and checking need, over raw bytes. Both implementations give the same
- * bytes.
+ * The secp256k1 operations for signing and verifying, on raw bytes. Both implementations give the same bytes.
  */
 export interface Curve {
   /** `native` is libsecp256k1, about ten times faster; `portable` runs wherever JavaScript does. */
   readonly backend: "native" | "portable";
   /** Whether these are 32 bytes of 1 … n−1. */
   isPrivateKey(key: Uint8Array): boolean;
-  /** Uncompressed, 65 bytes beginning with 04. @throws when the key is none; the text never shows it */
+  /** Uncompressed, 65 bytes starting with 04. @throws if the key is invalid; the text never shows it */
   publicKey(key: Uint8Array): Uint8Array;
   /**
-   * Deterministic (RFC 6979), s in the lower half.
-   *
-   * @throws when `digest` is not 32 bytes or the key is none; the text never shows it
+   * Deterministic (RFC 6979), with low s.
+   * @throws if `digest` is not 32 bytes or the key is invalid; the text never shows it
    */
   sign(digest: Uint8Array, key: Uint8Array): CurveSignature;
   /**
-   * The uncompressed public key that made the signature; undefined when there is none. Takes a high s too.
-   *
-   * @throws when `digest` or `rs` has a wrong length
+   * The uncompressed public key of the signature's signer; undefined if there is none. Accepts high s.
+   * @throws if `digest` or `rs` has a wrong length
    */
   recover(digest: Uint8Array, signature: CurveSignature): Uint8Array | undefined;
 }

@@ -6,7 +6,7 @@ import { readDerSignature } from "./der-signature.ts";
 const read = (hex: string) => readDerSignature(Buffer.from(hex.replaceAll(" ", ""), "hex"));
 const FF32 = "ff".repeat(32);
 
-test("integers are read at every length, with the zero that keeps them positive", () => {
+test("parses integers of every length, with the zero that keeps them positive", () => {
   expect(read("30 06 02 01 01 02 01 7f")).toEqual({ r: 1n, s: 127n });
   expect(read("30 08 02 02 00 80 02 02 01 00")).toEqual({ r: 128n, s: 256n });
   expect(read("30 06 02 01 00 02 01 00")).toEqual({ r: 0n, s: 0n });
@@ -14,7 +14,7 @@ test("integers are read at every length, with the zero that keeps them positive"
   expect(read(`30 46 02 21 00 ${FF32} 02 21 00 ${FF32}`)).toEqual({ r: 2n ** 256n - 1n, s: 2n ** 256n - 1n });
 });
 
-test("what another library signs is read as that library writes it without DER", () => {
+test("parses signatures of another library as that library reads them without DER", () => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
   const sign = createSign("sha256").update("x");
   const der = sign.sign(privateKey);
@@ -22,7 +22,7 @@ test("what another library signs is read as that library writes it without DER",
   expect(integers).toBeDefined();
   const width = (value: bigint | undefined) =>
     Buffer.from((value ?? 0n).toString(16).padStart(64, "0"), "hex");
-  // The same bytes, by hand of the other library: DER back from r and s.
+  // The other library encodes r and s to the same DER bytes.
   const again = Buffer.concat([width(integers?.r), width(integers?.s)]);
   expect(again.length).toBe(64);
   expect(der.includes(again.subarray(1, 32)) && der.includes(again.subarray(33))).toBe(true);
@@ -54,11 +54,11 @@ test.each([
   ["an s of 34 bytes", `30 27 02 01 01 02 22 00 00 ${FF32}`],
   ["an s of 264 bits", `30 27 02 01 01 02 22 00 ${FF32} ff`],
   ["a signature cut short", `30 46 02 21 00 ${FF32} 02 21 00 ${FF32.slice(2)}`],
-])("%s is no signature", (_, hex) => {
+])("refuses %s as a signature", (_, hex) => {
   expect(read(hex)).toBeUndefined();
 });
 
-test("bytes that are read have no second writing: reading and writing again gives them back", () => {
+test("every parsed encoding is the only one: encoding again gives the same bytes", () => {
   const integer = (value: bigint): Buffer => {
     const hex = value.toString(16);
     const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");

@@ -8,12 +8,12 @@ const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 
 /**
- * Reads an ECDSA signature in DER: SEQUENCE { r INTEGER, s INTEGER } (RFC 3279, 2.2.3). Undefined when it is
- * not exactly that: other lengths or tags, bytes left over, an integer that is negative, longer than need be
- * or above 256 bits. Whether r and s are in the curve's range is not looked at.
+ * Parses an ECDSA signature in DER: SEQUENCE { r INTEGER, s INTEGER } (RFC 3279, 2.2.3). Undefined unless
+ * exactly that: other lengths or tags, trailing bytes, or an integer that is negative, too long or above 256
+ * bits. Does not check whether r and s are in the curve's range.
  */
 export function readDerSignature(der: Uint8Array): SignatureIntegers | undefined {
-  // Two integers of at most 33 bytes never need a length in more than one byte.
+  // Two integers of at most 33 bytes never need a length of more than one byte.
   if (der.length < 8 || der.length > 72 || der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined;
   const rEnd = integerEnd(der, 2);
   if (rEnd === undefined) return undefined;
@@ -25,7 +25,7 @@ export function readDerSignature(der: Uint8Array): SignatureIntegers | undefined
 }
 
 /**
- * Where the integer that begins at `start` ends; undefined when none does. Not whether the bytes reach that
+ * Where the integer at `start` ends; undefined if there is none. Does not check that the bytes reach that
  * far.
  */
 function integerEnd(der: Uint8Array, start: number): number | undefined {
@@ -34,7 +34,7 @@ function integerEnd(der: Uint8Array, start: number): number | undefined {
   return start + 2 + length;
 }
 
-/** A two's complement integer of at most 256 bits in its shortest writing; undefined for every other. */
+/** A two's complement integer of at most 256 bits in its shortest form; undefined otherwise. */
 function positive(bytes: Uint8Array): bigint | undefined {
   const [first = 0, second = 0] = bytes;
   if (first >= 0x80) return undefined;

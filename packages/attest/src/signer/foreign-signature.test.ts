@@ -12,8 +12,8 @@ import { pointOfSpki } from "./spki.ts";
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /**
- * Vector kms-01: answers of a key service for a key that every development node prints, high and low s, a
- * short r.
+ * Vector kms-01: answers of a key service for a well-known development key, with high and low s and a short
+ * r.
  */
 const vector = {
   spki: "0x3056301006072a8648ce3d020106052b8104000a03420004ba5734d8f7091719471e7f7ed6b9df170dc70cc661ca05e688601ad984f068b0d67351e5f06073092499336ab0839ef8a521afd334e53807205fa2f08eec74f4",
@@ -55,7 +55,7 @@ test("vector kms-01: the address of the key", () => {
   expect(point && addressOf(point)).toBe(vector.address);
 });
 
-test("vector kms-01: what the service answers becomes the signature that contracts take", () => {
+test("vector kms-01: the service's answer becomes the signature that contracts accept", () => {
   for (const { message, digest, der, signature } of vector.answers) {
     expect(hashMessage({ raw: message })).toBe(digest);
     const read = foreignSignature(hexToBytes(der), digest, vector.address);
@@ -64,7 +64,7 @@ test("vector kms-01: what the service answers becomes the signature that contrac
   }
 });
 
-test("either half of s, either parity: always the one canonical signature by the key", () => {
+test("any half of s and any parity gives the one canonical signature by the key", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(
@@ -88,13 +88,13 @@ test("either half of s, either parity: always the one canonical signature by the
   expect(seen.size).toBe(4);
 });
 
-test("a signature by another key, or over another digest, is none", () => {
+test("refuses a signature by another key or over another digest", () => {
   const [{ der, digest }] = vector.answers;
   expect(foreignSignature(hexToBytes(der), digest, rawKeySigner("11".repeat(32)).address)).toBeUndefined();
   expect(foreignSignature(hexToBytes(der), keccak256("0x01"), vector.address)).toBeUndefined();
 });
 
-test("r and s outside the curve's order are no signature", () => {
+test("refuses r and s outside the curve's order", () => {
   const { r, s } = secp256k1.sign(vector.answers[0].digest.slice(2), 7n);
   const { address } = rawKeySigner("07".padStart(64, "0"));
   const read = (r: bigint, s: bigint) => foreignSignature(der(r, s), vector.answers[0].digest, address);

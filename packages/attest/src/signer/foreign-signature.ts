@@ -10,12 +10,11 @@ import { toSignature, type Signature } from "./signer.ts";
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /**
- * What a key outside this process signed, as this process would have written it: s in the lower half, with
- * the parity that names `address`.
- *
+ * Converts a signature by a remote key to the format of this process: low s, and the parity that recovers
+ * `address`.
  * @param der ECDSA signature in DER, s in either half
- * @returns undefined when it is no signature over `digest` by `address`: nothing that was not recovered may
- * leave as ours
+ * @returns undefined unless it recovers to `address` over `digest`: nothing unverified may leave as our
+ * signature
  */
 export function foreignSignature(
   der: Uint8Array,
@@ -26,7 +25,7 @@ export function foreignSignature(
   const integers = readDerSignature(der);
   if (integers === undefined) return undefined;
   const { r, s } = integers;
-  // Here, since the other half is counted from the order; an r out of range is what nobody recovers to.
+  // Checked here, since s is negated modulo the order; an r out of range recovers to no one.
   if (s === 0n || s >= ORDER) return undefined;
   const rs = Buffer.from(word(r) + word(s > ORDER / 2n ? ORDER - s : s), "hex");
   const message = digestBytes(digest);

@@ -5,7 +5,7 @@ import { yParityOf } from "./y-parity.ts";
 
 const require = createRequire(import.meta.url);
 
-/** What is used of the bindings; the package ships no types. */
+/** The used part of the bindings; the package ships no types. */
 interface Bindings {
   contextRandomize(seed: Uint8Array): void;
   privateKeyVerify(key: Uint8Array): boolean;
@@ -14,13 +14,10 @@ interface Bindings {
   ecdsaRecover(rs: Uint8Array, recid: number, digest: Uint8Array, compressed: boolean): Uint8Array;
 }
 
-/**
- * Never the package's own entry: without a prebuild that takes an older JavaScript curve instead, and tells
- * nobody.
- */
+/** Never the package's own entry: without a prebuild it silently falls back to an older JavaScript curve. */
 const prebuilt = (): unknown => require("secp256k1/bindings");
 
-/** libsecp256k1 through its prebuilt bindings; undefined where none was built for this machine. */
+/** libsecp256k1 through its prebuilt bindings; undefined if there are none for this machine. */
 export function nativeCurve(load: () => unknown = prebuilt): Curve | undefined {
   let bindings: Bindings;
   try {
@@ -28,7 +25,7 @@ export function nativeCurve(load: () => unknown = prebuilt): Curve | undefined {
   } catch {
     return undefined;
   }
-  // Blinds the multiplication with the key, so that its timing and power say less about it.
+  // Blinds the multiplication with the key against timing and power analysis.
   bindings.contextRandomize(randomBytes(32));
   return {
     backend: "native",
@@ -44,7 +41,7 @@ export function nativeCurve(load: () => unknown = prebuilt): Curve | undefined {
       try {
         return bindings.ecdsaRecover(rs, yParity, digest, false);
       } catch {
-        // r or s out of range, r the x of no point, or a key at infinity: nobody made it.
+        // r or s out of range, r not the x of a point, or a key at infinity: no one signed it.
         return undefined;
       }
     },

@@ -6,8 +6,8 @@ import type { Signer } from "./signer.ts";
 /**
  * Signs 32 bytes as a personal message (EIP-191 version 0x45 over the raw bytes): how a solver signs an order
  * id.
- * @returns 65 bytes, v 27 or 28. @throws RangeError when `bytes` are not 32 bytes of hex, and what the signer
- * throws.
+ * @returns 65 bytes, v 27 or 28
+ * @throws RangeError if `bytes` is not 32 bytes of hex, and errors of the signer
  */
 export async function signPersonalMessage(signer: Signer, bytes: Hex32): Promise<Hex> {
   return signatureToHex(await signer.signDigest(messageDigest(bytes)));

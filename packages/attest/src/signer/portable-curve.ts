@@ -3,8 +3,8 @@ import type { Curve } from "./curve.ts";
 import { yParityOf } from "./y-parity.ts";
 
 /**
- * The curve in JavaScript, as viem uses it: the reference for the native one, and what runs where that has no
- * prebuild.
+ * The curve in JavaScript, as viem uses it: the reference for the native one, and its replacement where there
+ * is no prebuild.
  */
 export const portableCurve: Curve = {
   backend: "portable",
@@ -35,7 +35,7 @@ function isPrivateKey(key: Uint8Array): boolean {
   return key.length === 32 && secp256k1.utils.isValidPrivateKey(key);
 }
 
-/** Asked before the library is: its own refusal quotes the key. */
+/** Checked before the library does: its own error quotes the key. */
 function refuseNoKey(key: Uint8Array): void {
   if (!isPrivateKey(key)) throw new RangeError("not a valid secp256k1 private key");
 }

@@ -17,7 +17,7 @@ test("a signature over a digest recovers to the signer's address", async () => {
   }
 });
 
-test("the same digest gives the same bytes, with s in the lower half", async () => {
+test("the same digest gives the same bytes, with low s", async () => {
   const signer = rawKeySigner(KEY);
   const digest = keccak256(toHex("again"));
   const first = await signer.signDigest(digest);
@@ -33,13 +33,13 @@ test("r and s keep their leading zeros: a signature is always 65 bytes", async (
   expect([...lengths]).toEqual([2 + 65 * 2]);
 });
 
-test("a key is taken with and without 0x, in either case", () => {
+test("accepts a key with and without 0x, in either case", () => {
   const key = "5DE4111AFA1A4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
   const address = privateKeyToAddress(`0x${key}`).toLowerCase();
   for (const text of [key, `0x${key}`, key.toLowerCase()]) expect(rawKeySigner(text).address).toBe(address);
 });
 
-test("a key that is none is refused, and the refusal does not show it", () => {
+test("refuses an invalid key without showing it", () => {
   const order = CURVE_ORDER.toString(16);
   for (const bad of [
     "",
@@ -69,7 +69,7 @@ test("a key that is none is refused, and the refusal does not show it", () => {
   expect(rawKeySigner((CURVE_ORDER - 1n).toString(16)).address).toMatch(/^0x/);
 });
 
-test("a signer does not show its key: not inspected, not serialised, not in what it throws", async () => {
+test("a signer does not show its key when inspected, serialized or failing", async () => {
   const signer = rawKeySigner(KEY);
   const failure: unknown = await signer.signDigest("0x11").catch((error: unknown) => error);
   const deep = { showHidden: true, depth: null, getters: true };
@@ -83,7 +83,7 @@ test("a signer does not show its key: not inspected, not serialised, not in what
   }
 });
 
-test("what is no digest is not signed: a decoder that stops at a fault would sign something else", async () => {
+test("refuses to sign a malformed digest, which a lenient decoder would truncate", async () => {
   const signer = rawKeySigner(KEY);
   const digest = keccak256("0x01");
   for (const bad of ["0x", "0x01", `${digest}00`, digest.slice(2), digest.slice(0, -1) + "g"])

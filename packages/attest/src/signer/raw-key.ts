@@ -9,12 +9,11 @@ const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/;
 
 /**
  * A signer whose private key is held in this process.
- *
  * @param privateKey 32 bytes of hex, with or without 0x
- * @throws when `privateKey` is not a valid secp256k1 key; the text never shows the key.
+ * @throws if `privateKey` is not a valid secp256k1 key; the text never shows the key
  */
 export function rawKeySigner(privateKey: string, curve: Curve = chosen): Signer {
-  // Held by the closure alone, so that neither inspecting nor serialising the signer finds it.
+  // Held only by the closure, so that inspecting or serializing the signer cannot reveal it.
   const key = Buffer.from(KEY.exec(privateKey)?.[1] ?? "", "hex");
   if (!curve.isPrivateKey(key))
     throw new Error("not a valid secp256k1 private key (expected 32 bytes of hex)");

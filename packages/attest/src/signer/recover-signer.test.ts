@@ -11,14 +11,14 @@ const signer = rawKeySigner("11".repeat(32));
 const digest = keccak256("0x01");
 const word = (value: bigint): string => value.toString(16).padStart(64, "0");
 
-test("a signature is read back into what it was written from", async () => {
+test("parsing a signature returns what was formatted", async () => {
   for (let n = 0; n < 50; n++) {
     const signature = await signer.signDigest(keccak256(toHex(n)));
     expect(parseSignature(signatureToHex(signature))).toEqual(signature);
   }
 });
 
-test("r and s are in range, s in the lower half: the last numbers inside are read, the first outside are not", () => {
+test("accepts r and s up to the last valid numbers, s in the lower half, and not beyond", () => {
   const read = (r: bigint, s: bigint) => parseSignature(`0x${word(r)}${word(s)}1b`) !== undefined;
   expect(read(1n, 1n)).toBe(true);
   expect(read(ORDER - 1n, ORDER / 2n)).toBe(true);
@@ -30,11 +30,11 @@ test("r and s are in range, s in the lower half: the last numbers inside are rea
   expect(read(1n, ORDER - 1n)).toBe(false);
 });
 
-test("one signature has one writing: every other one is no signature", async () => {
+test("a signature has one format: every other one is refused", async () => {
   const signature = await signer.signDigest(digest);
   const good = signatureToHex(signature);
   const highS = `${signature.r}${word(ORDER - BigInt(signature.s))}${signature.yParity === 0 ? "1c" : "1b"}`;
-  // The other s with the other v is by the same signer: that is why it must not be read.
+  // High s with the other v recovers to the same signer, so it must be refused.
   expect((await recoverAddress({ hash: digest, signature: highS as `0x${string}` })).toLowerCase()).toBe(
     signer.address,
   );
@@ -67,7 +67,7 @@ test("one signature has one writing: every other one is no signature", async () 
   expect(recoverSigner(digest, good)).toBe(signer.address);
 });
 
-test("recovery names whom another library names, by either curve, for any digest and signature", async () => {
+test("recovers the same signer as another library, by either curve, for any digest and signature", async () => {
   const part = fc.bigInt({ min: 1n, max: ORDER / 2n }).map(word);
   await fc.assert(
     fc.asyncProperty(
@@ -89,14 +89,14 @@ test("recovery names whom another library names, by either curve, for any digest
   );
 });
 
-test("a signature over another digest is by somebody else", async () => {
+test("a signature over another digest recovers to another signer", async () => {
   const good = signatureToHex(await signer.signDigest(digest));
   const other = recoverSigner(keccak256("0x02"), good);
   expect(other).toMatch(/^0x[0-9a-f]{40}$/);
   expect(other).not.toBe(signer.address);
 });
 
-test("what is no digest is an error of ours, not a signature of nobody", async () => {
+test("a malformed digest is an error, not a signature by no one", async () => {
   const good = signatureToHex(await signer.signDigest(digest));
   for (const bad of ["0x", "0x01", `${digest}00`, digest.slice(2), `0x${"zz".repeat(32)}`])
     expect(() => recoverSigner(bad as `0x${string}`, good)).toThrow(RangeError);

@@ -8,18 +8,16 @@ import type { Signature } from "./signer.ts";
 const CANONICAL = /^0x([0-9a-f]{64})([0-9a-f]{64})(1b|1c)$/;
 const ZERO = "0".repeat(64);
 /**
- * Order n of secp256k1 and its half, rounded down (SEC 2, 2.4.1), as text: of equal length, lower-case hex
- * sorts as the numbers do.
+ * Order n of secp256k1 and its half, rounded down (SEC 2, 2.4.1), as text: lower-case hex of equal length
+ * sorts like the numbers.
  */
 const ORDER = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
 const HALF_ORDER = "7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0";
 
 /**
- * Reads a signature written as contracts take it: 65 bytes of lower-case hex, v 27 or 28, r and s in 1 … n−1,
- * s in the lower half.
- *
- * Undefined for every other writing, also those that name the same signature (v 0 or 1, compact, upper case,
- * high s): of one digest and key there shall be one text, or the same signature counts twice.
+ * Parses a signature in the format that contracts accept: 65 bytes of lower-case hex, v 27 or 28, r and s in
+ * 1 … n−1, s in the lower half. Undefined for any other format, even of the same signature (v 0 or 1,
+ * compact, upper case, high s): otherwise one signature could count twice.
  */
 export function parseSignature(signature: string): Signature | undefined {
   const match = CANONICAL.exec(signature);
@@ -30,12 +28,9 @@ export function parseSignature(signature: string): Signature | undefined {
 }
 
 /**
- * Who signed `digest`, in lower case; undefined when the signature is not canonical or nobody can have made
- * it.
- *
- * Any well-formed signature belongs to somebody: the answer means something only beside a list of known
- * signers.
- * @throws RangeError when `digest` is not 32 bytes of hex
+ * The signer of `digest`, in lower case; undefined if the signature is not canonical or has no signer. Every
+ * well-formed signature recovers to some address: compare it with a list of known signers.
+ * @throws RangeError if `digest` is not 32 bytes of hex
  */
 export function recoverSigner(digest: Hex32, signature: string, curve: Curve = chosen): Address | undefined {
   const message = digestBytes(digest);

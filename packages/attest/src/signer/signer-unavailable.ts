@@ -1,10 +1,9 @@
 import { ServiceError } from "@causeway/domain";
 
 /**
- * Why a remote key did not sign: `timeout` (no answer within the deadline), `throttled`, `no-credentials`
- * (nothing says who we are), `refused` (permissions, or wrong credentials), `disabled` (the key cannot be
- * used now), `unknown-key`, `unreachable` (no connection, or a failure of the service), `bad-answer` (what
- * came back is no signature by our key).
+ * Why a remote key did not sign. `timeout`: no answer within the deadline. `no-credentials`: none were found.
+ * `refused`: missing permissions or wrong credentials. `disabled`: the key cannot be used now. `unreachable`:
+ * no connection, or the service failed. `bad-answer`: the answer is not a signature by our key.
  */
 export type SignerFault =
   | "timeout"
@@ -17,11 +16,8 @@ export type SignerFault =
   | "bad-answer";
 
 /**
- * A key that does not live in this process cannot be used now. Nothing was signed, so the same call may be
- * made again.
- *
- * Has no cause: what remote services say names keys, accounts and hosts, and this may reach a log or a
- * caller.
+ * A remote key cannot be used now. Nothing was signed, so the call can be repeated. Has no cause: errors of
+ * remote services name keys, accounts and hosts, and this one may reach a log or a caller.
  */
 export class SignerUnavailable extends ServiceError {
   readonly fault: SignerFault;

@@ -11,16 +11,15 @@ export interface Signature {
 }
 
 /**
- * Signs 32-byte digests with one key. A raw key lives in this process; a KMS key does not, so signing may
- * wait on a network.
+ * Signs 32-byte digests with one key. A raw key is in this process; a KMS key is not, so signing may wait for
+ * the network.
  */
 export interface Signer {
   readonly address: Address;
   /**
    * Deterministic (RFC 6979) for raw keys; a KMS gives another signature each time.
-   *
-   * @throws RangeError when `digest` is not 32 bytes of hex. @throws SignerUnavailable when a remote key
-   * cannot be reached (retryable).
+   * @throws RangeError if `digest` is not 32 bytes of hex
+   * @throws SignerUnavailable if a remote key is unreachable (retryable)
    */
   signDigest(digest: Hex32): Promise<Signature>;
 }
@@ -30,7 +29,7 @@ export function signatureToHex(signature: Signature): Hex {
   return `${signature.r}${signature.s.slice(2)}${(27 + signature.yParity).toString(16)}`;
 }
 
-/** Raw bytes in words. */
+/** Converts raw bytes to hex. */
 export function toSignature({ rs, yParity }: CurveSignature): Signature {
   const hex = toHex(rs);
   return { r: hex.slice(0, 66) as Hex, s: `0x${hex.slice(66)}`, yParity };

@@ -6,14 +6,14 @@ function spki(namedCurve: string): Buffer {
   return generateKeyPairSync("ec", { namedCurve }).publicKey.export({ format: "der", type: "spki" });
 }
 
-test("the point of a secp256k1 key is read, whole", () => {
+test("reads the whole point of a secp256k1 key", () => {
   for (let n = 0; n < 10; n++) {
     const der = spki("secp256k1");
     expect(pointOfSpki(der)).toEqual(der.subarray(-65));
   }
 });
 
-test("a key of another curve or of another kind is none", () => {
+test("refuses a key of another curve or of another kind", () => {
   for (const curve of ["prime256v1", "secp384r1", "secp224k1", "brainpoolP256r1"])
     expect(pointOfSpki(spki(curve)), curve).toBeUndefined();
   const rsa = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
@@ -22,7 +22,7 @@ test("a key of another curve or of another kind is none", () => {
   expect(pointOfSpki(ed25519.export({ format: "der", type: "spki" }))).toBeUndefined();
 });
 
-test("a compressed point, one byte more or less, or one other byte before the point is no key", () => {
+test("refuses a compressed point, a missing or extra byte, and any other byte before the point", () => {
   const der = spki("secp256k1");
   expect(pointOfSpki(der.subarray(0, -1))).toBeUndefined();
   expect(pointOfSpki(Buffer.concat([der, Buffer.from([0])]))).toBeUndefined();
@@ -38,14 +38,14 @@ test("a compressed point, one byte more or less, or one other byte before the po
   expect(pointOfSpki(Buffer.concat([short, ecdh.getPublicKey(null, "compressed")]))).toBeUndefined();
 });
 
-test("coordinates that are no point of the curve are no key", () => {
+test("refuses coordinates that are not a point of the curve", () => {
   const der = spki("secp256k1");
   for (const at of [30, 60, 87]) {
     const changed = Buffer.from(der);
     changed[at] = (changed[at] ?? 0) ^ 1;
     expect(pointOfSpki(changed)).toBeUndefined();
   }
-  // 1 and the y of its point, with the field's size added to x: the same point, in a writing that is none.
+  // 1 and the y of its point, with the field's size added to x: the same point in an invalid encoding.
   const y = "4218f20ae6c646b363db68605822fb14264ca8d2587fdd6fbc750d587e76a7ee";
   const head = der.subarray(0, -64).toString("hex");
   const one = "1".padStart(64, "0");

@@ -1,15 +1,14 @@
 /**
  * SubjectPublicKeyInfo of an uncompressed secp256k1 point (RFC 5480): id-ecPublicKey 1.2.840.10045.2.1, curve
- * 1.3.132.0.10, a bit string of 65 bytes from 04. DER has one writing for it.
+ * 1.3.132.0.10, a bit string of 65 bytes starting with 04. DER has one encoding for it.
  */
 const HEAD = Buffer.from("3056301006072a8648ce3d020106052b8104000a03420004", "hex");
 const FIELD = 2n ** 256n - 2n ** 32n - 977n;
 
 /**
- * The uncompressed point (65 bytes from 04) of a public key in DER; undefined when it is not a point of
- * secp256k1 in exactly that form.
- *
- * A key of another curve would give an address too, and one that nobody can sign for.
+ * The uncompressed point (65 bytes starting with 04) of a public key in DER; undefined unless it is a
+ * secp256k1 point in exactly that form. A key of another curve would give an address that no one can sign
+ * for.
  */
 export function pointOfSpki(der: Uint8Array): Uint8Array | undefined {
   if (der.length !== HEAD.length + 64 || !HEAD.equals(der.subarray(0, HEAD.length))) return undefined;

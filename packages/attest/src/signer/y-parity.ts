@@ -1,8 +1,6 @@
 /**
- * A recovery id as the parity that an Ethereum signature can carry.
- *
- * @throws RangeError for 2 and 3 (an r above the curve's order, one signature in 2^127): v has no word for
- * them.
+ * Converts a recovery id to the parity of an Ethereum signature.
+ * @throws RangeError for 2 and 3 (r above the curve's order, one signature in 2^127), which v cannot express
  */
 export function yParityOf(recoveryId: number): 0 | 1 {
   if (recoveryId !== 0 && recoveryId !== 1)

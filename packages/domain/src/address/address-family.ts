@@ -1,16 +1,16 @@
 import type { Hex } from "../ids/hex.ts";
 
 /**
- * How one chain family spells addresses and currencies, and names transactions. Total functions: what is not
- * in the family's one spelling is undefined.
+ * How one chain family formats addresses, currencies and transaction ids. Total functions: text that is not
+ * in the canonical format gives undefined.
  */
 export interface AddressFamily {
-  /** The currency that has no contract. */
+  /** The native currency, which has no contract. */
   readonly nativeCurrency: string;
   /** The bytes that orders, messages and the hub hash. */
   encode(text: string): Hex | undefined;
-  /** The canonical text of such bytes. */
+  /** The canonical text of these bytes. */
   decode(bytes: Hex): string | undefined;
-  /** The bytes of a transaction id, given in the family's one spelling. */
+  /** The bytes of a transaction id in canonical format. */
   transactionIdBytes(id: string): Hex | undefined;
 }

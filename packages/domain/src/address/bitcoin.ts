@@ -6,19 +6,19 @@ import type { AddressFamily } from "./address-family.ts";
 
 const base58check = createBase58check(sha256);
 
-/** Networks of Bitcoin; the test networks share most spellings. */
+/** Networks of Bitcoin; the test networks share most address formats. */
 export type BitcoinNetwork = "mainnet" | "testnet" | "testnet4" | "signet" | "regtest";
 
-/** How a network spells what its addresses stand for. */
+/** The address format of a network. */
 interface AddressFormat {
   /** Prefix of witness programs. */
   readonly prefix: string;
-  /** Version bytes of legacy addresses: to a key's hash and to a script's hash. */
+  /** Version bytes of legacy addresses: of a key's hash and of a script's hash. */
   readonly legacy: readonly [keyHash: number, scriptHash: number];
 }
 
 const TEST: AddressFormat = { prefix: "tb", legacy: [0x6f, 0xc4] };
-const SPELLINGS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
+const ADDRESS_FORMATS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
   mainnet: { prefix: "bc", legacy: [0x00, 0x05] },
   testnet: TEST,
   testnet4: TEST,
@@ -27,21 +27,20 @@ const SPELLINGS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
 };
 
 /**
- * Stands before the 21 bytes of a legacy address: no witness version is that large, so the two kinds never
- * meet.
+ * Precedes the 21 bytes of a legacy address. No witness version is that large, so the two kinds never
+ * collide.
  */
 const LEGACY_MARK = 0xff;
 
 /**
- * A mark, not an address: version 0 with 19 zero bytes, which no rule of the network allows, so that nobody
- * can be paid there.
+ * A marker, not an address: version 0 with 19 zero bytes is invalid on every network, so that no one can be
+ * paid there.
  */
 const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";
 const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;
 
 /**
- * Addresses of the main network: witness programs in lower-case bech32 or bech32m, legacy ones in base58 with
- * checksum.
+ * Mainnet addresses: witness programs in lower-case bech32 or bech32m, legacy ones in base58 with checksum.
  */
 export const bitcoinAddresses: AddressFamily = {
   nativeCurrency: NATIVE,
@@ -51,26 +50,25 @@ export const bitcoinAddresses: AddressFamily = {
 };
 
 /**
- * The bytes of an address as a network spells it; undefined for every other text. They name the script that
- * is paid and not the network: one script has the same bytes everywhere, and orders and oracles spell it as
- * the main network does.
+ * The bytes of an address in a network's format; undefined for any other text. They identify the script that
+ * is paid, not the network: orders and oracles write the script in mainnet format.
  */
 export function encodeBitcoinAddress(network: BitcoinNetwork, text: string): Hex | undefined {
-  const spelling = SPELLINGS[network];
-  // All upper case is bech32 too, for QR codes, but a second spelling here; mixed case is none.
-  const bytes = text.startsWith(`${spelling.prefix}1`)
-    ? witnessBytes(text, spelling.prefix)
-    : legacyBytes(text, spelling);
+  const format = ADDRESS_FORMATS[network];
+  // All upper case is valid bech32, used in QR codes, but not canonical; mixed case is invalid.
+  const bytes = text.startsWith(`${format.prefix}1`)
+    ? witnessBytes(text, format.prefix)
+    : legacyBytes(text, format);
   return bytes === undefined ? undefined : toHex(bytes);
 }
 
-/** How a network spells the address of these bytes; undefined when they are none. */
+/** The address of these bytes in a network's format; undefined if they are not an address. */
 export function decodeBitcoinAddress(network: BitcoinNetwork, hex: Hex): string | undefined {
   if (!/^0x(?:[0-9a-fA-F]{2}){3,42}$/.test(hex)) return undefined;
-  const spelling = SPELLINGS[network];
+  const format = ADDRESS_FORMATS[network];
   const bytes = bytesOf(hex);
-  const text = bytes[0] === LEGACY_MARK ? legacyText(bytes, spelling) : witnessText(bytes, spelling.prefix);
-  // One way back for every text, or none: nothing but what encoding can give is an address.
+  const text = bytes[0] === LEGACY_MARK ? legacyText(bytes, format) : witnessText(bytes, format.prefix);
+  // Accept only text that encodes to the same bytes.
   return text !== undefined && encodeBitcoinAddress(network, text) === hex.toLowerCase() ? text : undefined;
 }
 
@@ -80,7 +78,7 @@ function witnessBytes(text: string, prefix: string): Uint8Array | undefined {
   const decoded = plain ?? bech32m.decodeUnsafe(text);
   const [version, ...words] = decoded?.words ?? [];
   if (decoded?.prefix !== prefix || version === undefined || version > 16) return undefined;
-  // Version 0 has the old checksum, every later one the new: without this an address has two spellings.
+  // Version 0 has the old checksum, later ones the new one: otherwise an address would have two formats.
   if ((version === 0) !== (plain !== undefined)) return undefined;
   const program = bech32.fromWordsUnsafe(words);
   if (!program || program.length < 2 || program.length > 40) return undefined;
@@ -100,17 +98,17 @@ function legacyBytes(text: string, { legacy }: AddressFormat): Uint8Array | unde
   const payload = decoded(text);
   if (payload?.length !== 21) return undefined;
   const kind = legacy.indexOf(payload[0] ?? -1);
-  // The main network's version byte, whatever the network.
-  const version = SPELLINGS.mainnet.legacy[kind];
+  // The mainnet version byte, whatever the network.
+  const version = ADDRESS_FORMATS.mainnet.legacy[kind];
   return version === undefined ? undefined : Uint8Array.of(LEGACY_MARK, version, ...payload.subarray(1));
 }
 
 function legacyText(bytes: Uint8Array, { legacy }: AddressFormat): string | undefined {
-  const version = legacy[SPELLINGS.mainnet.legacy.indexOf(bytes[1] ?? -1)];
+  const version = legacy[ADDRESS_FORMATS.mainnet.legacy.indexOf(bytes[1] ?? -1)];
   return version === undefined ? undefined : base58check.encode(Uint8Array.of(version, ...bytes.subarray(2)));
 }
 
-/** The library throws for a bad character or checksum, which here is an answer. */
+/** The library throws for a bad character or checksum, which is an ordinary result here. */
 function decoded(text: string): Uint8Array | undefined {
   try {
     return base58check.decode(text);

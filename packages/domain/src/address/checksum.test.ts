@@ -18,6 +18,6 @@ test("finds a changed digit, a changed letter and a changed case", () => {
     expect(hasWrongChecksum(text), text).toBe(true);
 });
 
-test("says nothing about text that is not an address", () => {
+test("ignores text that is not an address", () => {
   for (const text of ["", "0x12aB", `${address}0`, "usdc"]) expect(hasWrongChecksum(text), text).toBe(false);
 });

@@ -2,8 +2,8 @@ import { getAddress } from "viem";
 import { parseAddress } from "../ids/hex.ts";
 
 /**
- * True for a 20-byte address in mixed case whose capitals are not its EIP-55 checksum, so a character is
- * mistyped. Addresses in one case carry no checksum.
+ * Whether a 20-byte address in mixed case fails its EIP-55 checksum, which indicates a typo. Addresses in one
+ * case have no checksum.
  */
 export function hasWrongChecksum(text: string): boolean {
   const address = parseAddress(text);

@@ -25,11 +25,11 @@ const families: VmType[] = [
   "tron-vm",
 ];
 
-test("the addresses of the contract's vectors have their bytes", () => {
+test("encodes the addresses of the contract's vectors", () => {
   expect(addresses.map(([vm, text]) => encodeAddress(vm, text))).toEqual(vector.output.encoded);
 });
 
-test("bytes are written back as the one canonical text", () => {
+test("decodes bytes to the one canonical text", () => {
   for (const [i, [vm, text]] of addresses.entries()) {
     const canonical = vm === "ethereum-vm" ? text.toLowerCase() : text;
     expect(decodeAddress(vm, vector.output.encoded[i] as Hex)).toBe(canonical);
@@ -37,7 +37,7 @@ test("bytes are written back as the one canonical text", () => {
   }
 });
 
-test("each family's native currency is the contract's, and has bytes", () => {
+test("each family's native currency matches the contract, and has bytes", () => {
   for (const vm of families) {
     expect(nativeCurrency(vm)).toBe(vector.output.nativeCurrencies[vm]);
     expect(canonicalAddress(vm, nativeCurrency(vm))).toBe(nativeCurrency(vm));
@@ -56,7 +56,7 @@ const refused = (act: () => unknown) => {
 
 const P2WPKH = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq";
 
-test("an address in another spelling, of another family or of another network is refused by the name of its field", () => {
+test("refuses an address in another format, of another family or of another network, naming its field", () => {
   const others: [VmType, ...string[]][] = [
     [
       "ethereum-vm",
@@ -92,11 +92,11 @@ test("an address in another spelling, of another family or of another network is
       `${P2WPKH}q`,
       P2WPKH.replace(/.$/, "p"),
     ],
-    // Test networks: the same programs under other prefixes.
+    // Test networks: the same programs with other prefixes.
     ["bitcoin-vm", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx", "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn"],
     ["bitcoin-vm", "1KT3zCYUrmQxjcveUNs1Rs7WcXDcPQZ4aw", "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN"],
-    // Version 1 with the checksum of version 0, version 0 with that of version 1, version 0 of 16 bytes (BIP
-    // 350's own list).
+    // Version 1 with the checksum of version 0, version 0 with that of version 1, version 0 of 16 bytes (from
+    // BIP 350).
     ["bitcoin-vm", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd"],
     ["bitcoin-vm", "bc1q0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0"],
     [
@@ -150,7 +150,7 @@ test("an address in another spelling, of another family or of another network is
       ).toBe("INVALID_REQUEST recipient");
 });
 
-test("Bitcoin's newer witness programs have bytes", () => {
+test("encodes newer witness programs of Bitcoin", () => {
   // The addresses of BIP 350 and BIP 173.
   expect(encodeAddress("bitcoin-vm", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0")).toBe(
     "0x0179be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798",
@@ -158,11 +158,11 @@ test("Bitcoin's newer witness programs have bytes", () => {
   expect(encodeAddress("bitcoin-vm", "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3")).toBe(
     "0x001863143c14c5166804bd19203356da136c985678cd4d27a1b8c6329604903262",
   );
-  // A script's hash: version 5.
+  // A script hash: version 5.
   expect(encodeAddress("bitcoin-vm", "3P14159f73E4gFr7JterCCQh9QjiTjiZrG")).toMatch(/^0xff05[0-9a-f]{40}$/);
 });
 
-test("a prefix that only begins like Bitcoin's is another network's", () => {
+test("a longer prefix that starts like Bitcoin's belongs to another network", () => {
   const words = [0, ...bech32.toWords(new Uint8Array(20).fill(7))];
   expect(refused(() => encodeAddress("bitcoin-vm", bech32.encode("bc", words)))).toBe("accepted");
   expect(refused(() => encodeAddress("bitcoin-vm", bech32.encode("bc1x", words)))).toBe(
@@ -209,7 +209,7 @@ test("no two texts of a family have the same bytes", () => {
     );
 });
 
-test("any text either is an address or is refused: nothing else is thrown", () => {
+test("any text is an address or is refused with an error of its own", () => {
   const texts = fc.oneof(
     fc.string(),
     fc.string({ unit: "binary" }),
@@ -234,7 +234,7 @@ test("any text either is an address or is refused: nothing else is thrown", () =
 const hash = "ac1089f9d0dc8501000dbda42b9460baa665d16b9973b658e4eeee5712c17100";
 const solanaId = keys.input.parts[2]![1]!;
 
-test("a transaction id has one spelling in each family", () => {
+test("a transaction id has one format in each family", () => {
   const good: [VmType, string, string][] = [
     ["ethereum-vm", `0x${hash}`, `0x${hash}`],
     ["hyperliquid-vm", `0x${hash}`, `0x${hash}`],

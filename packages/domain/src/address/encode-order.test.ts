@@ -25,11 +25,11 @@ const solana = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const bitcoin = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq";
 const tron = "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN";
 
-test("an order of EVM chains keeps its id", () => {
+test("an order between EVM chains keeps its id", () => {
   expect(orderIdOf(encodeOrder(json, familyOf))).toBe(vector.output.orderId);
 });
 
-test("every address is encoded by the family of its own chain", () => {
+test("encodes every address by the family of its own chain", () => {
   const [input] = json.inputs;
   const [refund] = input!.refunds;
   const order = encodeOrder(
@@ -69,7 +69,7 @@ test("every address is encoded by the family of its own chain", () => {
   expect(order.fees[0]).toMatchObject({ recipient: bytes.tron, currency: bytes.solana });
 });
 
-test("an address of another family or an unknown chain is refused by the name of its field", () => {
+test("refuses an address of another family or an unknown chain, naming the field", () => {
   const refused = (order: OrderJson) => {
     try {
       encodeOrder(order, familyOf);

@@ -5,11 +5,10 @@ import type { Order } from "../order/order.ts";
 import { encodeAddress } from "./codec.ts";
 
 /**
- * The order that a JSON describes whose addresses and currencies are texts of their chains' families; they
- * become the bytes that the order's id hashes.
- * @param familyOf family of a chain by its name; throws what the caller wants thrown for a chain that it does
- * not know.
- * @throws ServiceError INVALID_REQUEST naming the field, as `encodeAddress` and `orderFromJson`.
+ * Encodes an order from JSON: addresses and currencies in the formats of their chains become the bytes that
+ * the order's id hashes.
+ * @param familyOf family of a chain by its name; throws the caller's error for an unknown chain
+ * @throws ServiceError INVALID_REQUEST naming the field, as `encodeAddress` and `orderFromJson`
  */
 export function encodeOrder(json: OrderJson, familyOf: (chain: string) => VmType): Order {
   const encode = (chain: string, text: string, field: string) => encodeAddress(familyOf(chain), text, field);

@@ -6,8 +6,8 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
- * Addresses in any case (checksums are not enforced, wallets mix them); transaction hashes in lower case
- * only.
+ * Addresses in any case (checksums are not enforced, because wallets mix cases); transaction hashes in lower
+ * case only.
  */
 export const ethereumAddresses: AddressFamily = {
   nativeCurrency: NATIVE_CURRENCY,

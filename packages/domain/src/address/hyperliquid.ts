@@ -2,8 +2,8 @@ import type { Hex } from "../ids/hex.ts";
 import type { AddressFamily } from "./address-family.ts";
 
 /**
- * Accounts are 20 bytes; a currency is a token id of 16 bytes, followed by the ASCII name of its exchange
- * when it is not traded on the first one.
+ * Accounts have 20 bytes. A currency is a token id of 16 bytes, followed by the ASCII name of its dex unless
+ * that is the first one.
  */
 const ADDRESS = /^0x(?:[0-9a-fA-F]{2}){16,48}$/;
 const HASH = /^0x[0-9a-f]{64}$/;

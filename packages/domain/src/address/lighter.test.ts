@@ -8,7 +8,7 @@ const HEX = "0123456789abcdef".split("");
 const digits = (length: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...HEX), { minLength: length, maxLength: length }).map((all) => all.join(""));
 
-test("every number of 128 bits has one spelling and one encoding", () => {
+test("every number of 128 bits has one text and one encoding", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }), (index) => {
       const bytes = encode(index.toString()) ?? "0x";
@@ -20,7 +20,7 @@ test("every number of 128 bits has one spelling and one encoding", () => {
   );
 });
 
-test("whatever is decoded is encoded to the same bytes", () => {
+test("encoding a decoded account gives the same bytes", () => {
   fc.assert(
     fc.property(digits(32), (hex) => {
       expect(encode(decode(`0x${hex}`) ?? "")).toBe(`0x${hex}`);
@@ -28,7 +28,7 @@ test("whatever is decoded is encoded to the same bytes", () => {
   );
 });
 
-test("no other text is an account", () => {
+test("accepts no other text as an account", () => {
   const big = (1n << 128n).toString();
   const others = [
     "",
@@ -56,7 +56,7 @@ test("no other text is an account", () => {
   );
 });
 
-test("bytes of another length, or none, are no account", () => {
+test("accepts no bytes of another length as an account", () => {
   for (const bytes of [
     "0x",
     `0x${"0".repeat(31)}`,
@@ -68,7 +68,7 @@ test("bytes of another length, or none, are no account", () => {
     expect(decode(bytes as Hex), bytes).toBeUndefined();
 });
 
-test("a transaction id is 80 bare lower-case digits, and nothing that means the same", () => {
+test("a transaction id is 80 lower-case digits without prefix, and nothing equivalent", () => {
   fc.assert(
     fc.property(digits(80), (id) => {
       expect(transactionIdBytes(id)).toBe(`0x${id}`);

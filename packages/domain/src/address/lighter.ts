@@ -1,8 +1,8 @@
 import type { AddressFamily } from "./address-family.ts";
 
 /**
- * Accounts and assets are numbers, in decimal digits without leading zeros; 16 bytes. Transaction ids are 80
- * bare lower-case hex digits.
+ * Accounts and assets are numbers of 16 bytes, in decimal digits without leading zeros. Transaction ids are
+ * 80 lower-case hex digits without prefix.
  */
 export const lighterAddresses: AddressFamily = {
   nativeCurrency: "0",

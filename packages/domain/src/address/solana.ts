@@ -5,7 +5,7 @@ import type { AddressFamily } from "./address-family.ts";
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 
-/** Public keys of 32 bytes and signatures of 64, both in base58: it has one spelling for every value. */
+/** Public keys of 32 bytes and signatures of 64, both in base58, which has one text per value. */
 export const solanaAddresses: AddressFamily = {
   nativeCurrency: "1".repeat(32),
   encode: (text) => fromBase58(text, 32, 44),
@@ -14,7 +14,7 @@ export const solanaAddresses: AddressFamily = {
 };
 
 function fromBase58(text: string, length: number, maxCharacters: number): Hex | undefined {
-  // Decoding takes quadratic time: the length is judged first.
+  // Decoding takes quadratic time: check the length first.
   if (text.length > maxCharacters || !BASE58.test(text)) return undefined;
   const bytes = base58.decode(text);
   return bytes.length === length ? toHex(bytes) : undefined;

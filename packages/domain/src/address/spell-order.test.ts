@@ -6,7 +6,7 @@ import { orderIdOf } from "../order/order-hash.ts";
 import type { Order } from "../order/order.ts";
 import { orderToJson } from "../order/order-json.ts";
 import { encodeOrder } from "./encode-order.ts";
-import { spellOrder } from "./spell-order.ts";
+import { formatOrder } from "./spell-order.ts";
 
 const families: Readonly<Record<string, VmType>> = {
   base: "ethereum-vm",
@@ -20,7 +20,7 @@ const familyOf = (chain: string): VmType => families[chain] ?? "ethereum-vm";
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
-/** Bytes that are an account on that chain. */
+/** Valid accounts of each chain, as bytes. */
 const accountOn: Readonly<Record<string, fc.Arbitrary<Hex>>> = {
   base: bytes(20).map(hex),
   solana: bytes(32).map(hex),
@@ -77,17 +77,17 @@ const order: fc.Arbitrary<Order> = fc.tuple(onSome, onSome, onSome).map(([from, 
   ],
 }));
 
-test("an order in words is the same order to whoever reads them: its id does not change, between whichever families", () => {
+test("an order in client formats decodes to the same id, between any families", () => {
   fc.assert(
     fc.property(order, (any) => {
-      const read = encodeOrder(spellOrder(any, familyOf), familyOf);
+      const read = encodeOrder(formatOrder(any, familyOf), familyOf);
       expect(read).toEqual(any);
       expect(orderIdOf(read)).toBe(orderIdOf(any));
     }),
   );
 });
 
-test("between EVM chains the words are the bytes", () => {
+test("between EVM chains the text equals the bytes", () => {
   fc.assert(
     fc.property(
       order.filter(({ inputs, output, fees }) =>
@@ -96,19 +96,19 @@ test("between EVM chains the words are the bytes", () => {
         ),
       ),
       (any) => {
-        expect(spellOrder(any, familyOf)).toEqual(orderToJson(any));
+        expect(formatOrder(any, familyOf)).toEqual(orderToJson(any));
       },
     ),
     { numRuns: 10 },
   );
 });
 
-test("bytes that are no address of their chain are told apart from those that are, by the field", () => {
+test("refuses bytes that are not an address of their chain, naming the field", () => {
   const [broken] = fc.sample(order, 1);
   const [input] = broken?.inputs ?? [];
   if (broken === undefined || input === undefined) throw new Error("an order has an input");
   const payment = { ...input.payment, chainId: "solana", currency: `0x${"00".repeat(20)}` as const };
-  expect(() => spellOrder({ ...broken, inputs: [{ ...input, payment }] }, familyOf)).toThrow(
+  expect(() => formatOrder({ ...broken, inputs: [{ ...input, payment }] }, familyOf)).toThrow(
     "inputs[0].payment.currency",
   );
 });

@@ -6,15 +6,14 @@ import type { Order } from "../order/order.ts";
 import { decodeAddress } from "./codec.ts";
 
 /**
- * The JSON of an order in which addresses and currencies are texts of their chains' families, as clients and
- * oracles read it; `encodeOrder` makes the same order of it again.
- * @param familyOf family of a chain by its name; throws what the caller wants thrown for a chain that it does
- * not know.
- * @throws ServiceError INVALID_REQUEST for bytes that are no address of their chain's family
+ * The JSON of an order with addresses and currencies in the formats of their chains, as clients and oracles
+ * read it; the inverse of `encodeOrder`.
+ * @param familyOf family of a chain by its name; throws the caller's error for an unknown chain
+ * @throws ServiceError INVALID_REQUEST for bytes that are not an address of their chain's family
  */
-export function spellOrder(order: Order, familyOf: (chain: string) => VmType): OrderJson {
+export function formatOrder(order: Order, familyOf: (chain: string) => VmType): OrderJson {
   const json = orderToJson(order);
-  const spell = (chain: string, bytes: string, field: string) => {
+  const formatText = (chain: string, bytes: string, field: string) => {
     const family = familyOf(chain);
     // On EVM chains the bytes are the text.
     return family === "ethereum-vm" ? bytes : decodeAddress(family, bytes as Hex, field);
@@ -25,26 +24,26 @@ export function spellOrder(order: Order, familyOf: (chain: string) => VmType): O
     inputs: json.inputs.map(({ payment, refunds }, i) => ({
       payment: {
         ...payment,
-        currency: spell(payment.chainId, payment.currency, `inputs[${i}].payment.currency`),
+        currency: formatText(payment.chainId, payment.currency, `inputs[${i}].payment.currency`),
       },
       refunds: refunds.map((refund, j) => ({
         ...refund,
-        recipient: spell(refund.chainId, refund.recipient, `inputs[${i}].refunds[${j}].recipient`),
-        currency: spell(refund.chainId, refund.currency, `inputs[${i}].refunds[${j}].currency`),
+        recipient: formatText(refund.chainId, refund.recipient, `inputs[${i}].refunds[${j}].recipient`),
+        currency: formatText(refund.chainId, refund.currency, `inputs[${i}].refunds[${j}].currency`),
       })),
     })),
     output: {
       ...json.output,
       payments: json.output.payments.map((payment, i) => ({
         ...payment,
-        recipient: spell(chainId, payment.recipient, `output.payments[${i}].recipient`),
-        currency: spell(chainId, payment.currency, `output.payments[${i}].currency`),
+        recipient: formatText(chainId, payment.recipient, `output.payments[${i}].recipient`),
+        currency: formatText(chainId, payment.currency, `output.payments[${i}].currency`),
       })),
     },
     fees: json.fees.map((fee, i) => ({
       ...fee,
-      recipient: spell(fee.recipientChainId, fee.recipient, `fees[${i}].recipient`),
-      currency: spell(fee.currencyChainId, fee.currency, `fees[${i}].currency`),
+      recipient: formatText(fee.recipientChainId, fee.recipient, `fees[${i}].recipient`),
+      currency: formatText(fee.currencyChainId, fee.currency, `fees[${i}].currency`),
     })),
   };
 }

@@ -10,25 +10,25 @@ import { parseAddress, parseHex32 } from "../ids/hex.ts";
 import { decodeBitcoinAddress, encodeBitcoinAddress } from "./bitcoin.ts";
 import { decodeAddress, encodeAddress, nativeCurrency, transactionIdBytes } from "./codec.ts";
 
-// Inside the service addresses, currencies and transaction ids of every chain are bytes in hex. This is where
-// clients' words become those, and the other way round.
+// Inside the service, addresses, currencies and transaction ids of every chain are bytes in hex. This module
+// converts between them and the formats that clients use.
 
-/** What is needed to know of a chain to spell what is on it. */
-export type Spelled = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoin">;
+/** What formatting needs to know about a chain. */
+export type ChainFormat = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoin">;
 
-/** The family of a configured chain, by the oracle's words. */
-export function familyOf({ vmType }: Spelled): VmType {
+/** The oracle's name for the family of a configured chain. */
+export function familyOf({ vmType }: ChainFormat): VmType {
   return vmType === "evm" ? "ethereum-vm" : RAIL_FAMILIES[vmType];
 }
 
-/** A mark that orders use; it is the same on every network. */
+/** A marker that orders use, the same on every network. */
 const BITCOIN_NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
 /**
- * An account or currency as clients of that chain write it; bytes that are no address there come back as they
- * are.
+ * Formats an account or currency as clients of that chain write it; bytes that are not an address there are
+ * returned unchanged.
  */
-export function spellAddress({ vmType, bitcoin }: Spelled, bytes: Hex): string {
+export function formatAddress({ vmType, bitcoin }: ChainFormat, bytes: Hex): string {
   if (vmType === "evm") return bytes;
   if (bitcoin !== undefined && bytes !== BITCOIN_NATIVE)
     return decodeBitcoinAddress(bitcoin.network, bytes) ?? bytes;
@@ -39,19 +39,22 @@ export function spellAddress({ vmType, bitcoin }: Spelled, bytes: Hex): string {
   }
 }
 
-/** A transaction's id as clients of that chain write it: base58 on Solana, bare digits on Bitcoin. */
-export function spellTransaction({ vmType }: Spelled, id: TxHash): string {
+/**
+ * Formats a transaction id as clients of that chain write it: base58 on Solana, digits without prefix on
+ * Bitcoin.
+ */
+export function formatTransactionId({ vmType }: ChainFormat, id: TxHash): string {
   if (vmType === "svm") return base58.encode(bytesOf(id));
   return vmType === "bvm" ? id.slice(2) : id;
 }
 
 /**
- * The bytes of somebody's account on that chain.
+ * Parses an account on that chain.
  * @param field of the client's request, named by the error
  * @throws ServiceError INVALID_ADDRESS
  */
 export function parseAccount(
-  chain: Spelled & Pick<ChainProfile, "displayName">,
+  chain: ChainFormat & Pick<ChainProfile, "displayName">,
   text: string,
   field: string,
 ): Hex {
@@ -61,15 +64,15 @@ export function parseAccount(
   throw new ServiceError("INVALID_ADDRESS", `${field} must be ${form}`, { field });
 }
 
-/** The bytes of a currency on that chain; undefined when it is none. */
-export function parseCurrency(chain: Spelled, text: string): Hex | undefined {
+/** Parses a currency on that chain; undefined if it is invalid. */
+export function parseCurrency(chain: ChainFormat, text: string): Hex | undefined {
   return chain.vmType === "evm" ? parseAddress(text) : bytesIn(familyOf(chain), text);
 }
 
-/** The bytes of a transaction's id on that chain; undefined when it is none. */
-export function parseTransaction(chain: Spelled, text: string): TxHash | undefined {
+/** Parses a transaction id on that chain; undefined if it is invalid. */
+export function parseTransaction(chain: ChainFormat, text: string): TxHash | undefined {
   if (chain.vmType === "evm" || chain.vmType === "hypevm") return parseHex32(text);
-  // Wallets and explorers of Bitcoin show it bare; with a prefix it is as clear.
+  // Wallets and explorers of Bitcoin omit the prefix; with one the id is just as clear.
   const id = chain.vmType === "bvm" ? text.toLowerCase().replace(/^0x/, "") : text;
   try {
     return transactionIdBytes(familyOf(chain), id);
@@ -78,11 +81,11 @@ export function parseTransaction(chain: Spelled, text: string): TxHash | undefin
   }
 }
 
-function railAccount(chain: Spelled, text: string): Hex | undefined {
-  // Currencies of the exchange have other lengths than accounts.
+function railAccount(chain: ChainFormat, text: string): Hex | undefined {
+  // Currencies of Hyperliquid have other lengths than accounts.
   if (chain.vmType === "hypevm") return parseAddress(text);
   if (chain.vmType !== "bvm") return bytesIn(familyOf(chain), text);
-  // All upper case is how QR codes hold it.
+  // QR codes hold it in upper case.
   const plain = /^(?:BC|TB|BCRT)1[0-9A-Z]+$/.test(text) ? text.toLowerCase() : text;
   return encodeBitcoinAddress(chain.bitcoin?.network ?? "mainnet", plain);
 }
@@ -95,32 +98,29 @@ function bytesIn(vm: VmType, text: string): Hex | undefined {
   }
 }
 
-/**
- * Every way in which an account may be written that is not in hex; networks that spell alike stand for each
- * other.
- */
-const SPELLINGS: readonly Spelled[] = [
+/** All account formats other than hex; networks with the same format are listed once. */
+const CHAIN_FORMATS: readonly ChainFormat[] = [
   { vmType: "svm" },
-  ...(["mainnet", "testnet", "regtest"] as const).map((network): Spelled => ({
+  ...(["mainnet", "testnet", "regtest"] as const).map((network): ChainFormat => ({
     vmType: "bvm",
     bitcoin: { network },
   })),
 ];
 
 /**
- * An account or currency of whatever chain it may be on, where nobody says which: hex in lower case, any
- * other spelling as bytes; undefined when it is no family's.
+ * Parses an account or currency of an unknown chain: hex in lower case, other formats as bytes; undefined if
+ * no family has this format.
  */
 export function parseAnyAccount(text: string): Hex | undefined {
   if (/^0x[0-9a-fA-F]+$/.test(text)) return text.toLowerCase() as Hex;
-  for (const spelled of SPELLINGS) {
-    const account = railAccount(spelled, text);
+  for (const format of CHAIN_FORMATS) {
+    const account = railAccount(format, text);
     if (account !== undefined) return account;
   }
   return undefined;
 }
 
-/** A transaction's id, likewise. */
+/** Parses a transaction id of an unknown chain. */
 export function parseAnyTransaction(text: string): TxHash | undefined {
   return (
     parseHex32(text) ?? parseTransaction({ vmType: "svm" }, text) ?? parseTransaction({ vmType: "bvm" }, text)

@@ -7,9 +7,9 @@ const base58check = createBase58check(sha256);
 const BYTES = /^0x41[0-9a-fA-F]{40}$/;
 
 /**
- * Addresses in base58 with checksum (`T…`), 21 bytes that begin with 0x41; hex spellings are refused.
- * Transaction ids are 64 bare lower-case hex digits, as the chain's own interface writes them: nodes also
- * resolve `0x…`, which would be a second id of one deposit.
+ * Addresses in base58 with checksum (`T…`), 21 bytes that start with 0x41; hex is refused. Transaction ids
+ * are 64 lower-case hex digits without prefix, as in Tron's own API. Nodes also resolve `0x…`, which would be
+ * a second id of one deposit.
  */
 export const tronAddresses: AddressFamily = {
   nativeCurrency: "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb",
@@ -23,7 +23,7 @@ export const tronAddresses: AddressFamily = {
   transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined),
 };
 
-/** The library throws for a bad checksum, which here is an answer. */
+/** The library throws for a bad checksum, which is an ordinary result here. */
 function decoded(text: string): Uint8Array | undefined {
   try {
     return base58check.decode(text);

@@ -5,7 +5,7 @@ import type { LighterAttestationFacts } from "./lighter-facts.ts";
 import type { SolanaAttestationFacts } from "./solana-facts.ts";
 import type { TronAttestationFacts } from "./tron-facts.ts";
 
-/** Chain families by the words of configuration files and attestations. */
+/** Chain families, as configuration files and attestations name them. */
 export type VmType = "ethereum-vm" | "solana-vm" | "bitcoin-vm" | "hyperliquid-vm" | "lighter-vm" | "tron-vm";
 
 /** When a block of an EVM chain counts as irreversible. */
@@ -13,29 +13,29 @@ export type EvmFinality =
   /** At or below the block that the node tags `finalized`. */
   | { readonly kind: "tag" }
   /**
-   * So many blocks lie on top of it (0 = the newest block itself) and the newest block is so many seconds
-   * younger.
+   * This many blocks are on top of it (0 = the newest block itself), and the newest block is this many
+   * seconds younger.
    */
   | { readonly kind: "depth"; readonly blocks: bigint; readonly seconds: bigint };
 
-/** One chain as the oracle knows it. */
+/** The oracle's facts about one chain. */
 export interface AttestationChain {
   /** Name used in orders and attestations, e.g. `base`. */
   readonly name: string;
   readonly vmType: VmType;
-  /** Endpoints that are asked; they may carry credentials: never shown or logged. At least one. */
+  /** RPC endpoints, at least one. They may contain credentials: never shown or logged. */
   readonly rpcUrls: readonly string[];
-  /** How many endpoints must agree on a fact before it counts; 1 with a single endpoint. */
+  /** How many endpoints must agree on a fact; 1 with a single endpoint. */
   readonly rpcQuorum: number;
   /**
-   * In the family's own spelling (lower case on EVM chains); undefined: deposits and withdrawals cannot be
+   * In the family's format (lower case on EVM chains). Undefined: deposits and withdrawals cannot be
    * attested.
    */
   readonly depository: string | undefined;
   readonly additionalDepositories: readonly string[];
   /** Decimal id of the chain on the hub: the EVM chain id, else keccak256 of the name. */
   readonly hubChainId: string;
-  /** What only EVM chains have. */
+  /** Facts of EVM chains only. */
   readonly evm: EvmAttestationFacts | undefined;
   readonly bitcoin?: BitcoinAttestationFacts;
   readonly hyperliquid?: HyperliquidAttestationFacts;
@@ -45,29 +45,29 @@ export interface AttestationChain {
 }
 
 export interface EvmAttestationFacts {
-  /** What `eth_chainId` must answer. */
+  /** The expected answer to `eth_chainId`. */
   readonly chainId: number;
   readonly finality: EvmFinality;
-  /** Nominal seconds between blocks: for `retryAfter`. */
+  /** Nominal seconds between blocks, for `retryAfter`. */
   readonly blockTimeSeconds: number;
   /**
-   * Contracts whose events may prove payments and calls of a solver; an order's `extraData` must name one of
+   * Contracts whose events may prove payments and calls of a solver. An order's `extraData` must name one of
    * them.
    */
   readonly fillContracts: readonly Address[];
-  /** The chain shows moves of its native coin as Transfers of the contract `0x…800a`. */
+  /** The chain emits moves of its native token as Transfers of the contract `0x…800a`. */
   readonly isZksyncStack: boolean;
 }
 
 /**
  * Seconds by which the clocks of two chains may differ: a rollup whose sequencer catches up writes past
- * times, and a payment on another chain may seem so much older than the deposit that it answers.
+ * timestamps, so that a payment on another chain may seem older than its deposit.
  */
 export const CLOCK_SKEW_SECONDS = 60;
 
 /**
- * Seconds by which the times of a chain's blocks may be wrong beyond {@link CLOCK_SKEW_SECONDS}. Bitcoin
- * takes headers up to two hours ahead, and behind their parents: miners write what they like within that.
+ * Seconds by which a chain's block timestamps may be off beyond {@link CLOCK_SKEW_SECONDS}. Bitcoin accepts
+ * headers up to two hours ahead, and earlier than their parents: miners choose freely within that.
  */
 export function headerSkewSeconds(vm: VmType): number {
   return vm === "bitcoin-vm" ? 7_200 : 0;
@@ -77,7 +77,7 @@ export function headerSkewSeconds(vm: VmType): number {
 export interface AttestationHub {
   /** Name, e.g. `hub`. */
   readonly name: string;
-  /** May carry credentials. */
+  /** May contain credentials. */
   readonly rpcUrl: string;
   readonly chainId: number;
   /** ERC-6909 ledger. */
@@ -86,32 +86,29 @@ export interface AttestationHub {
   readonly oracleAddress: Address;
   readonly oracleMultisigAddress: Address | undefined;
   /**
-   * Where the allocator records the one payload of a withdrawal; undefined: an expired withdrawal cannot be
+   * The contract that records the one payload of a withdrawal. Undefined: an expired withdrawal cannot be
    * attested.
    */
   readonly allocatorAddress: Address | undefined;
-  /**
-   * Where the hub keeps what accounts said, e.g. what nonces of theirs are for; absent: nothing of the kind
-   * is signed or read.
-   */
+  /** The hub's nonce mapping contract. Absent: no nonce mappings are signed or read. */
   readonly genericMappingAddress?: Address;
   /** EIP-712 domain of executions. */
   readonly domain: { readonly name: string; readonly version: string };
   /**
-   * What the idempotency key of a settled fill or refund is made of: `payment` (order and paying transaction:
-   * one payment settles once) or, to join a network that uses it, `deposits` (order and deposits: one payment
-   * can then settle several deposits of one order).
+   * What the idempotency key of a settled fill or refund consists of: `payment` (order and paying
+   * transaction: one payment settles once) or, to join a network that uses it, `deposits` (order and
+   * deposits: one payment can then settle several deposits of one order).
    */
   readonly settlementKey: "payment" | "deposits";
   /**
-   * Seconds by which a fill may be older than a deposit that it is settled against; at least
-   * {@link CLOCK_SKEW_SECONDS}, and no more with the key `deposits`.
+   * Seconds by which a fill may be older than the deposit that it is settled against. At least {@link
+   * CLOCK_SKEW_SECONDS}, and exactly that with the key `deposits`.
    */
   readonly fillLeadSeconds: number;
   /**
-   * Unix seconds: deposits in blocks from this time on are attested in parts, those of earlier blocks as one
-   * execution per transaction. Absent: all as one. Every oracle of the network must have the same value, or a
-   * deposit is minted under two keys.
+   * Unix seconds: deposits in blocks from this time on are attested in parts, earlier ones as one execution
+   * per transaction. Absent: all as one. Every oracle of the network needs the same value, or a deposit is
+   * minted under two keys.
    */
   readonly depositPartsSince?: number;
   readonly finality: EvmFinality;

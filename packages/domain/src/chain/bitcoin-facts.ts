@@ -1,20 +1,20 @@
 import type { BitcoinNetwork } from "../address/bitcoin.ts";
 
-/** What an oracle knows only of Bitcoin. */
+/** The oracle's facts about Bitcoin only. */
 export interface BitcoinAttestationFacts {
-  /** Whose first block the node must have. */
+  /** The node must have this network's first block. */
   readonly network: BitcoinNetwork;
   /**
-   * Blocks that must say so before a transaction counts, its own among them: for deposits, payments and
-   * spends alike. At least 1.
+   * Blocks, including its own, before a transaction counts: for deposits, payments and spends alike. At least
+   * 1.
    */
   readonly confirmations: number;
-  /** Nominal seconds between blocks: for `retryAfter`. */
+  /** Nominal seconds between blocks, for `retryAfter`. */
   readonly blockTimeSeconds: number;
   /**
-   * Base URL of an explorer with Esplora's REST interface, which may carry credentials: it says what spent an
-   * output, and is believed in nothing else. Undefined: a withdrawal is known to be executed only when its
-   * transaction is named or can be computed, and never to be impossible.
+   * Base URL of an explorer with Esplora's REST API, which may contain credentials. It only suggests what
+   * spent an output; the node verifies it. Undefined: an executed withdrawal is only found if its transaction
+   * is named or can be computed, and an impossible one is never recognized.
    */
   readonly esploraUrl: string | undefined;
 }

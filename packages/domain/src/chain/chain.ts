@@ -2,77 +2,65 @@ import type { Address } from "../ids/hex.ts";
 import type { ChainLiquidity } from "./chain-liquidity.ts";
 import type { RailVm } from "./rail-vm.ts";
 
-/** How much of a fee a currency costs to convert: pairs are priced by the dearer of the two classes. */
+/** How expensive a currency is to convert: a pair is charged by the more expensive of its two classes. */
 export type CurrencyClass = "stable" | "major" | "minor";
 
-/** A currency that this instance knows on one chain. */
+/** A currency that is configured on one chain. */
 export interface Currency {
   readonly chainId: number;
   /** Zero address for the native currency of an EVM chain; elsewhere the family's canonical bytes. */
   readonly address: Address;
-  /** Same value for the same asset on every chain, e.g. `usdc`, `eth`: the `id` of the wire. */
+  /** Same value for the same asset on every chain, e.g. `usdc`, `eth`; the `id` of the API. */
   readonly id: string;
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
   readonly class: CurrencyClass;
-  /** Key under which price sources know the asset, e.g. a CoinGecko id. */
+  /** The asset's key at price sources, e.g. a CoinGecko id. */
   readonly priceId: string;
-  /**
-   * The solver holds it, so deposits and fills may be in it. Any other is exchanged for one that it holds.
-   */
+  /** The solver holds it, so deposits and fills may be in it. Any other currency is swapped. */
   readonly supportsBridging: boolean;
   readonly supportsPermit: boolean;
   /** The token reverts when a non-zero allowance is changed to another non-zero one. */
   readonly resetsApproval: boolean;
   readonly logoUri: string | undefined;
   readonly verified: boolean;
-  /**
-   * Largest amount of one fill in this currency, smallest units; undefined = only the inventory limits it.
-   */
+  /** Maximum of one fill in this currency, base units. Undefined: only the inventory limits it. */
   readonly maxFillAmount: bigint | undefined;
 }
 
-/**
- * Blocks that a deposit needs (1 = its own block) when its value is below `belowUsd`; the last tier has no
- * bound.
- */
+/** Blocks that a deposit below `belowUsd` needs (1 = its own block). The last tier has no bound. */
 export interface ConfirmationTier {
-  /** USD with 18 decimals; undefined = any value. */
+  /** USD with 18 decimals. Undefined: any value. */
   readonly belowUsd: bigint | undefined;
   readonly confirmations: number;
 }
 
-/** Contracts of the service on one chain, all addresses. */
+/** Contracts of the service on one chain. */
 export interface ChainContracts {
   readonly depository: Address;
   readonly router: Address;
   readonly approvalProxy: Address;
   readonly serviceReceiver: Address;
   readonly multicall3: Address;
-  /** Uniswap's Permit2; undefined: signatures for it are not taken on this chain. */
+  /** Uniswap's Permit2. Absent: signatures for it are not accepted on this chain. */
   readonly permit2?: Address;
-  /** Makes deposit addresses; undefined: this chain has none. */
+  /** Creates deposit addresses. Absent: this chain has none. */
   readonly depositAddressFactory?: Address;
-  /**
-   * The service's own contracts that it has used here before: accounts of ours may still have roles in them.
-   */
+  /** Contracts that the service used here before: its accounts may still have roles in them. */
   readonly formerContracts?: readonly Address[];
   /** Former depositories whose deposits still count, because oracles attest them too. */
   readonly formerDepositories?: readonly Address[];
 }
 
-/**
- * What every configured chain has, whatever its family: what it is called, what is known on it, and what it
- * costs to use it.
- */
+/** What every configured chain has, whatever its family: names, currencies and fees. */
 export interface ChainProfile {
   readonly id: number;
   /** Name used in order data and attestations, e.g. `base`. */
   readonly name: string;
   readonly displayName: string;
   readonly vmType: "evm" | RailVm;
-  /** URL the service itself reads from; may carry credentials, never shown or logged. */
+  /** URL that the service itself reads from. May contain credentials: never shown or logged. */
   readonly rpcUrl: string;
   /** URL shown to clients in `GET /chains`; they wait for receipts on it. */
   readonly publicRpcUrl: string;
@@ -82,63 +70,64 @@ export interface ChainProfile {
   readonly iconUrl: string;
   readonly baseChainId: number | undefined;
   readonly tags: readonly string[];
-  /** False: no new quotes to this chain. Quotes from it go on: only `disabled` stops deposits. */
+  /** False: no new quotes to this chain. Quotes from it continue: only `disabled` stops deposits. */
   readonly depositEnabled: boolean;
-  /** Set during an incident: no new quotes from or to this chain; requests under way go on. */
+  /** Set during an incident: no new quotes from or to this chain; open requests continue. */
   readonly disabled: boolean;
-  /** Cap of a quote's input in smallest units of the native currency while partially disabled; 0 = no cap. */
+  /**
+   * Maximum input of a quote, in base units of the native currency, while the chain is partially disabled; 0
+   * = no limit.
+   */
   readonly partialDisableLimit: bigint;
   readonly surgeEnabled: boolean;
   readonly native: Currency;
-  /** Currencies beside the native one. */
+  /** Currencies other than the native one. */
   readonly tokens: readonly Currency[];
-  /** Nominal seconds between blocks, for estimates before anything was measured, and for stall detection. */
+  /** Nominal seconds between blocks, for estimates before the first measurement and for stall detection. */
   readonly blockTimeSeconds: number;
   readonly fees: ProfileFees;
 }
 
-/** What using any chain costs. */
+/** Fee policy of any chain. */
 export interface ProfileFees {
   /** Flat part of the service fee for using this chain as destination, USD with 18 decimals. */
   readonly flatUsd: bigint;
-  /**
-   * Extra bps charged when depositing on / filling on this chain (`depositFee`, `withdrawalFee` of the wire).
-   */
+  /** Extra bps charged for deposits / fills on this chain (`depositFee`, `withdrawalFee` of the API). */
   readonly depositBps: number;
   readonly withdrawalBps: number;
-  /** Fill gas is priced at (10000 + this) / 10000 of the live estimate. */
+  /** Fill gas is priced at (10000 + this) / 10000 of the current estimate. */
   readonly gasMarginBps: number;
 }
 
-/** One configured and enabled EVM chain. Everything a use case may know of it. */
+/** One configured and enabled EVM chain. */
 export interface Chain extends ChainProfile {
   readonly vmType: "evm";
   readonly wsRpcUrl: string | undefined;
   readonly contracts: ChainContracts;
   readonly confirmationTiers: readonly ConfirmationTier[];
   /**
-   * USD (18 decimals) of deposits in blocks younger than the strictest tier's confirmations that may be
-   * filled by the laxer tiers: one vanished block must not cost more than this, however small the deposits in
-   * it are. Above it deposits wait for the strictest tier. Undefined = no bound.
+   * Maximum value (USD, 18 decimals) of deposits, in blocks younger than the strictest tier requires, that
+   * may be filled by the laxer tiers. It bounds the loss from one orphaned block of many small deposits;
+   * above it, deposits wait for the strictest tier. Undefined: no bound.
    */
   readonly maxUnconfirmedUsd: bigint | undefined;
   /**
    * Depth (1 = the block itself) at which a block is treated as irreversible: until then our own transactions
-   * are kept for re-sending.
+   * are kept for rebroadcast.
    */
   readonly finalityBlocks: number;
   readonly fees: ChainFees;
-  /** Undefined: nothing is swapped on this chain. */
+  /** Absent: nothing is swapped on this chain. */
   readonly liquidity?: ChainLiquidity | undefined;
 }
 
 /** Fee policy of one EVM chain. */
 export interface ChainFees extends ProfileFees {
-  /** Floor of the priority fee in wei, for nodes that report zero. */
+  /** Minimum priority fee in wei, for nodes that report zero. */
   readonly minPriorityFeeWei: bigint;
   /**
-   * The chain counts the price of a transaction's data as gas (some rollups do): gas units measured elsewhere
-   * say nothing there, and steps name none.
+   * The chain charges transaction data as gas (some rollups do): gas measured elsewhere does not apply, and
+   * steps state none.
    */
   readonly gasCountsData: boolean;
   /** The solver never signs a transaction above this max fee per gas, wei. */

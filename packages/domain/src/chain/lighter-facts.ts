@@ -1,17 +1,17 @@
 import type { Address } from "../ids/hex.ts";
 
-/** What an oracle knows only of the order-book exchange. */
+/** The oracle's facts about Lighter only. */
 export interface LighterAttestationFacts {
   /**
-   * Base URL of the explorer's API, where the transfers of a depository are listed; undefined: only
-   * transactions that a caller names can be found.
+   * Base URL of the explorer's API, which lists transfers of a depository. Undefined: only transactions that
+   * a caller names can be found.
    */
   readonly explorerApiUrl: string | undefined;
-  /** The number that stands for this exchange in what its users sign: 304 is its main network. */
+  /** Lighter's chain id in signatures of its users: 304 is mainnet. */
   readonly exchangeChainId: bigint;
   /**
-   * Its contract on Ethereum, which every endpoint must name; undefined: it is not asked, and an endpoint of
-   * another network would be believed.
+   * Its contract on Ethereum, which every endpoint must report. Absent: not checked, so an endpoint of
+   * another network would be trusted.
    */
   readonly exchangeContract?: Address | undefined;
 }

@@ -4,7 +4,7 @@ import type { VmType } from "./attestation-chain.ts";
 import type { ChainProfile } from "./chain.ts";
 import type { RailVm } from "./rail-vm.ts";
 
-/** Family of the oracle's words, by kind. */
+/** The oracle's family name of each kind. */
 export const RAIL_FAMILIES: Readonly<Record<RailVm, VmType>> = {
   svm: "solana-vm",
   bvm: "bitcoin-vm",
@@ -12,46 +12,43 @@ export const RAIL_FAMILIES: Readonly<Record<RailVm, VmType>> = {
 };
 
 /**
- * One configured and enabled chain that the service reaches by a rail. Its addresses, currencies and
- * transaction ids are, inside the service, the family's canonical bytes in lower-case hex.
+ * One configured and enabled non-EVM chain. Inside the service its addresses, currencies and transaction ids
+ * are the family's canonical bytes in lower-case hex.
  */
 export interface RailChain extends ChainProfile {
   readonly vmType: RailVm;
   readonly family: VmType;
-  /** Solana: the depository program; Bitcoin and the exchange: the address that receives. Canonical bytes. */
+  /** Solana: the depository program; Bitcoin and Hyperliquid: the receiving address. Canonical bytes. */
   readonly depository: Hex;
   /**
-   * Confirmations after which a deposit is believed and a payment done (Bitcoin); where the chain has a
-   * finality of its own that counts instead.
+   * Confirmations for deposits and payments (Bitcoin); on chains with their own finality, that counts
+   * instead.
    */
   readonly confirmations: number;
-  /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
+  /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`. Absent: the defaults. */
   readonly explorerPaths?: {
     readonly transaction?: string | undefined;
     readonly address?: string | undefined;
     readonly token?: string | undefined;
   };
-  /** What only the perpetuals exchange has. */
+  /** Facts of Hyperliquid only. */
   readonly exchange?: ExchangeFacts;
-  /** What only Bitcoin has. */
+  /** Facts of Bitcoin only. */
   readonly bitcoin?: {
-    /**
-     * Its users spell addresses as this network does; orders spell them as the main network does, whichever
-     * it is.
-     */
+    /** The network whose address format its users have; orders always use the mainnet format. */
     readonly network: BitcoinNetwork;
   };
 }
 
-/** How the perpetuals exchange is spoken to. */
+/** How to reach Hyperliquid and sign for it. */
 export interface ExchangeFacts {
   /**
-   * Names in its own signing types: those of this project's documents, or those that the real exchange
+   * Names in its signing types: those of this project's documents, or those that the real Hyperliquid
    * verifies.
    */
   readonly profile: "default" | "hyperliquid";
   readonly isTestnet: boolean;
-  /** The token that is dollars on the first dex, 16 bytes. */
+  /** The token that is USDC on the first dex, 16 bytes. */
   readonly usdcTokenId: Hex;
   /** Base URL that clients post signed actions to. */
   readonly publicApiUrl: string;

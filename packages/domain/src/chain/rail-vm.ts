@@ -1,5 +1,5 @@
 /**
- * Kinds of chains without our contracts and without account nonces as EVM chains have them, by the words of
- * the wire: Solana, Bitcoin, the perpetuals exchange.
+ * Kinds of non-EVM chains, which have neither our contracts nor account nonces, as the API names them:
+ * Solana, Bitcoin, Hyperliquid.
  */
 export type RailVm = "svm" | "bvm" | "hypevm";

@@ -2,8 +2,8 @@ import type { Address } from "../ids/hex.ts";
 import type { ChainContracts } from "./chain.ts";
 
 /**
- * Which of a chain's contracts are the service's own; Multicall3 and Permit2 are everybody's and know no
- * account.
+ * Which of a chain's contracts are the service's own. Multicall3 and Permit2 are shared and give no account a
+ * role.
  */
 const isOwn = {
   depository: true,
@@ -18,9 +18,8 @@ const isOwn = {
 } as const satisfies Record<keyof ChainContracts, boolean>;
 
 /**
- * The service's own contracts on a chain, those of the past among them. An account of the service may have a
- * role in each: operator of a factory, relayer of signed routes. So no call that is made for others may have
- * such an account call one of them. Pure.
+ * The service's own contracts on a chain, former ones included. An account of the service may have a role in
+ * each (operator of a factory, relayer of signed routes), so no call made for a user may target one of them.
  */
 export function serviceContracts(contracts: ChainContracts): ReadonlySet<Address> {
   const own = Object.entries(contracts).filter(([name]) => isOwn[name as keyof ChainContracts]);

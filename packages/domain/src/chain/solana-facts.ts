@@ -1,11 +1,10 @@
 /**
- * What an oracle knows only of Solana clusters. Final is what the cluster itself calls finalized: nothing
- * about that is configured.
+ * The oracle's facts about Solana clusters only. The cluster's own finality applies and is not configurable.
  */
 export interface SolanaAttestationFacts {
   /**
-   * base58 of the hash of the cluster's first block, which every endpoint must name; undefined: it is not
-   * asked, and an endpoint of another cluster would be believed.
+   * base58 hash of the cluster's first block, which every endpoint must report. Undefined: not checked, so an
+   * endpoint of another cluster would be trusted.
    */
   readonly genesisHash: string | undefined;
 }

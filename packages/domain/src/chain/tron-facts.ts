@@ -1,19 +1,19 @@
 import type { Address } from "../ids/hex.ts";
 
 /**
- * What only Tron chains have. Final is what the network itself calls solidified: nothing about that is
- * configured.
+ * Facts of Tron chains only. A block is final when the network marks it as solidified; this is not
+ * configurable.
  */
 export interface TronAttestationFacts {
-  /** What `eth_chainId` must answer: the last four bytes of the first block's id. */
+  /** The expected answer to `eth_chainId`: the last four bytes of the first block's id. */
   readonly chainId: number;
-  /** Nominal seconds between blocks: for `retryAfter`. */
+  /** Nominal seconds between blocks, for `retryAfter`. */
   readonly blockTimeSeconds: number;
   /**
-   * Contracts whose events may prove payments and calls of a solver, as the virtual machine knows them: 20
-   * bytes.
+   * Contracts whose events may prove payments and calls of a solver, as 20-byte addresses of the virtual
+   * machine.
    */
   readonly fillContracts: readonly Address[];
-  /** Sent with every question as `TRON-PRO-API-KEY`; a secret. */
+  /** Sent with every request as `TRON-PRO-API-KEY`; a secret. */
   readonly apiKey: string | undefined;
 }

@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "../ids/hex.ts";
 import type { Address } from "../ids/hex.ts";
 import type { StepPayment, TransactionStep } from "../quote/steps.ts";
 
-/** The one step of a quote that is paid to a deposit address: the money is sent there, by whoever has it. */
+/** The only step of a quote with a deposit address: a transfer to that address, by anyone. */
 export function addressStep(facts: StepPayment, depositAddress: Address): TransactionStep {
   const { requestId, user, currency, amount, amountFormatted, symbol, chainId } = facts;
   return {
@@ -19,7 +19,7 @@ export function addressStep(facts: StepPayment, depositAddress: Address): Transa
           from: user,
           to: depositAddress,
           data: "0x",
-          // A token is sent by a transfer of its own, which the sender's wallet or exchange makes.
+          // A token is sent by an ordinary transfer from the sender's wallet or exchange.
           value: currency === NATIVE_CURRENCY ? amount.toString() : "0",
           chainId,
           maxFeePerGas: facts.maxFeePerGas.toString(),

@@ -2,15 +2,15 @@ import { bytesOf, keccak, structWriter, toHex } from "../hashing/struct-writer.t
 import type { Address, Hex32 } from "../ids/hex.ts";
 
 /**
- * What a deposit address is made of: another value anywhere is another address. `DepositAddressKey` of the
+ * The parameters of a deposit address: changing any value changes the address. `DepositAddressKey` of the
  * contracts.
  */
 export interface DepositAddressKey {
-  /** The id of the order that the address was made for. */
+  /** The id of the order that the address was created for. */
   readonly id: Hex32;
-  /** Whose deposits are made from it. */
+  /** The depositor of its deposits. */
   readonly depositor: Address;
-  /** Who may take everything out again; zero is nobody. */
+  /** May withdraw everything; zero means no one. */
   readonly recovery: Address;
   /** Everything at the address is deposited under the order `id`: the contract refuses any other. */
   readonly strict: boolean;
@@ -21,9 +21,9 @@ const words = structWriter(4);
 const TOPIC = "9e4ac34f21c619cefc926c8bd93b54bf5a39c7ab2127a895af1cc0691d7e3dff";
 
 /**
- * Where to pay for `key`: the CREATE2 clone that the factory makes. Known from the factory's address alone,
- * so no node can name another one: the implementation is the first contract that the factory creates, and a
- * clone's code is fixed (LibCWIA without arguments, taking native coin without a call).
+ * The deposit address of `key`: the CREATE2 clone that the factory creates. Computed from the factory's
+ * address alone, so no node can substitute another: the implementation is the factory's first contract, and a
+ * clone's code is fixed (LibCWIA without arguments, receiving native tokens without a call).
  */
 export function depositAddressOf(factory: Address, key: DepositAddressKey): Address {
   const salt = saltOf(key);
@@ -48,12 +48,12 @@ export function cloneCodeHash(factory: Address): Hex32 {
   return hash;
 }
 
-/** One for each configured chain. */
+/** One per configured chain. */
 const codeHashes = new Map<Address, Hex32>();
 
 /** keccak256(abi.encode(key)). */
 function saltOf({ id, depositor, recovery, strict }: DepositAddressKey): Uint8Array {
-  // Four words of a static tuple; the writer begins each value with a first word of its own.
+  // Four words of a static tuple; the writer starts each value with a word of its own.
   const encoded = words
     .start(bytesOf(id))
     .address(depositor)
@@ -62,7 +62,7 @@ function saltOf({ id, depositor, recovery, strict }: DepositAddressKey): Uint8Ar
   return encoded.hash();
 }
 
-/** What all clones of a factory call: the first contract that it creates, whose nonce is one. */
+/** The implementation of a factory's clones: the first contract that it creates, with nonce one. */
 export function cloneImplementation(factory: Address): Address {
   return toAddress(keccak(bytesOf(`0xd694${factory.slice(2)}01`)));
 }

@@ -8,10 +8,10 @@ const usd: Address = `0x${"11".repeat(20)}`;
 const other: Address = `0x${"22".repeat(20)}`;
 const back: Address = `0x${"33".repeat(20)}`;
 const sender: Address = `0x${"44".repeat(20)}`;
-const LEAST = 10n;
+const MIN_WORTH = 10n;
 
 const quoted: FoundFunds = { chainId: 1, currency: usd, amount: 100n };
-const canReturn: ReturnFacts = { canReturn: true, isWorthMoving: (amount) => amount >= LEAST };
+const canReturn: ReturnFacts = { canReturn: true, isWorthMoving: (amount) => amount >= MIN_WORTH };
 
 function open(changes: Partial<AddressFacts> = {}): AddressFacts {
   return {
@@ -52,10 +52,10 @@ const someFunds = fc.record({
 });
 const someReturn = fc.boolean().map((isHeld): ReturnFacts => ({
   canReturn: isHeld,
-  isWorthMoving: (amount) => isHeld && amount >= LEAST,
+  isWorthMoving: (amount) => isHeld && amount >= MIN_WORTH,
 }));
 
-/** What leaves the address, whichever way is taken in the end. */
+/** The amounts that leave the address under a decision. */
 function moved(decision: FundsDecision): bigint[] {
   if (decision.kind === "hold") return [];
   if (decision.kind === "own") return [decision.amount + decision.excess];
@@ -63,7 +63,7 @@ function moved(decision: FundsDecision): bigint[] {
   return [decision.amount, ...moved(decision.otherwise)];
 }
 
-test("never more is moved than is there, and what is left behind would not pay its own way back, or has nobody to go to", () => {
+test("moves no more than is there, and leaves only what would not pay for its refund or has no recipient", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       for (const amount of moved(decideFunds(address, funds, returning))) {
@@ -78,7 +78,7 @@ test("never more is moved than is there, and what is left behind would not pay i
   );
 });
 
-test("a refund goes to who was named or to who sent the money, and to nobody else", () => {
+test("refunds only the named address or the sender", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       const decision = decideFunds(address, funds, returning);
@@ -95,7 +95,7 @@ test("a refund goes to who was named or to who sent the money, and to nobody els
   );
 });
 
-test("the promise of a quote is kept for its own sum and nothing less, and only while it is unused", () => {
+test("keeps a quote only for its exact amount, and only while it is unused", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       const decision = decideFunds(address, funds, returning);
@@ -111,7 +111,7 @@ test("the promise of a quote is kept for its own sum and nothing less, and only 
   );
 });
 
-test("a strict address fills what was quoted, and gives what is more back with it, from its order", () => {
+test("a strict address fills the quoted amount and refunds the excess with it, from its order", () => {
   const own = { kind: "own", amount: 100n, refundTo: undefined };
   expect(decideFunds(strict(), found(), canReturn)).toEqual({ ...own, excess: 0n });
   expect(decideFunds(strict({ isFirm: false }), found(), canReturn)).toEqual({ ...own, excess: 0n });
@@ -123,13 +123,13 @@ test.each([
   ["too little", found({ amount: 99n })],
   ["another currency", found({ currency: other })],
   ["another chain", found({ chainId: 2 })],
-])("a strict address deposits %s whole under its order, which sends it back", (_, funds) => {
+])("a strict address deposits %s whole under its order, which refunds it", (_, funds) => {
   const whole = { kind: "own", amount: funds.amount, excess: 0n, refundTo: undefined };
   expect(decideFunds(strict(), funds, canReturn)).toEqual(whole);
   expect(decideFunds(strict({ isUnused: false }), funds, canReturn)).toEqual(whole);
 });
 
-test("where the refund goes to whoever sent it, the order is made anew with the sender in it", () => {
+test("an address that refunds the sender creates the order again with the sender in it", () => {
   const address = strict({ refundTo: "sender", sender });
   expect(decideFunds(address, found(), canReturn)).toMatchObject({ kind: "own", refundTo: sender });
   expect(decideFunds(address, found({ amount: 60n }), canReturn)).toEqual({
@@ -146,13 +146,13 @@ test("where the refund goes to whoever sent it, the order is made anew with the 
   });
 });
 
-test("the sender matters only where a refund to the sender is decided or agreed", () => {
+test("needs the sender only where a refund to the sender is decided or agreed", () => {
   const address = open({ refundTo: "sender" });
   expect(dependsOnSender(address, found(), canReturn)).toBe(true);
   expect(dependsOnSender(strict({ refundTo: "sender" }), found({ amount: 60n }), canReturn)).toBe(true);
   expect(dependsOnSender(open({ refundTo: back }), found(), canReturn)).toBe(false);
   expect(dependsOnSender({ ...address, isFronted: true }, found({ amount: 99n }), canReturn)).toBe(false);
-  const dust = found({ amount: LEAST - 1n });
+  const dust = found({ amount: MIN_WORTH - 1n });
   expect(dependsOnSender(strict({ refundTo: "sender" }), dust, canReturn)).toBe(false);
 });
 
@@ -161,7 +161,7 @@ test("keeps the quote of an open address for exactly the quoted amount while it 
   for (const [address, funds] of [
     [open({ isFirm: false }), found()],
     [open({ isUnused: false }), found()],
-    [open(), found({ amount: 100n + LEAST })],
+    [open(), found({ amount: 100n + MIN_WORTH })],
     [open(), found({ amount: 99n })],
     [open(), found({ currency: other })],
     [open(), found({ chainId: 2 })],
@@ -173,7 +173,7 @@ test("keeps the quote of an open address for exactly the quoted amount while it 
     });
 });
 
-test("money for a request that was filled ahead of it covers that fill or stays at the address: it is never quoted anew or refunded", () => {
+test("funds of a fast-filled request cover that fill or stay at the address, and are never requoted or refunded", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       const fronted = { ...address, isUnused: true, isFronted: true };
@@ -190,13 +190,13 @@ test("money for a request that was filled ahead of it covers that fill or stays 
   );
 });
 
-test("dust that anyone can add does not make the quoted amount another payment, and never keeps it waiting", () => {
+test("added dust does not change the quoted amount into another payment, and never delays it", () => {
   const own = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
-  expect(decideFunds(open(), found({ amount: 100n + LEAST - 1n }), canReturn)).toEqual(own);
-  // Without a price nobody can tell what is dust.
+  expect(decideFunds(open(), found({ amount: 100n + MIN_WORTH - 1n }), canReturn)).toEqual(own);
+  // Without a price, dust cannot be recognized.
   const unpriced: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
   expect(decideFunds(open(), found({ amount: 101n }), unpriced).kind).toBe("requote");
-  // In two parts: the confirmed one waits for the other only while both make the quoted amount.
+  // In two parts: the confirmed one waits only while both add up to the quoted amount.
   expect(awaitsRest(open(), found({ amount: 60n }), 100n)).toBe(true);
   expect(awaitsRest(open(), found({ amount: 60n }), 99n)).toBe(false);
   expect(awaitsRest(open(), found({ amount: 100n }), 101n)).toBe(false);
@@ -204,16 +204,16 @@ test("dust that anyone can add does not make the quoted amount another payment, 
   expect(awaitsRest(open(), found({ amount: 60n, currency: other }), 100n)).toBe(false);
 });
 
-test("only configured tokens that are worth moving speak for a request, and the quoted amount always does", () => {
-  const told = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
+test("reports only configured tokens worth moving, and always the quoted amount", () => {
+  const isReported = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
     speaksForRequest(open(), funds, { isListed, isDust });
-  expect(told(found(), true, true)).toBe(true);
-  expect(told(found({ amount: 99n }), true, false)).toBe(true);
-  expect(told(found({ amount: 99n }), true, true)).toBe(false);
-  expect(told(found({ currency: other }), false, false)).toBe(false);
+  expect(isReported(found(), true, true)).toBe(true);
+  expect(isReported(found({ amount: 99n }), true, false)).toBe(true);
+  expect(isReported(found({ amount: 99n }), true, true)).toBe(false);
+  expect(isReported(found({ currency: other }), false, false)).toBe(false);
 });
 
-test("a fast fill is covered by exactly the quoted amount, however late, and the excess follows the address's own rules", () => {
+test("only the exact quoted amount covers a fast fill, however late, and the excess follows the address's own rules", () => {
   const fronted = { isFronted: true, isFirm: false };
   const covers = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
   expect(decideFunds(open(fronted), found(), canReturn)).toEqual(covers);
@@ -234,7 +234,7 @@ test("a fast fill is covered by exactly the quoted amount, however late, and the
   });
 });
 
-test("what cannot be given back stays where its owner can take it", () => {
+test("funds that cannot be refunded stay where their owner can recover them", () => {
   const none: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
   expect(decideFunds(strict(), found({ currency: other }), none)).toEqual({
     kind: "hold",

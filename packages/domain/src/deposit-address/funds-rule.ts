@@ -2,8 +2,8 @@ import type { Address } from "../ids/hex.ts";
 import type { FailReason } from "../request/reasons.ts";
 
 /**
- * Money of one currency that lies at a deposit address and that nothing was decided about yet, beyond the
- * reorgs that its value asks for.
+ * Funds of one currency at a deposit address that are undecided and have the confirmations that their value
+ * needs.
  */
 export interface FoundFunds {
   readonly chainId: number;
@@ -11,66 +11,64 @@ export interface FoundFunds {
   readonly amount: bigint;
 }
 
-/** Who gets back what cannot be used: nobody was named, whoever sent it, or this address. */
-export type RefundWish = "nobody" | "sender" | Address;
+/** Who gets refunds: no one was named, the sender, or this address. */
+export type RefundTarget = "nobody" | "sender" | Address;
 
 /**
- * Whether the contract itself may bind an address to the one order of its quote. Where a refund goes to the
- * sender, it may not: the sender is known only when the money is there, and an order that names it is another
- * order. A strict address of that kind keeps its rules, but only the operator moves what is there.
+ * Whether the contract can bind an address to the one order of its quote. Not if refunds go to the sender,
+ * who is known only once the funds arrive: an order that names them is another order. Such a strict address
+ * keeps its rules, but only the operator moves its funds.
  */
 export function isBoundToOrder({ strict, refundTo }: Pick<AddressFacts, "strict" | "refundTo">): boolean {
   return strict && refundTo !== "sender";
 }
 
-/** What the address was given out for. */
+/** What the address was created for. */
 export interface AddressFacts {
   readonly strict: boolean;
-  /** What its quote asked for. */
+  /** The amount of its quote. */
   readonly quoted: FoundFunds;
-  /** The request waits for its money: there is no deposit and no sweep for it, and it is not superseded. */
+  /** The request waits for its payment: it has no deposit and no sweep, and was not superseded. */
   readonly isUnused: boolean;
-  /**
-   * An app vouched for the quoted amount, so the recipient is paid already. Matters only while `isUnused`.
-   */
+  /** An app guaranteed the quoted amount, so the recipient is already paid. Matters only while `isUnused`. */
   readonly isFronted: boolean;
-  /** The quoted output is still kept although prices move. */
+  /** The quoted output still holds although prices move. */
   readonly isFirm: boolean;
-  readonly refundTo: RefundWish;
+  readonly refundTo: RefundTarget;
   /**
-   * Who sent what is there; undefined: several did, or nobody knows. Asked for only where `refundTo` is
+   * The sender of the funds; undefined if there are several or none is known. Needed only if `refundTo` is
    * `sender`.
    */
   readonly sender: Address | undefined;
 }
 
-/** What giving money back takes. */
+/** What a refund requires. */
 export interface ReturnFacts {
-  /** The solver can give this currency back: it holds it, and there is a price for it. */
+  /** The solver can refund this currency: it holds it, and it has a price. */
   readonly canReturn: boolean;
-  /** Whether an amount is worth the gas of moving it and of giving it back. */
+  /** Whether an amount is worth the gas of the sweep and the refund. */
   readonly isWorthMoving: (amount: bigint) => boolean;
 }
 
-/** Why money stays where it is: visible, and for its `recovery` to take. */
+/** Why funds stay where they are: visible, and recoverable by `recovery`. */
 export type HoldReason =
-  /** It is worth less than the gas of moving it and of giving it back. */
+  /** They are worth less than the gas of the sweep and the refund. */
   | "AMOUNT_TOO_LOW"
-  /** The solver does not hold this currency: from the depository nobody could give it back. */
+  /** The solver does not hold this currency, so a deposit of it could not be refunded. */
   | "CURRENCY_NOT_HELD"
   | "NO_REFUND_ADDRESS"
   | "SENDER_UNKNOWN"
   /**
-   * The recipient was paid ahead by a fast fill, and this does not cover the quoted amount: filling or
-   * refunding it would pay twice.
+   * A fast fill already paid the recipient, and these funds do not cover the quoted amount: filling or
+   * refunding them would pay twice.
    */
   | "FAST_FILL_NOT_COVERED";
 
 export type FundsDecision =
   /**
-   * Deposited under the order of the address: what was quoted, and what is more than that as a second deposit
-   * (0: none), which goes back. Another sum, currency or chain goes back whole. `refundTo`: the same promise
-   * anew, with this recipient of a refund; undefined: as it was agreed.
+   * Deposited under the order of the address: the quoted amount, and the excess as a second deposit (0:
+   * none), which is refunded. Any other amount, currency or chain is refunded whole. `refundTo`: the same
+   * terms with this refund recipient; undefined: as agreed.
    */
   | {
       readonly kind: "own";
@@ -78,7 +76,7 @@ export type FundsDecision =
       readonly excess: bigint;
       readonly refundTo: Address | undefined;
     }
-  /** Deposited under a new quote for what came, or, when there is none, what `otherwise` says. */
+  /** Deposited under a new quote for what arrived, or as `otherwise` if there is no quote. */
   | { readonly kind: "requote"; readonly amount: bigint; readonly otherwise: Refund | Hold }
   | Refund
   | Hold;
@@ -96,9 +94,8 @@ interface Hold {
 }
 
 /**
- * What becomes of money at a deposit address: it is filled, or it goes back, or it stays there for everyone
- * to see. Never more is moved than is there, and of one sum everything is moved but what would not pay for
- * its own way back.
+ * Decides whether funds at a deposit address are filled, refunded or left there. Moves no more than is there,
+ * and leaves only what would not pay for its own refund.
  */
 export function decideFunds(
   address: AddressFacts,
@@ -110,11 +107,11 @@ export function decideFunds(
   const isQuotedMoney = found.chainId === quoted.chainId && found.currency === quoted.currency;
   const isEnough = isUnused && isQuotedMoney && found.amount >= quoted.amount;
   const over = found.amount - quoted.amount;
-  // Anyone can add dust: what would not pay for being moved does not make it another payment.
+  // Anyone can add dust: an excess that is not worth moving does not make it another payment.
   const isExact = isEnough && (over === 0n || (canReturn && !isWorthMoving(over)));
   if (isEnough && (strict || isFronted || (isExact && address.isFirm))) {
-    // Only the order that was filled ahead covers the fill, and its refunds go to the user: the excess waits
-    // for a decision of its own.
+    // Only the order that was filled covers the fill, and its refunds go to the user: the excess is decided
+    // separately.
     const renamed = refundTo === "sender" && !isFronted ? sender : undefined;
     const isReturnable = strict && !(refundTo === "sender" && renamed === undefined);
     return {
@@ -127,13 +124,13 @@ export function decideFunds(
   const back = giveBack(address, found, { canReturn, isWorthMoving });
   if (isFronted) return back.kind === "hold" ? back : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
   if (!strict) return { kind: "requote", amount: found.amount, otherwise: back };
-  // Under the order of its own, so that its request tells what became of it.
+  // Under its own order, so that its request shows the outcome.
   return back.kind === "refund" && refundTo !== "sender"
     ? { kind: "own", amount: found.amount, excess: 0n, refundTo: undefined }
     : back;
 }
 
-/** Whether who sent the money makes a difference to what becomes of it. */
+/** Whether the decision depends on the sender of the funds. */
 export function dependsOnSender(
   address: Omit<AddressFacts, "sender">,
   found: FoundFunds,
@@ -145,8 +142,8 @@ export function dependsOnSender(
 }
 
 /**
- * Whether a request's status tells of this money: tokens that are not configured and dust could be sent by
- * anyone, to say something false about it.
+ * Whether a request's status shows these funds. Anyone could send unconfigured tokens and dust to make it
+ * misleading.
  */
 export function speaksForRequest(
   { quoted }: Pick<AddressFacts, "quoted">,
@@ -157,7 +154,7 @@ export function speaksForRequest(
   return isQuoted || (isListed && !isDust);
 }
 
-/** Whether a confirmed part waits for the rest, which is there and makes it the quoted amount. */
+/** Whether a confirmed part waits for the rest, which has arrived and completes the quoted amount. */
 export function awaitsRest(
   { quoted, isUnused }: Pick<AddressFacts, "quoted" | "isUnused">,
   { chainId, currency, amount }: FoundFunds,

@@ -1,29 +1,28 @@
 import type { Address, Hex } from "../ids/hex.ts";
 import { cloneCodeHash } from "./clone-address.ts";
 
-/** What a deposit address factory answered; undefined: it reverted. */
+/** Answers of a deposit address factory; undefined if the call reverted. */
 export interface FactoryFacts {
   readonly initCodeHash: Hex | undefined;
   readonly operator: Hex | undefined;
   readonly owner: Hex | undefined;
-  /** Of the implementation that its clones call: where everything paid to its addresses ends up. */
+  /** Of the implementation of its clones: the destination of everything paid to its addresses. */
   readonly depository: Hex | undefined;
 }
 
-/** What the configuration expects of it. */
+/** What the configuration expects of a factory. */
 export interface ExpectedFactory {
   readonly factory: Address;
   readonly depository: Address;
   /** Undefined: this instance has no key for deposit addresses. */
   readonly operator: Address | undefined;
-  /** The other keys of this instance: calls of users, or payments to them, are sent in their name. */
+  /** The other keys of this instance, which send calls of users or receive payments. */
   readonly otherKeys: readonly Address[];
 }
 
 /**
- * What is wrong with a factory; undefined: nothing. `unsafe`: money paid to its addresses could be taken, or
- * would end up where nobody looks, so the service must not start with it. `unusable`: its money stays where
- * it is until the operator is set.
+ * What is wrong with a factory, if anything. `unsafe`: funds at its addresses could be stolen or lost, so the
+ * service must not start with it. `unusable`: its funds stay in place until the operator is set.
  */
 export type FactoryProblem = { readonly kind: "unsafe" | "unusable"; readonly message: string };
 

@@ -18,7 +18,7 @@ const at = (block: number, amount: bigint): FundsLayer => ({
   seenAtMs: block * 1_000,
 });
 
-/** The layers after these balances were read, one a block. */
+/** The layers after these balances were read, one per block. */
 function read(balances: readonly bigint[], first = 1): readonly FundsLayer[] {
   return balances.reduce<readonly FundsLayer[]>(
     (layers, balance, n) => readBalance(layers, at(first + n, balance)),
@@ -26,7 +26,7 @@ function read(balances: readonly bigint[], first = 1): readonly FundsLayer[] {
   );
 }
 
-test("a payment is confirmed when its value asks for it, however often somebody adds dust to it", () => {
+test("a payment is confirmed after the blocks that its value needs, even if dust is added", () => {
   const payment = 1_000_000n;
   for (const before of [0, 3, 20]) {
     const dusted = Array.from({ length: before }, (_, n) => BigInt(n + 1));
@@ -43,7 +43,7 @@ test("a payment is confirmed when its value asks for it, however often somebody 
   }
 });
 
-test("what is confirmed has been there all the time, and layers add up to the balance", () => {
+test("a confirmed part was there all the time, and layers add up to the balance", () => {
   const balances = fc.array(fc.bigInt(0n, 1_000n), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(balances, fc.integer({ min: 1, max: 12 }), (seen, confirmations) => {
@@ -57,7 +57,7 @@ test("what is confirmed has been there all the time, and layers add up to the ba
   );
 });
 
-test("the oldest part and what is beyond it are the whole", () => {
+test("the oldest part and the rest add up to the balance", () => {
   const some = fc
     .array(fc.bigInt(1n, 100n), { maxLength: 8 })
     .map((amounts) => amounts.map((a, n) => at(n, a)));
@@ -70,11 +70,11 @@ test("the oldest part and what is beyond it are the whole", () => {
   );
 });
 
-test("an amount arrived when that much was there first: what came before or after does not matter", () => {
+test("an amount arrived when the balance first reached it, whatever came before or after", () => {
   const layers = [at(1, 1n), at(5, 100n), at(9, 1n)];
   expect(seenSince(layers, 100n)).toBe(5_000);
   expect(seenSince(layers, 102n)).toBe(9_000);
   expect(seenSince(layers, 103n)).toBeUndefined();
-  // The youngest leaves first.
+  // The youngest layer leaves first.
   expect(readBalance(layers, at(10, 50n))).toEqual([at(1, 1n), at(5, 49n)]);
 });

@@ -1,16 +1,16 @@
 import { confirmAtBlock } from "../quote/confirmations.ts";
 
-/** Money that has been at an address since one block. */
+/** Funds that have been at an address since one block. */
 export interface FundsLayer {
   readonly amount: bigint;
   /**
-   * The block in which it was seen first, or from which its confirmations count anew after a sweep that moved
+   * The block in which it was first seen, or from which its confirmations restart after a sweep that moved
    * nothing.
    */
   readonly sinceBlock: bigint;
-  /** The block in which it was seen first, where that is not `sinceBlock`: who sent it is found there. */
+  /** The block in which it was first seen, if that is not `sinceBlock`: its sender is found there. */
   readonly foundBlock?: bigint;
-  /** The last block before that in which it was not there; absent: nobody looked. */
+  /** The last earlier block in which it was missing. Absent: not checked. */
   readonly unseenBlock?: bigint;
   readonly seenAtMs: number;
 }
@@ -18,12 +18,12 @@ export interface FundsLayer {
 /** A balance as it was read. */
 export type BalanceReading = FundsLayer;
 
-/** Layers kept of one balance: a row of bounded size, however often somebody sends dust. */
+/** Maximum layers per balance: bounds the row, however often someone sends dust. */
 export const MAX_FUNDS_LAYERS = 8;
 
 /**
- * The layers of a balance after it was read again, the oldest first; together they are the balance. Growth is
- * a layer of its own, so it postpones nothing that was there before; what left was the youngest.
+ * The layers of a balance after a new read, oldest first; they add up to the balance. Growth is a new layer,
+ * so that it does not delay older ones; decreases remove the youngest.
  */
 export function readBalance(layers: readonly FundsLayer[], reading: BalanceReading): readonly FundsLayer[] {
   const known = totalOf(layers);
@@ -31,7 +31,7 @@ export function readBalance(layers: readonly FundsLayer[], reading: BalanceReadi
   return merged([...layers, { ...reading, amount: reading.amount - known }]);
 }
 
-/** The oldest layers that make up an amount; the last one may be a part of its layer. */
+/** The oldest layers that add up to an amount; the last one may be partial. */
 export function oldestLayers(layers: readonly FundsLayer[], amount: bigint): readonly FundsLayer[] {
   const kept: FundsLayer[] = [];
   let left = amount;
@@ -43,7 +43,7 @@ export function oldestLayers(layers: readonly FundsLayer[], amount: bigint): rea
   return kept;
 }
 
-/** What remains when the oldest `amount` is taken. */
+/** The layers after removing the oldest `amount`. */
 export function layersBeyond(layers: readonly FundsLayer[], amount: bigint): readonly FundsLayer[] {
   let left = amount;
   return layers.flatMap((layer) => {
@@ -57,7 +57,7 @@ export function totalOf(layers: readonly FundsLayer[]): bigint {
   return layers.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** When at least this much was there, ms since epoch; undefined: it never was. */
+/** When the balance first reached this amount, ms since epoch; undefined if it never did. */
 export function seenSince(layers: readonly FundsLayer[], amount: bigint): number | undefined {
   let sum = 0n;
   for (const layer of layers) {
@@ -67,9 +67,7 @@ export function seenSince(layers: readonly FundsLayer[], amount: bigint): number
   return undefined;
 }
 
-/**
- * The largest part of a balance that has been there for as many blocks as its value asks for; 0: none has.
- */
+/** The largest part of a balance that has the confirmations that its value needs; 0 if none has. */
 export function confirmedPart(
   layers: readonly FundsLayer[],
   atBlock: bigint,
@@ -85,8 +83,7 @@ export function confirmedPart(
 }
 
 /**
- * Too many: the smallest layer counts as if it had come with the next one, so dust never makes a payment
- * younger.
+ * Merges the smallest layer with the next one when there are too many: dust never makes a payment younger.
  */
 function merged(layers: readonly FundsLayer[]): readonly FundsLayer[] {
   if (layers.length <= MAX_FUNDS_LAYERS) return layers;

@@ -2,8 +2,8 @@ const FIRST_PAUSE_MS = 120_000;
 const MAX_PAUSE_MS = 6 * 3600 * 1000;
 
 /**
- * Pause after the last of several sweeps that moved nothing, ms: a paused token would otherwise bring a new
- * request and an alarm every minute. The first void sweep costs none.
+ * Pause after consecutive sweeps that moved nothing, ms: a paused token would otherwise cause a new request
+ * and an alarm every minute. The first one causes no pause.
  */
 export function sweepPauseMs(voidSweeps: number): number {
   if (voidSweeps < 2) return 0;

@@ -26,7 +26,7 @@ const place: fc.Arbitrary<ExchangePlace> = fc.oneof(
   fc.record({ tokenId, dex: dexName }).map((one): ExchangePlace => ({ kind: "dex", ...one })),
 );
 
-test("every place has one currency, which is an address of the family, and leads back to the place", () => {
+test("every place has one currency, which is a valid address and maps back to the place", () => {
   fc.assert(
     fc.property(place, (any) => {
       const currency = exchangeCurrency(any);
@@ -36,7 +36,7 @@ test("every place has one currency, which is an address of the family, and leads
   );
 });
 
-test("a transfer's dex and token name the place, and the place names the dex again", () => {
+test("a transfer's dex and token identify the place, and the place identifies the dex", () => {
   fc.assert(
     fc.property(place, (any) => {
       const id = any.kind === "perps" ? MAINNET_USDC_TOKEN_ID : any.tokenId;
@@ -45,7 +45,7 @@ test("a transfer's dex and token name the place, and the place names the dex aga
   );
 });
 
-test("the currencies of the contract: perps dollars, spot dollars, dollars on a dex", () => {
+test("the currencies of the contract: perps USDC, spot USDC, USDC on a dex", () => {
   expect(exchangeCurrency({ kind: "perps" })).toBe("0x00000000000000000000000000000000");
   expect(exchangeCurrency({ kind: "spot", tokenId: MAINNET_USDC_TOKEN_ID })).toBe(
     "0x6d1e7cde53ba9467b783cb7c530ce054",
@@ -55,13 +55,13 @@ test("the currencies of the contract: perps dollars, spot dollars, dollars on a 
   );
 });
 
-test("the first dex holds dollars and nothing else", () => {
+test("the first dex holds only USDC", () => {
   const other: Hex = `0x${"ab".repeat(16)}`;
   expect(exchangePlaceAt("", other, MAINNET_USDC_TOKEN_ID)).toBeUndefined();
   expect(exchangePlaceAt("", MAINNET_USDC_TOKEN_ID, MAINNET_USDC_TOKEN_ID)).toEqual({ kind: "perps" });
 });
 
-test("no token passes for the dollars of the first dex, and no dex for spot", () => {
+test("no token passes for the USDC of the first dex, and no dex for spot", () => {
   expect(exchangePlaceAt("spot", PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID)).toBeUndefined();
   expect(() => exchangeCurrency({ kind: "spot", tokenId: PERPS_CURRENCY })).toThrow(RangeError);
   expect(() => exchangeCurrency({ kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "spot" })).toThrow();
@@ -69,7 +69,7 @@ test("no token passes for the dollars of the first dex, and no dex for spot", ()
   expect(exchangePlaceOf(`${MAINNET_USDC_TOKEN_ID}${spot}`)).toBeUndefined();
 });
 
-test("a name that is no ASCII, or a text that is no currency, stands for no place", () => {
+test("a non-ASCII name, or a text that is not a currency, is no place", () => {
   for (const text of [
     "0x",
     `${MAINNET_USDC_TOKEN_ID}0`,
@@ -82,7 +82,7 @@ test("a name that is no ASCII, or a text that is no currency, stands for no plac
     expect(exchangePlaceOf(text), text).toBeUndefined();
 });
 
-test("a token's text is its name and its id, in lower case, and nothing else", () => {
+test("a token's text is its name and its id in lower case, and nothing else", () => {
   expect(parseExchangeToken(`USDC:${MAINNET_USDC_TOKEN_ID}`)).toEqual({
     name: "USDC",
     tokenId: MAINNET_USDC_TOKEN_ID,

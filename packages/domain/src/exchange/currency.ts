@@ -1,34 +1,30 @@
 import type { Hex } from "../ids/hex.ts";
 
 /**
- * Where money lies on the perpetuals exchange. Its currencies are written as the token's 16 bytes, and behind
- * them the name of the dex in ASCII when it is neither the first dex nor spot; the first dex's dollars are
- * sixteen zero bytes.
+ * Where funds are held on Hyperliquid. A currency is the token's 16 bytes, followed by the dex name in ASCII
+ * unless it is spot or the first dex; USDC on the first dex is sixteen zero bytes.
  */
 export type ExchangePlace =
-  /** The first dex: dollars that are margin there. */
+  /** The first dex: USDC that is margin there. */
   | { readonly kind: "perps" }
   | { readonly kind: "spot"; readonly tokenId: Hex }
   /** Another dex. */
   | { readonly kind: "dex"; readonly tokenId: Hex; readonly dex: string };
 
-/** The currency of dollars on the first dex. */
+/** The currency of USDC on the first dex. */
 export const PERPS_CURRENCY: Hex = `0x${"0".repeat(32)}`;
 
-/** Digits after the point of {@link PERPS_CURRENCY}. */
+/** Decimals of {@link PERPS_CURRENCY}. */
 export const PERPS_DECIMALS = 8;
 
-/** The token that is dollars on the real exchange's main network. */
+/** The USDC token of Hyperliquid's mainnet. */
 export const MAINNET_USDC_TOKEN_ID: Hex = "0x6d1e7cde53ba9467b783cb7c530ce054";
 
 const TOKEN_ID = /^0x[0-9a-f]{32}$/;
-/**
- * What the exchange lets dexes be called, and what can be part of a currency: visible ASCII, as many bytes as
- * a currency has room for.
- */
+/** Dex names that Hyperliquid allows and that fit into a currency: visible ASCII of limited length. */
 const DEX_NAME = /^[\x21-\x7e]{1,32}$/;
 
-/** The place that a currency (lower-case hex) stands for; undefined when it stands for none. */
+/** The place of a currency (lower-case hex); undefined if there is none. */
 export function exchangePlaceOf(currency: string): ExchangePlace | undefined {
   if (currency === PERPS_CURRENCY) return { kind: "perps" };
   const tokenId = currency.slice(0, 34);
@@ -41,9 +37,8 @@ export function exchangePlaceOf(currency: string): ExchangePlace | undefined {
 }
 
 /**
- * How the currency of a place is written.
- *
- * @throws RangeError for a token id or a name that cannot be part of one
+ * The currency of a place.
+ * @throws RangeError for an invalid token id or name
  */
 export function exchangeCurrency(place: ExchangePlace): Hex {
   if (place.kind === "perps") return PERPS_CURRENCY;
@@ -55,15 +50,15 @@ export function exchangeCurrency(place: ExchangePlace): Hex {
   return `${tokenId}${Buffer.from(place.dex, "latin1").toString("hex")}`;
 }
 
-/** How `sendAsset` names where money comes from or goes to: empty for the first dex. */
+/** The name of a place in `sendAsset`: empty for the first dex. */
 export function exchangeDexName(place: ExchangePlace): string {
   if (place.kind === "perps") return "";
   return place.kind === "spot" ? "spot" : place.dex;
 }
 
 /**
- * The place that a transfer names. Undefined for what the first dex does not take (only dollars), and for
- * names that no currency can carry.
+ * The place that a transfer names. Undefined for tokens that the first dex does not accept (all but USDC),
+ * and for names that do not fit into a currency.
  */
 export function exchangePlaceAt(
   dex: string,
@@ -79,10 +74,7 @@ export function exchangePlaceAt(
 /** A token as actions write it: `NAME:0x…` with the 16 bytes of its id. */
 const TOKEN = /^([^:\s]{1,32}):(0x[0-9a-f]{32})$/;
 
-/**
- * The parts of a token's text; undefined when it is not of that form. The name says nothing: names are not
- * unique.
- */
+/** Parses a token's text; undefined if it is malformed. Ignore the name: names are not unique. */
 export function parseExchangeToken(
   text: string,
 ): { readonly name: string; readonly tokenId: Hex } | undefined {
@@ -90,7 +82,7 @@ export function parseExchangeToken(
   return name === undefined || tokenId === undefined ? undefined : { name, tokenId: tokenId as Hex };
 }
 
-/** How actions write a token. */
+/** Formats a token for actions. */
 export function exchangeTokenText(name: string, tokenId: Hex): string {
   return `${name}:${tokenId}`;
 }

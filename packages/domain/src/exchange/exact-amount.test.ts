@@ -5,7 +5,7 @@ import { exactAmountText, parseExactAmount } from "./exact-amount.ts";
 const decimals = fc.integer({ min: 0, max: 18 });
 const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
 
-test("every amount survives being written, at any number of decimals", () => {
+test("every amount survives formatting and parsing, at any number of decimals", () => {
   fc.assert(
     fc.property(units, decimals, (amount, digits) => {
       expect(parseExactAmount(exactAmountText(amount, digits), digits)).toBe(amount);
@@ -13,7 +13,7 @@ test("every amount survives being written, at any number of decimals", () => {
   );
 });
 
-test("a text that says more digits than the currency has is no amount: nothing is rounded, up or down", () => {
+test("refuses a text with more digits than the currency has instead of rounding it", () => {
   fc.assert(
     fc.property(units, decimals, fc.integer({ min: 1, max: 9 }), (amount, digits, last) => {
       const fraction = (amount % 10n ** BigInt(digits)).toString().padStart(digits, "0");
@@ -26,13 +26,13 @@ test("a text that says more digits than the currency has is no amount: nothing i
   expect(parseExactAmount("1.999999999", 8)).toBeUndefined();
 });
 
-test("zeros at the end say nothing", () => {
+test("ignores trailing zeros", () => {
   expect(parseExactAmount("1.500000000000", 8)).toBe(150_000_000n);
   expect(parseExactAmount("7.000", 0)).toBe(7n);
   expect(parseExactAmount("007.10", 2)).toBe(710n);
 });
 
-test("what a number parser would take and a person would not write is refused", () => {
+test("refuses what a number parser would accept but no one would write", () => {
   for (const text of [
     "",
     ".",
@@ -56,6 +56,6 @@ test("what a number parser would take and a person would not write is refused", 
     expect(parseExactAmount(text, 8), JSON.stringify(text)).toBeUndefined();
 });
 
-test("an amount below nothing is not written", () => {
+test("refuses to format a negative amount", () => {
   expect(() => exactAmountText(-1n, 8)).toThrow(RangeError);
 });

@@ -2,15 +2,15 @@ import { formatAmount } from "../money/decimal-text.ts";
 import { pow10 } from "../money/pow10.ts";
 
 /**
- * Digits, and a point with digits behind it. No sign, no exponent, no grouping: what the exchange itself
- * accepts as an amount.
+ * Digits, optionally with a point and more digits. No sign, exponent or grouping: the amounts that
+ * Hyperliquid itself accepts.
  */
 const PLAIN = /^(\d{1,60})(?:\.(\d{1,60}))?$/;
 
 /**
- * An amount as the exchange's actions write it (`"12.5"`), in smallest units, exact. Undefined when it is no
- * plain decimal text, or says more than `decimals` digits after the point can hold: such an amount must not
- * be rounded, for whoever rounds decides who loses. Zeros at the end say nothing and are accepted.
+ * Parses an amount of a Hyperliquid action (`"12.5"`) exactly, in base units. Undefined if it is not plain
+ * decimal text or has more than `decimals` digits after the point: rounding would favor one side. Trailing
+ * zeros are accepted.
  */
 export function parseExactAmount(text: string, decimals: number): bigint | undefined {
   const [, whole, fraction = ""] = PLAIN.exec(text) ?? [];
@@ -21,9 +21,8 @@ export function parseExactAmount(text: string, decimals: number): bigint | undef
 }
 
 /**
- * The amount as an action writes it: no zeros at the end. Inverse of {@link parseExactAmount}.
- *
- * @throws RangeError for less than nothing
+ * Formats an amount for an action, without trailing zeros. Inverse of {@link parseExactAmount}.
+ * @throws RangeError for a negative amount
  */
 export function exactAmountText(amount: bigint, decimals: number): string {
   if (amount < 0n) throw new RangeError(`amount must not be negative, got ${amount}`);

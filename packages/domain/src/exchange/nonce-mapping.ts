@@ -2,29 +2,26 @@ import type { TypedDataToSign } from "../quote/steps.ts";
 import { parseAddress, parseHex32, type Address, type Hex32 } from "../ids/hex.ts";
 
 /**
- * What a wallet says about one of its nonces: what the transfer with it is for. Transfers of the perpetuals
- * exchange carry nothing but their nonce.
+ * A wallet's statement of what the transfer with one of its nonces is for. Hyperliquid transfers carry
+ * nothing but their nonce.
  */
 export interface NonceMapping {
-  /** Name under which the wallet's chain is signed for: `exchange` for the perpetuals exchange. */
+  /** The signed name of the wallet's chain: `exchange` for Hyperliquid. */
   readonly walletChain: string;
   readonly wallet: Address;
-  /** Who is to count as depositor. */
+  /** The account that counts as depositor. */
   readonly depositor: Address;
   /** Id of the order. */
   readonly id: Hex32;
   readonly nonce: bigint;
-  /** Chain id of the signature's domain: the chain that the wallet is on. It binds nothing else. */
+  /** Chain id of the signature's domain: the wallet's current chain. It affects nothing else. */
   readonly signatureChainId: number;
 }
 
-/** The word that the client contract signs for the perpetuals exchange. */
+/** The signed name of Hyperliquid in the public contract. */
 export const EXCHANGE_WALLET_CHAIN = "exchange";
 
-/**
- * Seconds after a transfer's own block in which it may still be said what it was for; later it is for
- * nothing, for good.
- */
+/** Seconds after a transfer's block in which its nonce can still be mapped; after that it never can. */
 export const NONCE_MAPPING_GRACE_SECONDS = 3_600;
 
 const types = {
@@ -38,9 +35,9 @@ const types = {
 };
 
 /**
- * What `wallet` signs. Values are plain JSON: addresses and ids in lower case, the nonce as a number while it
- * is a safe one, else as decimal text.
- * @throws RangeError for what is no address, id or uint256
+ * The typed data that `wallet` signs. Plain JSON values: addresses and ids in lower case, the nonce as a
+ * number if it is a safe integer, else as decimal text.
+ * @throws RangeError for an invalid address, id or uint256
  */
 export function nonceMappingTypedData(mapping: NonceMapping): TypedDataToSign {
   const { walletChain, nonce, signatureChainId } = mapping;

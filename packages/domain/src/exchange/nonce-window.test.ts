@@ -4,14 +4,14 @@ import { exchangeNonceWindow, isInNonceWindow } from "./nonce-window.ts";
 
 const DAY = 86_400_000n;
 
-test("a nonce lies strictly within two days before and one day after a block's time", () => {
+test("a nonce is strictly within two days before and one day after a block's time", () => {
   const time = 1_763_761_234_567n;
   for (const outside of [time - 2n * DAY, time + DAY]) expect(isInNonceWindow(outside, time)).toBe(false);
   for (const inside of [time - 2n * DAY + 1n, time, time + DAY - 1n])
     expect(isInNonceWindow(inside, time)).toBe(true);
 });
 
-test("the window of a nonce is exactly the times at which it lies within", () => {
+test("the window of a nonce is exactly the times at which it is accepted", () => {
   const near = fc.bigInt({ min: -3n * DAY, max: 3n * DAY });
   fc.assert(
     fc.property(fc.bigInt({ min: 3n * DAY, max: 2n ** 53n }), near, (nonce, offset) => {

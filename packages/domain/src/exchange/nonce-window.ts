@@ -1,7 +1,7 @@
 /**
- * When the perpetuals exchange accepts an action, by its own documentation: at a block of time T its nonce
- * must lie within (T - 2 days, T + 1 day), milliseconds, never have been used by that signer, and be larger
- * than the smallest of the signer's 100 highest.
+ * When Hyperliquid accepts an action, by its own documentation: in a block of time T its nonce must be within
+ * (T - 2 days, T + 1 day), in milliseconds, unused by that signer, and larger than the smallest of the
+ * signer's 100 highest nonces.
  */
 const DAY_MS = 86_400_000n;
 const BEHIND_MS = 2n * DAY_MS;
@@ -12,7 +12,7 @@ export function exchangeNonceWindow(nonce: bigint): { readonly opensAt: bigint; 
   return { opensAt: nonce - AHEAD_MS + 1n, closesAt: nonce + BEHIND_MS - 1n };
 }
 
-/** Whether an exchange whose clock shows `time` (ms) takes a nonce, as far as the window goes. */
+/** Whether Hyperliquid accepts a nonce at `time` (ms), as far as the window goes. */
 export function isInNonceWindow(nonce: bigint, time: bigint): boolean {
   const { opensAt, closesAt } = exchangeNonceWindow(nonce);
   return time >= opensAt && time <= closesAt;

@@ -4,18 +4,15 @@ import {
   type ExchangeSigningNames,
 } from "../withdrawal/hyperliquid-action.ts";
 
-/**
- * All names that a signature for the perpetuals exchange is made over. One network of the exchange verifies
- * one profile.
- */
+/** All names in a Hyperliquid signature. Each network verifies one profile. */
 export interface ExchangeSigningProfile extends ExchangeSigningNames {
   /** Name of the EIP-712 domain. */
   readonly domainName: string;
 }
 
 /**
- * Profiles by the word that a configuration names them with. `default`: the client contract's names;
- * `hyperliquid`: what the real exchange verifies.
+ * Profiles by their configured name. `default`: the names of the public contract; `hyperliquid`: those that
+ * the real Hyperliquid verifies.
  */
 export const exchangeSigningProfiles = {
   default: { ...exchangeSigningNames, domainName: "ExchangeSignTransaction" },
@@ -24,5 +21,5 @@ export const exchangeSigningProfiles = {
 
 export type ExchangeProfileName = keyof typeof exchangeSigningProfiles;
 
-/** The exchange's own networks, as its actions name them. */
+/** Hyperliquid's networks, as its actions name them. */
 export type ExchangeNetwork = "Mainnet" | "Testnet";

@@ -4,12 +4,12 @@ import { exchangeDexName, exchangeTokenText, type ExchangePlace } from "./curren
 import { exactAmountText } from "./exact-amount.ts";
 import type { ExchangeNetwork, ExchangeSigningProfile } from "./signing-profile.ts";
 
-/** Transfers that an account of the perpetuals exchange can sign, by the names of the exchange's actions. */
+/** Transfers that a Hyperliquid account can sign, by action name. */
 export type ExchangeTransferType = "usdSend" | "sendAsset" | "spotSend";
 
 /**
- * How each transfer is signed: the name of its type, and its fields after the one that names the network, in
- * order.
+ * How each transfer is signed: the name of its type and its fields, in order, after the one that names the
+ * network.
  */
 export const exchangeTransferFields = {
   usdSend: {
@@ -78,8 +78,8 @@ export interface ExchangeAction {
 const NO_CONTRACT: Address = `0x${"0".repeat(40)}`;
 
 /**
- * What the account signs for an action. Only the fields of the action's type are signed; its `type` and
- * `signatureChainId` are not among them, but stand in the name of the type and in the domain.
+ * The typed data of an action. Only the fields of its type are signed; `type` and `signatureChainId` are part
+ * of the type name and the domain instead.
  */
 export function exchangeTypedData(profile: ExchangeSigningProfile, action: ExchangeAction): TypedDataToSign {
   return {
@@ -96,30 +96,26 @@ export function exchangeTypedData(profile: ExchangeSigningProfile, action: Excha
   };
 }
 
-/** A transfer of money between accounts or places. */
+/** A transfer between accounts or places. */
 export interface SendAssetTerms {
   readonly network: ExchangeNetwork;
-  /**
-   * Chain id of the signature's domain: the chain that the wallet is on. Where the money goes does not depend
-   * on it.
-   */
+  /** Chain id of the signature's domain: the wallet's current chain. The transfer does not depend on it. */
   readonly signatureChainId: number;
   readonly destination: Address;
   readonly from: ExchangePlace;
   readonly to: ExchangePlace;
-  /** The token's name and id as the exchange lists them. */
+  /** The token's name and id as Hyperliquid lists them. */
   readonly token: { readonly name: string; readonly tokenId: Hex };
-  /** Smallest units of a currency with so many decimals. */
+  /** In base units with `decimals` decimals. */
   readonly amount: bigint;
   readonly decimals: number;
-  /** Unix milliseconds; each account uses each once. */
+  /** Unix milliseconds; an account can use each value once. */
   readonly nonce: number;
 }
 
 /**
- * A `sendAsset` action out of the account itself, never out of a sub-account.
- *
- * @throws RangeError for an amount that moves nothing, a nonce that is none, no address
+ * A `sendAsset` action from the account itself, never from a sub-account.
+ * @throws RangeError for a zero amount, an invalid nonce or address
  */
 export function sendAssetAction(profile: ExchangeSigningProfile, terms: SendAssetTerms): ExchangeAction {
   const { network, signatureChainId, from, to, token, amount, decimals } = terms;
@@ -138,7 +134,7 @@ export function sendAssetAction(profile: ExchangeSigningProfile, terms: SendAsse
   };
 }
 
-/** A transfer of dollars from one account's margin on the first dex to another's. */
+/** A transfer of USDC from one account's margin on the first dex to another's. */
 export type UsdSendTerms = Pick<
   SendAssetTerms,
   "network" | "signatureChainId" | "destination" | "amount" | "decimals" | "nonce"
@@ -157,7 +153,7 @@ export function usdSendAction(profile: ExchangeSigningProfile, terms: UsdSendTer
   };
 }
 
-/** The nonce of an action, under whichever name its type has for it. */
+/** The nonce of an action, whatever its type calls it. */
 export function exchangeNonceOf(action: ExchangeAction): number {
   return Number(action[exchangeTransferFields[action.type].nonceField]);
 }
@@ -175,7 +171,7 @@ function chainIdText(chainId: number): Hex {
   return `0x${chainId.toString(16)}`;
 }
 
-/** The exchange hashes the text of an address, so it must be in one spelling on both sides: lower case. */
+/** Hyperliquid hashes the text of an address, so both sides must use one format: lower case. */
 function account(address: Address): Address {
   const parsed = parseAddress(address);
   if (parsed === undefined) throw new RangeError(`account must be a 20-byte address, got ${address}`);

@@ -23,7 +23,7 @@ const terms: ExchangeWithdrawalTerms = {
 };
 const built = buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, terms);
 
-test("both halves of a withdrawal have one nonce, whatever it is", () => {
+test("both halves of a withdrawal have the same nonce", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (nonce) => {
       const { authorize, deposit } = buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, {
@@ -110,7 +110,7 @@ test("the second half is the contract's action with its eight fields and their t
   });
 });
 
-test("the real exchange's names are used for its networks", () => {
+test("uses the real Hyperliquid's names for its networks", () => {
   const { deposit } = buildExchangeWithdrawal(exchangeSigningProfiles.hyperliquid, 1337, terms);
   expect(deposit.eip712PrimaryType).toBe("HyperliquidTransaction:SendAsset");
   expect(deposit.eip712Types["HyperliquidTransaction:SendAsset"]?.[0]?.name).toBe("hyperliquidChain");
@@ -127,7 +127,7 @@ test("the real exchange's names are used for its networks", () => {
   );
 });
 
-test("what is signed for an action holds the hash by which a withdrawal of it is known", () => {
+test("the signed action contains the hash that identifies its withdrawal", () => {
   for (const profile of Object.values(exchangeSigningProfiles)) {
     const action = usdSendAction(profile, { ...terms, destination: terms.depository });
     const { types, primaryType, value } = exchangeTypedData(profile, action);
@@ -145,7 +145,7 @@ test("what is signed for an action holds the hash by which a withdrawal of it is
   }
 });
 
-test("the chain that the wallet is on changes the signature, and nothing that is moved", () => {
+test("the wallet's chain changes the signature, but nothing that is moved", () => {
   const elsewhere = buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, {
     ...terms,
     signatureChainId: 10,
@@ -156,7 +156,7 @@ test("the chain that the wallet is on changes the signature, and nothing that is
   expect(digest(elsewhere.authorize.sign)).not.toBe(digest(built.authorize.sign));
 });
 
-test("terms that nobody should sign are not built", () => {
+test("refuses to build terms that must not be signed", () => {
   const wrong: Partial<ExchangeWithdrawalTerms>[] = [
     { amount: 0n },
     { amount: -1n },

@@ -11,25 +11,22 @@ import {
   type SendAssetTerms,
 } from "./transfer-action.ts";
 
-/** A payment out of the perpetuals exchange into the depository, for one order. */
+/** A payment from Hyperliquid into the depository, for one order. */
 export interface ExchangeWithdrawalTerms extends Omit<SendAssetTerms, "destination"> {
   readonly wallet: Address;
-  /** Who is to count as depositor; mostly the wallet. */
+  /** The account that counts as depositor; usually the wallet. */
   readonly depositor: Address;
   readonly orderId: Hex32;
   readonly depository: Address;
 }
 
-/**
- * Both halves of a withdrawal; there is no way to make them but together, so they cannot have different
- * nonces.
- */
+/** Both halves of a withdrawal, built together so that they cannot have different nonces. */
 export interface ExchangeWithdrawal {
   readonly nonce: number;
-  /** Says what the nonce is for. */
+  /** Maps the nonce to the order. */
   readonly authorize: {
     readonly sign: TypedDataToSign;
-    /** Goes to `POST /authorize` with the signature beside it. */
+    /** Posted to `POST /authorize` together with the signature. */
     readonly post: {
       readonly type: "nonce-mapping";
       readonly walletChainId: number;
@@ -40,11 +37,11 @@ export interface ExchangeWithdrawal {
       readonly signatureChainId: number;
     };
   };
-  /** Moves the money, with that nonce. */
+  /** Moves the funds, with that nonce. */
   readonly deposit: {
     readonly action: {
       readonly type: ExchangeAction["type"];
-      /** Without `signatureChainId`: whoever signs adds the chain that his wallet is on. */
+      /** Without `signatureChainId`: the signer adds the chain of their wallet. */
       readonly parameters: Readonly<Record<string, string | number>>;
     };
     readonly nonce: number;

@@ -1,7 +1,6 @@
 /**
- * Keeps the hashes of short texts: chain names, currencies and contracts return in every order and
- * attestation. A pure function stays pure under this cache. Its size is bounded because recipients, which
- * come from outside, pass through it too.
+ * Caches the hashes of short texts: chain names, currencies and contracts recur in every order and
+ * attestation. The cache is bounded because untrusted recipients pass through it too.
  */
 export function remembered(hash: (value: string) => Uint8Array): (value: string) => Uint8Array {
   let known = new Map<string, Uint8Array>();

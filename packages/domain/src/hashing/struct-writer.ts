@@ -26,9 +26,8 @@ for (let code = 0; code < 16; code++) {
 }
 
 /**
- * Writes the bytes of `hex` at `offset`.
- *
- * @throws RangeError when it is not `0x` and whole bytes of hex. Returns the number of bytes.
+ * Writes the bytes of `hex` at `offset` and returns their number.
+ * @throws RangeError if it is not `0x` and whole bytes of hex
  */
 export function writeHex(hex: string, target: Uint8Array, offset: number): number {
   const length = (hex.length - 2) >> 1;
@@ -48,12 +47,12 @@ const HEX_PAIRS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
 );
 
 const HEX_CODES = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
-/** Character codes of `0x` and 64 digits, written anew for each hash. */
+/** Character codes of `0x` and 64 digits, overwritten for each hash. */
 const hashCodes = Array.from("0x".padEnd(66, "0"), (character) => character.charCodeAt(0));
 
 /**
- * Raw bytes as lower-case `0x` hex. Hashes are written in one piece: a text put together of 33 takes eight
- * times as long, and each text that it becomes part of has to gather them again.
+ * Raw bytes as lower-case `0x` hex. A hash is written as one flat string: one concatenated from 33 parts
+ * takes eight times as long, and must be flattened again wherever it is used.
  */
 export function toHex(bytes: Uint8Array): `0x${string}` {
   if (bytes.length === 32) {
@@ -69,47 +68,46 @@ export function toHex(bytes: Uint8Array): `0x${string}` {
   return `0x${text}`;
 }
 
-/** The bytes that `hex` writes. @throws RangeError when it is not `0x` and whole bytes of hex. */
+/** The bytes of a hex text. @throws RangeError if it is not `0x` and whole bytes of hex */
 export function bytesOf(hex: string): Uint8Array {
   const bytes = new Uint8Array(Math.max(0, (hex.length - 2) >> 1));
   writeHex(hex, bytes, 0);
   return bytes;
 }
 
-/** keccak256 of the bytes that `hex` writes: how EIP-712 encodes `bytes`. */
+/** keccak256 of the bytes of a hex text: how EIP-712 encodes `bytes`. */
 export function keccakHex(hex: string): Uint8Array {
   return keccak(bytesOf(hex));
 }
 
 /**
- * The same as hex: the hash of a transaction's bytes, say.
- *
- * @throws RangeError when `hex` is not `0x` and whole bytes of hex
+ * The same as hex, for example a transaction hash.
+ * @throws RangeError if `hex` is not `0x` and whole bytes of hex
  */
 export function keccakOf(hex: string): `0x${string}` {
   return toHex(keccakHex(hex));
 }
 
 /**
- * Lays 32-byte words one after another, as EIP-712's `encodeData` does, and hashes them. One writer serves
- * one struct type and is used again for every value of it: allocation costs more than hashing here. A struct
- * type that contains itself would need two; no order type does.
+ * Concatenates 32-byte words as EIP-712's `encodeData` does, and hashes them. One writer per struct type is
+ * reused for every value, because allocation costs more than hashing here. A recursive struct type would need
+ * two; no order type is.
  */
 export interface StructWriter {
-  /** Begins a value with the hash of its type; whatever an earlier, failed value left behind is forgotten. */
+  /** Starts a value with the hash of its type, and discards what an earlier failed value left behind. */
   start(typeHash: Uint8Array): StructWriter;
   word(bytes: Uint8Array): StructWriter;
-  /** @throws RangeError unless `hex` is exactly 32 bytes of hex, in any case. */
+  /** @throws RangeError unless `hex` is exactly 32 bytes of hex, in any case */
   bytes32(hex: string): StructWriter;
-  /** @throws RangeError when `value` is no uint256. */
+  /** @throws RangeError if `value` is not a uint256 */
   uint256(value: bigint): StructWriter;
-  /** Two's complement. @throws RangeError when `value` is no int256. */
+  /** Two's complement. @throws RangeError if `value` is not an int256 */
   int256(value: bigint): StructWriter;
-  /** @throws RangeError when `value` is no uint8. */
+  /** @throws RangeError if `value` is not a uint8 */
   uint8(value: number): StructWriter;
-  /** @throws RangeError when `value` is no uint32. */
+  /** @throws RangeError if `value` is not a uint32 */
   uint32(value: number): StructWriter;
-  /** @throws RangeError unless `address` is 20 bytes of hex. */
+  /** @throws RangeError unless `address` is 20 bytes of hex */
   address(address: string): StructWriter;
   hash(): Uint8Array;
 }
@@ -117,7 +115,7 @@ export interface StructWriter {
 const LOW_64 = (1n << 64n) - 1n;
 const UINT256_MAX = (1n << 256n) - 1n;
 
-/** A writer for a struct type of so many words, its type hash included. */
+/** A writer for a struct type of this many words, its type hash included. */
 export function structWriter(words: number): StructWriter {
   const buffer = new Uint8Array(words * 32);
   const view = new DataView(buffer.buffer);
@@ -178,7 +176,7 @@ export function structWriter(words: number): StructWriter {
   return writer;
 }
 
-/** EIP-712's hash of an array: of the element hashes laid side by side. */
+/** EIP-712's hash of an array: the hash of the concatenated element hashes. */
 export function arrayHash<T>(items: readonly T[], hashOf: (item: T) => Uint8Array): Uint8Array {
   const [only] = items;
   if (items.length === 1 && only !== undefined) return keccak(hashOf(only));

@@ -4,7 +4,7 @@ export type Hex = `0x${string}`;
 /** 32 bytes, lower-case hex. */
 export type Hex32 = Hex;
 
-/** 20-byte EVM address, always lower case inside; the wire may show a checksum. */
+/** 20-byte EVM address, always lower case inside the service; the API may show a checksum. */
 export type Address = Hex;
 
 /** Transaction hash of an EVM chain, lower case. */
@@ -22,7 +22,7 @@ export const NATIVE_CURRENCY: Address = "0x0000000000000000000000000000000000000
 const HEX32 = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** Lower-cases `text` when it is 32 bytes of hex; otherwise undefined. */
+/** Lower-cases `text` if it is 32 bytes of hex; otherwise undefined. */
 export function parseHex32(text: string): Hex32 | undefined {
   if (HEX32.test(text)) return text as Hex32;
   const lower = text.toLowerCase();
@@ -30,8 +30,8 @@ export function parseHex32(text: string): Hex32 | undefined {
 }
 
 /**
- * Lower-cases `text` when it is a 20-byte address in any case; otherwise undefined. Mixed-case checksums are
- * not enforced: clients mix them.
+ * Lower-cases `text` if it is a 20-byte address in any case; otherwise undefined. Checksums are not enforced:
+ * clients mix cases.
  */
 export function parseAddress(text: string): Address | undefined {
   const lower = text.toLowerCase();

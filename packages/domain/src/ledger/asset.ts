@@ -1,10 +1,10 @@
 import type { Currency } from "../chain/chain.ts";
 import type { Address } from "../ids/hex.ts";
 
-/** What the ledger counts: one currency of the home chain. Amounts are smallest units. */
+/** A currency of the home chain that the ledger counts, in base units. */
 export interface LedgerAsset {
   readonly chainId: number;
-  /** Zero address for the native coin. */
+  /** Zero address for the native token. */
   readonly currency: Address;
 }
 
@@ -14,9 +14,9 @@ export function assetKey({ chainId, currency }: LedgerAsset): string {
 }
 
 /**
- * The order in which charges take a wallet's assets: those called `preferred` first (by symbol, id or price
- * id, whatever the case), then the others, each by address. The order never depends on amounts: the same
- * charge on the same book always takes the same.
+ * The order in which charges use a wallet's assets: the `preferred` ones first (by symbol, id or price id, in
+ * any case), then the others, each by address. It never depends on amounts, so that the same charge always
+ * uses the same assets.
  */
 export function inChargeOrder(currencies: readonly Currency[], preferred: string): Currency[] {
   const wanted = preferred.toLowerCase();

@@ -12,7 +12,7 @@ const facts: ClaimFacts = {
   expiresAt: 1_790_000_600,
 };
 
-test("a claim is named by the hash of the ABI encoding of what it says", () => {
+test("a claim id is the hash of the claim's ABI encoding", () => {
   const { salt, wallet, chainId, currency, recipient, amount, expiresAt } = facts;
   const encoded = encodeAbiParameters(
     parseAbiParameters("bytes32, address, uint256, address, address, uint256, uint256"),
@@ -21,7 +21,7 @@ test("a claim is named by the hash of the ABI encoding of what it says", () => {
   expect(claimIdOf(facts)).toBe(keccak256(encoded));
 });
 
-test("every fact of a claim changes its name", () => {
+test("every fact of a claim changes its id", () => {
   const changes: readonly Partial<ClaimFacts>[] = [
     { salt: `0x${"5b".repeat(32)}` },
     { wallet: facts.recipient },
@@ -35,7 +35,7 @@ test("every fact of a claim changes its name", () => {
   expect(names.size).toBe(changes.length + 1);
 });
 
-test("what does not fit its type names nothing", () => {
+test("refuses facts that do not fit their types", () => {
   expect(() => claimIdOf({ ...facts, amount: 2n ** 256n })).toThrow(RangeError);
   expect(() => claimIdOf({ ...facts, amount: -1n })).toThrow(RangeError);
   expect(() => claimIdOf({ ...facts, salt: `0x${"5a".repeat(33)}` })).toThrow(RangeError);

@@ -3,13 +3,13 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 
 /** What a wallet agrees to by signing a claim. */
 export interface ClaimFacts {
-  /** Random: two claims for the same are two. */
+  /** Random: distinguishes two equal claims. */
   readonly salt: Hex32;
   readonly wallet: Address;
   readonly chainId: number;
   readonly currency: Address;
   readonly recipient: Address;
-  /** What the recipient gets, smallest units. */
+  /** What the recipient gets, base units. */
   readonly amount: bigint;
   /** Unix seconds. */
   readonly expiresAt: number;
@@ -17,8 +17,8 @@ export interface ClaimFacts {
 
 /**
  * keccak256 of the ABI encoding of (bytes32 salt, address wallet, uint256 chainId, address currency, address
- * recipient, uint256 amount, uint256 expiry): names the claim, and is what the wallet signs.
- * @throws RangeError when a fact does not fit its type
+ * recipient, uint256 amount, uint256 expiry): identifies the claim, and is what the wallet signs.
+ * @throws RangeError if a fact does not fit its type
  */
 export function claimIdOf(facts: ClaimFacts): Hex32 {
   const words = [

@@ -3,18 +3,18 @@ import { mulDivDown } from "../money/mul-div.ts";
 import { amountToUsdDown, amountToUsdUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** What both ends of a request are worth at one moment. */
+/** Prices of both ends of a request at one moment. */
 export interface EndPrices {
   readonly origin: PricedUnit;
   readonly destination: PricedUnit;
 }
 
 /**
- * How much less a deposit covers of a fast fill than when the fill was accepted, because prices moved against
- * it; USD with 18 decimals at today's prices. The app vouched for the deposit, so it pays the difference:
- * otherwise the deposit would be made only when it is worth less.
- * @param amount what was paid, smallest units of the destination's currency
- * @param toleranceBps moves of at most this part are the solver's
+ * How much less of a fast fill a deposit covers than at acceptance, because prices moved; USD with 18
+ * decimals at current prices. The guaranteeing app pays the difference: otherwise it could deposit only when
+ * that is cheaper.
+ * @param amount what was paid, base units of the destination's currency
+ * @param toleranceBps price moves up to this are at the solver's cost
  */
 export function shortfallUsd(amount: bigint, then: EndPrices, now: EndPrices, toleranceBps: number): bigint {
   const isNoWorse =
@@ -31,23 +31,22 @@ export function shortfallUsd(amount: bigint, then: EndPrices, now: EndPrices, to
 }
 
 /**
- * What the part of a deposit that the fill was not priced on is worth: at the lesser price of then and now.
- * USD with 18 decimals, rounded down.
+ * Value of the part of a deposit that the fill was not priced on, at the lower price of then and now. USD
+ * with 18 decimals, rounded down.
  */
 export function surplusUsd(amount: bigint, then: PricedUnit, now: PricedUnit): bigint {
   return amountToUsdDown(amount, then.priceUsd < now.priceUsd ? then : now);
 }
 
 /**
- * More than the quoted deposit by this part is credited to the app automatically: the luck of a swap before
- * the deposit.
+ * The maximum surplus over the quoted deposit that is credited automatically: a swap before the deposit may
+ * yield more.
  */
 const MAX_UNQUOTED_BPS = 1_000;
 
 /**
- * How much of a deposit goes to the app that vouched, smallest units of the origin's currency. Far more than
- * was quoted would be a trade of any size that no limit of the quote has seen, so `beyond` waits for the
- * operator.
+ * How much of a deposit is credited to the guaranteeing app, base units of the origin's currency. Much more
+ * than quoted would be a trade that no limit of the quote has checked, so `beyond` waits for the operator.
  * @param quoted the deposit that the quote expects
  * @param input what the fill was priced on
  */
@@ -56,13 +55,13 @@ export function surplusUnits(
   quoted: bigint,
   input: bigint,
 ): { readonly credited: bigint; readonly beyond: bigint } {
-  const most = quoted + bpsOfDown(quoted, MAX_UNQUOTED_BPS);
-  const counted = deposited < most ? deposited : most;
+  const max = quoted + bpsOfDown(quoted, MAX_UNQUOTED_BPS);
+  const counted = deposited < max ? deposited : max;
   return { credited: counted > input ? counted - input : 0n, beyond: deposited - counted };
 }
 
 /**
- * What is owed for a fill whose deposit never came: at the greater price of then and now. USD with 18
+ * What an app owes for a fill whose deposit never came, at the higher price of then and now. USD with 18
  * decimals, rounded up.
  */
 export function unpaidFillUsd(amount: bigint, then: PricedUnit, now: PricedUnit): bigint {

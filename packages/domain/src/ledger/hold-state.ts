@@ -1,18 +1,18 @@
 /**
- * `active`: the app vouches. `released`: the deposit came, or nothing was paid. `permanent`: the deposit
- * never came and the app paid.
+ * `active`: the app guarantees the deposit. `released`: the deposit came, or nothing was paid. `permanent`:
+ * the deposit never came and the app paid.
  */
 export const holdStates = ["active", "released", "permanent"] as const;
 export type HoldState = (typeof holdStates)[number];
 
 /**
- * `reinstate`: a deposit that released the hold vanished in a reorg. `return`: a deposit came after the app
- * had paid.
+ * `reinstate`: the deposit that released the hold was reorged out. `return`: a deposit came after the app had
+ * paid.
  */
 export const holdActs = ["release", "reinstate", "makePermanent", "return"] as const;
 export type HoldAct = (typeof holdActs)[number];
 
-/** What an act does to a hold: leads to a state, finds its work done, or has no business there. */
+/** The result of an act on a hold: a new state, already done, or rejected. */
 export type HoldDecision =
   | { readonly kind: "applied"; readonly state: HoldState; readonly moves: "nothing" | "debit" | "credit" }
   | { readonly kind: "already" }
@@ -35,7 +35,7 @@ const table: Readonly<Record<HoldState, Readonly<Record<HoldAct, HoldDecision>>>
     return: already,
   },
   permanent: {
-    // The money is gone from the balance: only `return` brings it back.
+    // The money has left the balance: only `return` restores it.
     release: rejected,
     reinstate: rejected,
     makePermanent: already,
@@ -43,7 +43,7 @@ const table: Readonly<Record<HoldState, Readonly<Record<HoldAct, HoldDecision>>>
   },
 };
 
-/** The whole life of a hold. Money moves only on the way into and out of `permanent`. */
+/** The state machine of a hold. Money moves only into and out of `permanent`. */
 export function decideHold(state: HoldState, act: HoldAct): HoldDecision {
   return table[state][act];
 }

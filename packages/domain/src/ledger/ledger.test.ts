@@ -28,7 +28,7 @@ const balances = fc
     rows.map((row, at) => ({ ...row, asset: { chainId: 1, currency: `0x${at.toString(16)}` as const } })),
   );
 
-test("a charge is split exactly: parts and what is uncovered are together the charge, and no part is more than there is", () => {
+test("splits a charge exactly: parts and uncovered rest add up, and no part exceeds its balance", () => {
   fc.assert(
     fc.property(usd, balances, (charge, have) => {
       const { parts, uncoveredUsd } = splitCharge(charge, have);
@@ -37,7 +37,7 @@ test("a charge is split exactly: parts and what is uncovered are together the ch
         const from = have.find((one) => one.asset === asset);
         if (from === undefined) throw new Error("a part is of a balance");
         expect(taken > 0n && taken <= from.amount).toBe(true);
-        // Never less than its dollars, and by less than one smallest unit more.
+        // Rounded up by less than one base unit.
         expect(amountToUsdUp(taken, from.unit) >= partUsd).toBe(true);
         const isWhole = taken === from.amount;
         expect(isWhole || amountToUsdDown(taken - 1n, from.unit) < partUsd).toBe(true);
@@ -58,7 +58,7 @@ test("a charge is covered exactly when the balances are worth it", () => {
   );
 });
 
-test("a part is recognized by the price at which it was converted, and by no other", () => {
+test("a part is recognized only by the price at which it was converted", () => {
   fc.assert(
     fc.property(usd, balances, (charge, have) => {
       const { parts } = splitCharge(charge, have);
@@ -78,7 +78,7 @@ test("a part is recognized by the price at which it was converted, and by no oth
     }
 });
 
-test("an asset is touched only when all before it are emptied", () => {
+test("an asset is used only after all earlier ones are empty", () => {
   fc.assert(
     fc.property(usd, balances, (charge, have) => {
       const { parts } = splitCharge(charge, have);
@@ -90,7 +90,7 @@ test("an asset is touched only when all before it are emptied", () => {
   );
 });
 
-test("capped balances together pay at most the cap, wherever they stand, and the other balances the rest", () => {
+test("capped balances together pay at most the cap in any order, and the others pay the rest", () => {
   fc.assert(
     fc.property(usd, usd, balances, fc.integer({ min: 0, max: 1 }), (charge, capUsd, have, parity) => {
       const applies = (one: (typeof have)[number]): boolean => have.indexOf(one) % 2 === parity;
@@ -111,7 +111,7 @@ test("capped balances together pay at most the cap, wherever they stand, and the
   );
 });
 
-test("what is paid out of a reservation is never more than reserved, rounded up by less than a unit, and all of it when all is due", () => {
+test("a payment from a reservation never exceeds it, is rounded up by less than a unit, and takes all of it when all is due", () => {
   fc.assert(
     fc.property(usd, usd, balances, (reserved, due, have) => {
       const { parts } = splitCharge(reserved, have);
@@ -132,14 +132,14 @@ test("what is paid out of a reservation is never more than reserved, rounded up 
   );
 });
 
-test("half of what was reserved for a charge pays half of the charge, at the rate of the reservation", () => {
+test("half of a reservation pays half of the charge, at the rate of the reservation", () => {
   const asset = { chainId: 1, currency: "0x01" } as const;
   expect(shareOfParts(USD, [{ asset, amount: 2_000_001n, usd: 2n * USD }])).toEqual([
     { asset, amount: 1_000_001n },
   ]);
 });
 
-test("credits repay debts first, debits that must happen empty the balance first, and nothing is lost in either", () => {
+test("credits repay debts first, forced debits empty the balance first, and nothing is lost in either", () => {
   fc.assert(
     fc.property(amount, amount, (moved, there) => {
       const credit = splitCredit(moved, there);
@@ -152,7 +152,7 @@ test("credits repay debts first, debits that must happen empty the balance first
   );
 });
 
-test("holds lessen fast fills and claims and not sponsorship; debts lessen everything; nothing is available below zero", () => {
+test("holds reduce fast fills and claims but not sponsorship; debts reduce everything; nothing goes below zero", () => {
   const standing = { balanceUsd: 10n, owedUsd: 1n, heldUsd: 4n, haircutUsd: 0n };
   expect(balancePurposes.map((purpose) => [purpose, availableFor(purpose, standing)])).toEqual([
     ["fastFill", 5n],
@@ -164,7 +164,7 @@ test("holds lessen fast fills and claims and not sponsorship; debts lessen every
   expect(availableFor("claim", { balanceUsd: 3n, owedUsd: 0n, heldUsd: 4n, haircutUsd: 0n })).toBe(0n);
 });
 
-test("volatile balances back fast fills at a haircut, which claims must leave while anything is held", () => {
+test("volatile balances back fast fills at a haircut, which claims must leave while there are holds", () => {
   expect((["stable", "major", "minor"] as const).map((one) => haircutOf(one, 1_000n))).toEqual([
     0n,
     500n,
@@ -176,7 +176,7 @@ test("volatile balances back fast fills at a haircut, which claims must leave wh
   expect(balancePurposes.map((purpose) => availableFor(purpose, held))).toEqual([100n, 100n, 1_000n]);
 });
 
-test("the haircut of an asset is on what there is or on what is held of it, whichever is more", () => {
+test("the haircut of an asset is on its balance or on its holds, whichever is larger", () => {
   const position = (balanceUsd: bigint, heldUsd: bigint, priceId = "ethereum") =>
     ({ priceId, class: "major", balanceUsd, heldUsd }) as const;
   expect(haircutUsd([position(1_000n, 0n)])).toBe(500n);
@@ -186,7 +186,7 @@ test("the haircut of an asset is on what there is or on what is held of it, whic
   expect(haircutUsd([{ ...position(9n, 9n), class: "stable" }])).toBe(0n);
 });
 
-test("a claim never needs a greater haircut than there was before it", () => {
+test("a claim never raises the haircut", () => {
   const usd = fc.bigInt({ min: 0n, max: 10n ** 24n });
   fc.assert(
     fc.property(usd, usd, usd, (balanceUsd, heldUsd, taken) => {
@@ -199,7 +199,7 @@ test("a claim never needs a greater haircut than there was before it", () => {
   );
 });
 
-test("money moves with a hold only into and out of permanent, in turn, however often", () => {
+test("a hold moves money only into and out of permanent, alternately", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...holdActs), { maxLength: 40 }), (acts: HoldAct[]) => {
       let state: (typeof holdStates)[number] = "active";
@@ -216,7 +216,7 @@ test("money moves with a hold only into and out of permanent, in turn, however o
   );
 });
 
-test("the whole life of a hold", () => {
+test("the life cycle of a hold", () => {
   const words = holdStates.map((state) =>
     holdActs.map((act) => {
       const decision = decideHold(state, act);
@@ -231,7 +231,7 @@ test("the whole life of a hold", () => {
   });
 });
 
-test("an act that was applied finds its work done when it comes again", () => {
+test("repeating an applied act changes nothing", () => {
   for (const state of holdStates)
     for (const act of holdActs) {
       const decision = decideHold(state, act);
@@ -239,7 +239,7 @@ test("an act that was applied finds its work done when it comes again", () => {
     }
 });
 
-test("charges take the preferred currency first, by whatever name, then the others by address", () => {
+test("charges use the preferred currency first, by any of its names, then the others by address", () => {
   const currency = (address: string, symbol: string): Currency =>
     ({ address, symbol, id: symbol.toLowerCase(), priceId: `price-${symbol}` }) as Currency;
   const known = [
@@ -253,7 +253,7 @@ test("charges take the preferred currency first, by whatever name, then the othe
   expect(order("nothing")).toEqual(["ETH", "X", "DAI", "USDC"]);
 });
 
-test("a movement has one line per account and asset and none of nothing, and its sums stay", () => {
+test("merging keeps sums, with one line per account and asset and no zero lines", () => {
   const [one, two] = [1, 2].map((chainId) => ({ chainId, currency: "0x0" as const }));
   if (one === undefined || two === undefined) throw new Error("two assets");
   expect(assetKey(one)).not.toBe(assetKey(two));

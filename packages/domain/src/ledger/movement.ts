@@ -2,15 +2,15 @@ import { assetKey } from "./asset.ts";
 import type { LedgerAsset } from "./asset.ts";
 
 /**
- * Accounts of a wallet. `balance`: what it may use. `pending`: set aside for something under way. `owed`:
- * what it owes, kept as a balance below zero.
+ * Accounts of a wallet. `balance`: available. `pending`: reserved for something in progress. `owed`: debt, as
+ * a negative balance.
  */
 export const walletAccounts = ["balance", "pending", "owed"] as const;
 export type WalletAccount = (typeof walletAccounts)[number];
 
 /**
- * Accounts of the house, the other side of the wallets'. `custody`: below zero by what the solver holds on
- * chain for wallets. `fees`: earned. `fronted`: got for fast fills whose deposit never came.
+ * Accounts of the service, opposite the wallets'. `custody`: negative by what the solver holds on chain for
+ * wallets. `fees`: earned. `fronted`: received for fast fills whose deposit never came.
  */
 export const houseAccounts = ["custody", "fees", "fronted"] as const;
 export type HouseAccount = (typeof houseAccounts)[number];
@@ -29,16 +29,14 @@ export const movementContexts = [
 ] as const;
 export type MovementContext = (typeof movementContexts)[number];
 
-/**
- * One line of a movement: `amount` smallest units are added to the account (taken when negative), never zero.
- */
+/** One line of a movement: `amount` base units are added to the account (negative: removed), never zero. */
 export interface LedgerEntry {
   readonly account: WalletAccount | HouseAccount;
   readonly asset: LedgerAsset;
   readonly amount: bigint;
 }
 
-/** One line per account and asset, and none that moves nothing: how a movement is written down. */
+/** Merges lines to one per account and asset, and drops zero lines. */
 export function mergeEntries(entries: readonly LedgerEntry[]): LedgerEntry[] {
   const merged = new Map<string, LedgerEntry>();
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-/** A credit to a wallet repays what it owes in that asset first. All smallest units of one asset. */
+/** A credit first repays the wallet's debt in that asset. All amounts in base units of one asset. */
 export function splitCredit(
   amount: bigint,
   owed: bigint,
@@ -7,10 +7,7 @@ export function splitCredit(
   return { repaid, credited: amount - repaid };
 }
 
-/**
- * A debit that must happen takes the balance first; what it does not cover is owed. All smallest units of one
- * asset.
- */
+/** A forced debit uses the balance first; the rest becomes debt. All amounts in base units of one asset. */
 export function splitDebit(
   amount: bigint,
   balance: bigint,

@@ -1,13 +1,13 @@
 import type { CurrencyClass } from "../chain/chain.ts";
 import { bpsOfUp } from "../money/bps.ts";
 
-/** What a wallet's balance can be asked for. */
+/** What a wallet's balance can be used for. */
 export const balancePurposes = ["fastFill", "claim", "sponsorship"] as const;
 export type BalancePurpose = (typeof balancePurposes)[number];
 
 /**
- * Whether active holds lessen what a purpose may use. Only the service's own fees and gas are paid out of
- * what is held; whatever moves value to somebody else is bound like a claim.
+ * Whether active holds reduce what a purpose may use. Held funds may only pay the service's own fees and gas;
+ * moving value to anyone else is restricted like a claim.
  */
 const countsHolds: Readonly<Record<BalancePurpose, boolean>> = {
   fastFill: true,
@@ -15,25 +15,22 @@ const countsHolds: Readonly<Record<BalancePurpose, boolean>> = {
   sponsorship: false,
 };
 
-/** A wallet's standing, all USD with 18 decimals and none negative. */
+/** A wallet's totals, all in USD with 18 decimals and not negative. */
 export interface Standing {
-  /** Worth of all balances, rounded down. */
+  /** Value of all balances, rounded down. */
   readonly balanceUsd: bigint;
-  /**
-   * Worth of all that the wallet owes, rounded up. A debt lessens every purpose: it stands until a credit
-   * repays it.
-   */
+  /** Value of all debts, rounded up. A debt reduces every purpose until a credit repays it. */
   readonly owedUsd: bigint;
   /** Sum of the active holds. */
   readonly heldUsd: bigint;
-  /** What price moves may cost before a hold falls due, see {@link haircutUsd}. */
+  /** What price moves may cost before a hold is due, see {@link haircutUsd}. */
   readonly haircutUsd: bigint;
 }
 
 /**
- * Part of a balance's worth that does not count as collateral of fast fills, bps by class. A hold may stand
- * for days: at full worth it would be a put option that costs nothing, because what a fallen balance no
- * longer covers is owed by nobody who pays.
+ * Part of a balance's value that does not count as collateral of fast fills, in bps by class. A hold may last
+ * for days: at full value it would be a free put option, because no one pays for what a fallen balance no
+ * longer covers.
  */
 const HAIRCUT_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 5_000, minor: 7_000 };
 
@@ -43,22 +40,21 @@ export function haircutOf(currencyClass: CurrencyClass, usd: bigint): bigint {
 }
 
 /**
- * A hold without a price to go by counts this many times its greatest known worth, before its haircut. Fills
- * of it are refused meanwhile, but a claim of what is left cannot be undone, so the margin has to last until
- * there is a price again. Listed assets have not tripled in an outage.
+ * Without a price, a hold counts this many times its highest known value, before its haircut. Fast fills from
+ * it are refused meanwhile, but a claim of the rest cannot be undone, so the margin must last until there is
+ * a price again. Listed assets have not tripled during an outage.
  */
 const UNPRICED_HOLD_FACTOR = 3n;
 
 /**
- * What a hold counts while its currency has no price that can be believed.
- *
- * @param lastUsd its worth at the last price known, however old
+ * What a hold counts while its currency has no trusted price.
+ * @param lastUsd its value at the last known price, however old
  */
 export function unpricedHoldUsd(placedUsd: bigint, lastUsd: bigint | undefined): bigint {
   return (lastUsd !== undefined && lastUsd > placedUsd ? lastUsd : placedUsd) * UNPRICED_HOLD_FACTOR;
 }
 
-/** What a wallet has of one asset, and what its holds have promised of it: USD with 18 decimals. */
+/** A wallet's balance and holds of one asset, in USD with 18 decimals. */
 export interface Position {
   readonly priceId: string;
   readonly class: CurrencyClass;
@@ -67,9 +63,9 @@ export interface Position {
 }
 
 /**
- * The haircut on all positions. A volatile asset that is held may rise as far as one that vouches may fall.
- * Where a wallet has and owes the same asset the greater side counts, once: so what a claim takes never
- * raises the haircut.
+ * The haircut on all positions. A volatile asset in a hold may rise as much as one in the balance may fall.
+ * If a wallet has both in the same asset, only the larger side counts, so that a claim never raises the
+ * haircut.
  */
 export function haircutUsd(positions: readonly Position[]): bigint {
   const assets = new Map<string, Position>();
@@ -85,9 +81,9 @@ export function haircutUsd(positions: readonly Position[]): bigint {
 }
 
 /**
- * What `purpose` may use of the balance, USD with 18 decimals, never below zero. Fast fills are backed by the
- * balance less its haircut; while anything is held, claims must leave as much, or stablecoins could be
- * claimed and volatile balances left behind a hold.
+ * What `purpose` may use of the balance, USD with 18 decimals, never negative. Fast fills are backed by the
+ * balance less its haircut; while there are holds, claims must leave as much, or stablecoins could be claimed
+ * and only volatile balances would back a hold.
  */
 export function availableFor(
   purpose: BalancePurpose,

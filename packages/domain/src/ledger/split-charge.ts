@@ -3,22 +3,22 @@ import { amountToUsdDown, usdToAmountUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 import type { LedgerAsset } from "./asset.ts";
 
-/** A balance that a charge may take from. */
+/** A balance that a charge may use. */
 export interface ChargeableBalance {
   readonly asset: LedgerAsset;
-  /** Smallest units, not negative. */
+  /** Base units, not negative. */
   readonly amount: bigint;
   readonly unit: PricedUnit;
 }
 
-/** A piece of a charge: `amount` smallest units of the asset stand for `usd` (18 decimals). */
+/** A part of a charge: `amount` base units of the asset pay `usd` (18 decimals). */
 export interface ChargePart {
   readonly asset: LedgerAsset;
   readonly amount: bigint;
   readonly usd: bigint;
 }
 
-/** Whether {@link splitCharge} can have made the part of a balance with this price. */
+/** Whether {@link splitCharge} can have created the part from a balance with this price. */
 export function isConvertedAt(
   { amount, usd }: Pick<ChargePart, "amount" | "usd">,
   unit: PricedUnit,
@@ -26,19 +26,16 @@ export function isConvertedAt(
   return amount === usdToAmountUp(usd, unit) || usd === amountToUsdDown(amount, unit);
 }
 
-/**
- * What could be taken, and the part of the charge that no balance covers (USD with 18 decimals, zero when all
- * is covered).
- */
+/** The parts of a charge, and the rest that no balance covers (USD with 18 decimals). */
 export interface SplitCharge {
   readonly parts: readonly ChargePart[];
   readonly uncoveredUsd: bigint;
 }
 
 /**
- * Takes `usd` from the balances in their given order, each emptied before the next is touched. The amount
- * taken from an asset is rounded up, and never more than there is; the parts' `usd` and the uncovered rest
- * are together exactly the charge.
+ * Takes `usd` from the balances in order, each emptied before the next is used. The amount from an asset is
+ * rounded up, but never exceeds its balance; the parts' `usd` and the uncovered rest add up exactly to the
+ * charge.
  * @param cap balances that together may pay at most `usd` of the charge
  */
 export function splitCharge<Balance extends ChargeableBalance>(
@@ -64,9 +61,9 @@ export function splitCharge<Balance extends ChargeableBalance>(
 }
 
 /**
- * The amounts that pay `usd` out of parts set aside, in their order and at the rate at which they were set
- * aside: what was reserved for a dollar pays a dollar, wherever prices went. Rounded up, at most what there
- * is; `usd` beyond the parts takes them whole.
+ * The amounts that pay `usd` out of reserved parts, in their order and at the rate of the reservation: what
+ * was reserved for a dollar pays a dollar, however prices moved. Rounded up, within each part; a larger `usd`
+ * takes the parts whole.
  */
 export function shareOfParts(
   usd: bigint,

@@ -1,16 +1,13 @@
 import { MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, rememberedSqrtRatio } from "./sqrt-ratio.ts";
 import { FEE_UNITS, swapStep } from "./swap-step.ts";
 
-/**
- * What is known of a pool of concentrated liquidity at one block; tokens ordered by address, prices token1
- * per token0.
- */
+/** A pool of concentrated liquidity at one block; tokens ordered by address, prices in token1 per token0. */
 export interface ConcentratedPool {
   /** sqrt of the price, Q64.96. */
   readonly sqrtPrice: bigint;
-  /** As the pool says it: at a boundary it tells the side that the price came from. */
+  /** As the pool reports it: at a boundary it shows the side that the price came from. */
   readonly tick: number;
-  /** In range at the price. */
+  /** Active liquidity at the current price. */
   readonly liquidity: bigint;
   /** Hundredths of a bp of the input, e.g. 3000n. */
   readonly fee: bigint;
@@ -18,9 +15,11 @@ export interface ConcentratedPool {
   readonly ticks: KnownTicks;
 }
 
-/** Ticks of a pool where liquidity begins or ends, for a stretch of its ticks. */
+/** A pool's initialized ticks within a range. */
 export interface KnownTicks {
-  /** Every such tick from here to `to`, both inclusive, is in `at`; outside of it nothing is known. */
+  /**
+   * All initialized ticks from here to `to`, both inclusive, are in `at`; outside the range nothing is known.
+   */
   readonly from: number;
   readonly to: number;
   /** Ascending. */
@@ -33,25 +32,23 @@ export interface SwapOutcome {
   /** With the fee. */
   readonly amountIn: bigint;
   readonly amountOut: bigint;
-  /** All of the asked amount; otherwise the pool, or what is known of it, ended before. */
+  /** Whether the whole amount was swapped; otherwise the pool or its known ticks ended first. */
   readonly complete: boolean;
   readonly crossedTicks: number;
-  /** The pool after it. */
+  /** The pool's price afterwards. */
   readonly sqrtPrice: bigint;
   readonly liquidity: bigint;
 }
 
 /**
- * Pools look for the next tick in one word of their bitmap at a time, so a step ends at its edge even where
- * no liquidity changes.
+ * Pools search the next tick one bitmap word at a time, so a step ends at the word's edge even where no
+ * liquidity changes.
  */
 const TICKS_PER_WORD = 256;
 
 /**
- * Exchanges along the known ticks, to the unit as the deployed pools do, and stops where they end: what lies
- * beyond is not guessed. Source: Uniswap v3 whitepaper 6.2 and 6.3, `UniswapV3Pool.swap` for where steps end.
- * Pure.
- *
+ * Swaps along the known ticks, exact to the unit like the deployed pools, and stops where they end instead of
+ * guessing. Source: Uniswap v3 whitepaper 6.2 and 6.3; `UniswapV3Pool.swap` for where steps end.
  * @param zeroForOne token0 goes in, the price falls
  * @param amount input with its fee, or output
  */
@@ -66,7 +63,7 @@ export function swapConcentrated(
   const exactIn = kind === "exactIn";
   const limit = zeroForOne ? MIN_SQRT_RATIO + 1n : MAX_SQRT_RATIO - 1n;
   let { sqrtPrice: price, liquidity, tick } = pool;
-  // Of the ticks not above the price the last, or of those above it the first.
+  // The last tick not above the price, or the first one above it.
   let index = zeroForOne ? countUpTo(at, tick) - 1 : countUpTo(at, tick);
   let remaining = amount;
   let amountIn = 0n;
@@ -78,7 +75,7 @@ export function swapConcentrated(
     const candidate = at[index];
     const crosses = candidate !== undefined && (zeroForOne ? candidate >= edge : candidate <= edge);
     const next = crosses ? candidate : Math.max(MIN_TICK, Math.min(MAX_TICK, edge));
-    // The edge itself is one of the ticks that must be known: liquidity may change there.
+    // The edge itself must be known: liquidity may change there.
     if (next < ticks.from || next > ticks.to) break;
     const ratio = rememberedSqrtRatio(next);
     const target = (zeroForOne ? ratio < limit : ratio > limit) ? limit : ratio;
@@ -105,24 +102,24 @@ export function swapConcentrated(
   };
 }
 
-/** What the input would buy at the pool's price, its fee taken: no exchange gets more. */
+/** What the input would buy at the pool's price after its fee: an upper bound of any swap. */
 export function spotConcentrated(pool: ConcentratedPool, zeroForOne: boolean, amountIn: bigint): bigint {
   const square = pool.sqrtPrice * pool.sqrtPrice;
   const paid = amountIn * (FEE_UNITS - pool.fee);
   return zeroForOne ? (paid * square) / (FEE_UNITS << 192n) : (paid << 192n) / (FEE_UNITS * square);
 }
 
-/** Ticks are counted in spacings, rounded towards the lower one; words hold 256 of them. */
+/** Ticks are counted in spacings, rounded down; words hold 256 of them. */
 function wordOf(spacings: number): number {
   return Math.floor(spacings / TICKS_PER_WORD);
 }
 
-/** Lowest tick of the word that `tick` lies in. */
+/** Lowest tick of the word that contains `tick`. */
 function edgeBelow(tick: number, spacing: number): number {
   return wordOf(Math.floor(tick / spacing)) * TICKS_PER_WORD * spacing;
 }
 
-/** Highest tick of the word that the next spacing above `tick` lies in. */
+/** Highest tick of the word that contains the next spacing above `tick`. */
 function edgeAbove(tick: number, spacing: number): number {
   return ((wordOf(Math.floor(tick / spacing) + 1) + 1) * TICKS_PER_WORD - 1) * spacing;
 }

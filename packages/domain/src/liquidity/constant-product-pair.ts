@@ -1,6 +1,6 @@
 import { BPS } from "../money/bps.ts";
 
-/** Reserves of a pair that keeps their product, at one block; tokens ordered by address. */
+/** Reserves of a constant-product pair at one block; tokens ordered by address. */
 export interface ConstantProductPair {
   readonly reserve0: bigint;
   readonly reserve1: bigint;
@@ -9,10 +9,9 @@ export interface ConstantProductPair {
 }
 
 /**
- * What a pair gives for an input, rounded down. Source: Uniswap v2 whitepaper 3.2.1 and 3.1; the periphery's
- * `getAmountOut` for the rounding. Pure.
- *
- * @returns 0n where it has nothing to give
+ * A pair's output for an input, rounded down. Source: Uniswap v2 whitepaper 3.2.1 and 3.1; the periphery's
+ * `getAmountOut` for the rounding.
+ * @returns 0n if the pair has nothing to give
  */
 export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint): bigint {
   const reserveIn = zeroForOne ? pair.reserve0 : pair.reserve1;
@@ -23,10 +22,9 @@ export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amoun
 }
 
 /**
- * What a pair wants for an output: the periphery's `getAmountIn`, which adds one unit to the rounded-down
+ * A pair's input for an output: the periphery's `getAmountIn`, which adds one unit to the rounded-down
  * quotient.
- *
- * @returns undefined when its reserve is not above the output
+ * @returns undefined if its reserve is not above the output
  */
 export function pairInput(
   pair: ConstantProductPair,
@@ -39,7 +37,7 @@ export function pairInput(
   return (reserveIn * amountOut * BPS) / ((reserveOut - amountOut) * (BPS - pair.feeBps)) + 1n;
 }
 
-/** What the input would buy at the pair's price, its fee taken: no exchange gets more. */
+/** What the input would buy at the pair's price after its fee: an upper bound of any swap. */
 export function spotPair(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint): bigint {
   const reserveIn = zeroForOne ? pair.reserve0 : pair.reserve1;
   const reserveOut = zeroForOne ? pair.reserve1 : pair.reserve0;

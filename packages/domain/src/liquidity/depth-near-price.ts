@@ -4,14 +4,13 @@ import { MAX_TICK, MIN_TICK, rememberedSqrtRatio } from "./sqrt-ratio.ts";
 
 /** About 2 % of the price to either side. */
 const NEAR_TICKS = 200;
-/** A pair of constant product gives 1 - 1.0001^(-100) of a reserve while its price moves so far. */
+/** A constant-product pair gives 1 - 1.0001^(-100) of a reserve while its price moves this far. */
 const PARTS_OF_RESERVE = 100n;
 
 /**
- * What a pair of constant product would hold of a token to give as much of it as this pool does before the
- * price has moved by 2 %, smallest units. Liquidity at the price alone tells nothing of that: a position a
- * single tick wide has thousands of times the liquidity of its money. Only what is known of the ticks counts.
- * Pure.
+ * The reserve of an equivalent constant-product pair, which gives as much of a token as this pool before its
+ * price has moved by 2 %, in base units. Liquidity at the price alone does not show that: a position one tick
+ * wide has thousands of times the liquidity of its funds. Only known ticks count.
  */
 export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1"): bigint {
   const { sqrtPrice, tick, ticks } = pool;

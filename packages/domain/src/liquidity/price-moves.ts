@@ -1,9 +1,9 @@
 import { divUp, mulDivDown, mulDivUp } from "../money/mul-div.ts";
 
 /**
- * How amounts and prices of constant liquidity move each other. Prices are sqrt(token1 per token0) as Q64.96,
- * amounts smallest units. Source: Uniswap v3 whitepaper 6.2.3, with the roundings of the deployed pools:
- * always in the pool's favour. Pure.
+ * How amounts and prices move each other at constant liquidity. Prices are sqrt(token1 per token0) as Q64.96,
+ * amounts are base units. Source: Uniswap v3 whitepaper 6.2.3, with the rounding of the deployed pools,
+ * always in the pool's favor.
  */
 
 const Q96 = 1n << 96n;
@@ -25,7 +25,7 @@ export function amount1Between(lower: bigint, upper: bigint, liquidity: bigint, 
   return up ? mulDivUp(liquidity, upper - lower, Q96) : mulDivDown(liquidity, upper - lower, Q96);
 }
 
-/** Price after `amountIn` (fee taken off) has come into liquidity above zero: never past the exact one. */
+/** Price after an input (without fee) at positive liquidity: never past the exact one. */
 export function priceAfterInput(
   price: bigint,
   liquidity: bigint,
@@ -36,17 +36,15 @@ export function priceAfterInput(
   if (amountIn === 0n) return price;
   const scaled = liquidity << 96n;
   const product = amountIn * price;
-  // Where 256 bits overflow the pools use the coarser form of the same formula, and so must whoever foretells
-  // them.
+  // Where 256 bits overflow, the pools use a coarser form of the formula, and so must this prediction.
   return scaled + product <= MAX_UINT256
     ? mulDivUp(scaled, price, scaled + product)
     : divUp(scaled, scaled / price + amountIn);
 }
 
 /**
- * Price after `amountOut` has gone out of liquidity above zero: never short of the exact one.
- *
- * @param amountOut at most what the liquidity holds up to the price's end
+ * Price after an output at positive liquidity: never short of the exact one.
+ * @param amountOut at most what the liquidity holds up to the end of its range
  */
 export function priceAfterOutput(
   price: bigint,

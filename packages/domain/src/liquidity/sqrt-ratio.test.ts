@@ -21,7 +21,7 @@ function squareRoot(value: bigint): bigint {
   }
 }
 
-/** sqrt(1.0001^tick) as Q64.96, by powers with 320 bits behind the point. */
+/** sqrt(1.0001^tick) as Q64.96, by powers with 320 fractional bits. */
 function exactRatio(tick: number): bigint {
   const one = 1n << 320n;
   let base = (one * 10_001n) / 10_000n;
@@ -46,7 +46,7 @@ test("each tick is one bp of price: its ratio is the square root of 1.0001 to it
   );
 });
 
-test("the ends and the middle are those of the deployed pools", () => {
+test("the ends and the middle match the deployed pools", () => {
   expect(sqrtRatioAtTick(MIN_TICK)).toBe(MIN_SQRT_RATIO);
   expect(sqrtRatioAtTick(MAX_TICK)).toBe(MAX_SQRT_RATIO);
   expect(sqrtRatioAtTick(0)).toBe(1n << 96n);
@@ -54,7 +54,7 @@ test("the ends and the middle are those of the deployed pools", () => {
   expect(() => sqrtRatioAtTick(0.5)).toThrow(RangeError);
 });
 
-test("a price lies in the tick that its ratio begins, to the last unit", () => {
+test("a price belongs to the tick whose ratio it reaches, exact to the last unit", () => {
   fc.assert(
     fc.property(fc.integer({ min: MIN_TICK, max: MAX_TICK - 1 }), (tick) => {
       const ratio = sqrtRatioAtTick(tick);

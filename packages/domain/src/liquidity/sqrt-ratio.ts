@@ -1,7 +1,7 @@
 /**
- * Prices of concentrated liquidity: the square root of token1 per token0 as Q64.96, and the tick it lies in,
- * where a tick is a step of one bp. Source: Uniswap v3 whitepaper 6.1, with the roundings of the deployed
- * pools. Pure.
+ * Prices of concentrated liquidity: the square root of token1 per token0 as Q64.96, and the tick that
+ * contains it, where a tick is a step of one bp. Source: Uniswap v3 whitepaper 6.1, with the rounding of the
+ * deployed pools.
  */
 
 /** Lowest and highest tick that a pool can be at. */
@@ -36,12 +36,12 @@ const POWERS = [
 ] as const;
 
 /**
- * Ticks whose ratio is kept: exchanges come back to the same ones, and computing it is most of their time.
+ * Maximum number of cached ratios: swaps return to the same ticks, and computing them takes most of the time.
  */
 const MAX_KEPT = 16_384;
 const kept = new Map<number, bigint>();
 
-/** {@link sqrtRatioAtTick}, remembered. A pure function stays pure under this cache. */
+/** {@link sqrtRatioAtTick}, cached. */
 export function rememberedSqrtRatio(tick: number): bigint {
   const before = kept.get(tick);
   if (before !== undefined) return before;
@@ -53,13 +53,12 @@ export function rememberedSqrtRatio(tick: number): bigint {
 
 const ONE_Q128 = 1n << 128n;
 const MAX_UINT256 = (1n << 256n) - 1n;
-/** 2^32 - 1: the lower half of a Q128.128 fraction that Q64.96 has no room for. */
+/** 2^32 - 1: the lower half of a Q128.128 fraction, which Q64.96 cannot hold. */
 const LOST_BITS = 0xffffffffn;
 
 /**
  * sqrt(1.0001^tick) as Q64.96, rounded up from the Q128.128 product.
- *
- * @throws RangeError for a tick that no pool can be at
+ * @throws RangeError for an invalid tick
  */
 export function sqrtRatioAtTick(tick: number): bigint {
   const distance = Math.abs(tick);
@@ -69,7 +68,7 @@ export function sqrtRatioAtTick(tick: number): bigint {
   for (let bit = 0; distance >> bit !== 0; bit++) {
     if (((distance >> bit) & 1) === 1) ratio = (ratio * (POWERS[bit] as bigint)) >> 128n;
   }
-  // The product is of negative powers: the price of a positive tick is its inverse.
+  // The product is of negative powers: a positive tick needs the inverse.
   if (tick > 0) ratio = MAX_UINT256 / ratio;
   return (ratio >> 32n) + ((ratio & LOST_BITS) === 0n ? 0n : 1n);
 }
@@ -78,14 +77,13 @@ const LOG2_OF_HALF_A_TICK = Math.log2(1.0001) / 2;
 
 /**
  * The highest tick whose ratio is not above `sqrtRatio`.
- *
  * @param sqrtRatio from {@link MIN_SQRT_RATIO} to just below {@link MAX_SQRT_RATIO}
- * @throws RangeError outside of that
+ * @throws RangeError outside that range
  */
 export function tickAtSqrtRatio(sqrtRatio: bigint): number {
   if (sqrtRatio < MIN_SQRT_RATIO || sqrtRatio >= MAX_SQRT_RATIO)
     throw new RangeError(`sqrtRatio is outside the range of Uniswap pools: ${sqrtRatio}`);
-  // The estimate is off by far less than a tick, so that looking at its neighbours makes it exact.
+  // The estimate is off by far less than a tick, so checking its neighbors makes it exact.
   const excess = BigInt(Math.max(0, sqrtRatio.toString(2).length - 53));
   const log2 = Math.log2(Number(sqrtRatio >> excess)) + Number(excess) - 96;
   let tick = Math.min(MAX_TICK - 1, Math.max(MIN_TICK, Math.floor(log2 / LOG2_OF_HALF_A_TICK)));

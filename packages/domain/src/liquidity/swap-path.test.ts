@@ -11,7 +11,7 @@ interface Position {
   readonly liquidity: bigint;
 }
 
-/** A pool with these positions, all of its ticks known unless said otherwise. */
+/** A pool with these positions, with all of its ticks known by default. */
 function poolOf(
   sqrtPrice: bigint,
   spacing: number,
@@ -40,7 +40,7 @@ const aSpacing = fc.constantFrom([1, 100n], [10, 500n], [60, 3_000n], [200, 10_0
 
 const aPool: fc.Arbitrary<ConcentratedPool> = fc
   .tuple(aSpacing, fc.integer({ min: -60_000, max: 60_000 }), fc.bigInt({ min: 0n, max: 1n << 60n }))
-  .chain(([[spacing, fee], tick, nudge]) => {
+  .chain(([[spacing, fee], tick, offset]) => {
     const center = Math.round(tick / spacing);
     const aPosition = fc
       .record({
@@ -53,7 +53,7 @@ const aPool: fc.Arbitrary<ConcentratedPool> = fc
         to: (center + below + width) * spacing,
         liquidity,
       }));
-    const price = sqrtRatioAtTick(tick) + nudge;
+    const price = sqrtRatioAtTick(tick) + offset;
     const whole = { from: (center - 300) * spacing, to: (center + 300) * spacing, liquidity: 1n << 70n };
     return fc
       .array(aPosition, { maxLength: 6 })
@@ -62,7 +62,7 @@ const aPool: fc.Arbitrary<ConcentratedPool> = fc
 
 const anAmount = fc.oneof(fc.bigInt({ min: 1n, max: 1n << 40n }), fc.bigInt({ min: 1n, max: 1n << 90n }));
 
-test("what buys an output buys no less than it, and nothing much cheaper does", () => {
+test("the input for an output buys at least that output, and nothing much cheaper does", () => {
   let reached = 0;
   fc.assert(
     fc.property(aPool, fc.boolean(), anAmount, (pool, zeroForOne, amount) => {
@@ -71,7 +71,7 @@ test("what buys an output buys no less than it, and nothing much cheaper does", 
       reached++;
       expect(bought.amountOut).toBe(amount);
       const sold = swapConcentrated(pool, zeroForOne, "exactIn", bought.amountIn);
-      // Each way rounds against whoever trades, at every boundary, so that a few units may be lost on the way
+      // Each direction rounds against the trader at every boundary, so a few units may be lost on the way
       // back.
       const lost = BigInt(4 + 4 * bought.crossedTicks) * (1n + (amount >> 80n));
       expect(sold.complete && sold.amountOut + lost >= amount).toBe(true);
@@ -81,7 +81,7 @@ test("what buys an output buys no less than it, and nothing much cheaper does", 
   expect(reached).toBeGreaterThan(50);
 });
 
-test("an input is spent to the unit, and more of it never buys less", () => {
+test("spends an input to the unit, and a larger one never buys less", () => {
   fc.assert(
     fc.property(aPool, fc.boolean(), anAmount, anAmount, (pool, zeroForOne, amount, more) => {
       const smaller = swapConcentrated(pool, zeroForOne, "exactIn", amount);
@@ -95,7 +95,7 @@ test("an input is spent to the unit, and more of it never buys less", () => {
   );
 });
 
-test("a sale in two parts is the sale in one, but for the units that each part rounds", () => {
+test("a sale in two parts equals the sale in one, except for rounding", () => {
   fc.assert(
     fc.property(aPool, fc.boolean(), anAmount, anAmount, (pool, zeroForOne, first, second) => {
       const once = swapConcentrated(pool, zeroForOne, "exactIn", first + second);
@@ -105,8 +105,7 @@ test("a sale in two parts is the sale in one, but for the units that each part r
       const rest = swapConcentrated(moved, zeroForOne, "exactIn", second);
       expect(rest.complete).toBe(true);
       const difference = once.amountOut - part.amountOut - rest.amountOut;
-      // One unit of input is the most that a part rounds away; it bears the price of the dearest point of the
-      // way.
+      // A part rounds away at most one unit of input, at the highest price of the path.
       const unit = 4n + spotConcentrated(pool, zeroForOne, 4n);
       expect(-unit <= difference && difference <= unit).toBe(true);
     }),
@@ -114,7 +113,7 @@ test("a sale in two parts is the sale in one, but for the units that each part r
   );
 });
 
-test("beyond the known ticks nothing is answered, and within them the same as when all are known", () => {
+test("gives no answer beyond the known ticks, and the same answer as with all ticks within them", () => {
   const positions = [
     { from: -6_000, to: 6_000, liquidity: 10n ** 18n },
     { from: -600, to: 600, liquidity: 10n ** 19n },
@@ -125,7 +124,7 @@ test("beyond the known ticks nothing is answered, and within them the same as wh
   expect(swapConcentrated(part, true, "exactIn", near)).toEqual(
     swapConcentrated(whole, true, "exactIn", near),
   );
-  // The next edge above lies outside of what is known, so even a small rise is not foretold.
+  // The next edge above is not known, so even a small rise cannot be predicted.
   expect(swapConcentrated(part, false, "exactIn", near)).toMatchObject({ complete: false, amountOut: 0n });
   expect(swapConcentrated(whole, false, "exactIn", near).complete).toBe(true);
   const huge = 10n ** 30n;
@@ -134,7 +133,7 @@ test("beyond the known ticks nothing is answered, and within them the same as wh
   expect(pathInput([{ kind: "concentrated", pool: whole, zeroForOne: true }], huge)).toBeUndefined();
 });
 
-test("a boundary that the price stands on belongs to the side that the pool says", () => {
+test("a price on a boundary belongs to the side that the pool reports", () => {
   const positions = [
     { from: -600, to: 0, liquidity: 10n ** 20n },
     { from: 0, to: 600, liquidity: 10n ** 18n },
@@ -151,7 +150,7 @@ test("a boundary that the price stands on belongs to the side that the pool says
   }
 });
 
-test("amounts beyond 256 bits of product move the price by the pools' coarser formula", () => {
+test("uses the pools' coarser formula for products beyond 256 bits", () => {
   const pool = poolOf(sqrtRatioAtTick(60_000), 60, 3_000n, [
     { from: -887_220, to: 887_220, liquidity: 1n << 80n },
   ]);
@@ -167,7 +166,7 @@ const aPair = fc.record({
   feeBps: fc.constantFrom(0n, 25n, 30n, 100n),
 });
 
-test("what a pair asks for an output buys it, and its product never shrinks", () => {
+test("the input that a pair asks for buys the output, and the product never shrinks", () => {
   fc.assert(
     fc.property(aPair, fc.boolean(), anAmount, (pair, zeroForOne, amount) => {
       const [reserveIn, reserveOut] = zeroForOne
@@ -183,7 +182,7 @@ test("what a pair asks for an output buys it, and its product never shrinks", ()
   );
 });
 
-test("a pair's amounts are those of its periphery", () => {
+test("a pair's amounts match its periphery contract", () => {
   const pair = { reserve0: 5_000_000n, reserve1: 10_000_000n, feeBps: 30n };
   // 1000 * 997 * 10^7 / (5 * 10^6 * 1000 + 1000 * 997) and its inverse.
   expect(pairOutput(pair, true, 1_000n)).toBe(1_993n);
@@ -191,7 +190,7 @@ test("a pair's amounts are those of its periphery", () => {
   expect(pairOutput({ ...pair, reserve0: 0n, reserve1: 0n }, true, 1_000n)).toBe(0n);
 });
 
-test("a path of several pools grows with its amount and never beats the price of its pools", () => {
+test("a path of several pools grows with its amount and never beats the pools' spot price", () => {
   const aHop: fc.Arbitrary<Hop> = fc.oneof(
     fc.record({ kind: fc.constant("concentrated" as const), pool: aPool, zeroForOne: fc.boolean() }),
     fc.record({ kind: fc.constant("pair" as const), pool: aPair, zeroForOne: fc.boolean() }),
@@ -202,9 +201,10 @@ test("a path of several pools grows with its amount and never beats the price of
       const output = pathOutput(hops, amount);
       expect(pathOutput(hops, amount + more).amountOut >= output.amountOut).toBe(true);
       expect(output.amountOut <= pathSpot(hops, amount)).toBe(true);
-      const least = pathInput(hops, amount);
+      const smallest = pathInput(hops, amount);
       const larger = pathInput(hops, amount + more);
-      if (larger !== undefined) expect(least !== undefined && least.amountIn <= larger.amountIn).toBe(true);
+      if (larger !== undefined)
+        expect(smallest !== undefined && smallest.amountIn <= larger.amountIn).toBe(true);
     }),
     { numRuns: 300 },
   );

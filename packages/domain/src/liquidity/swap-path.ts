@@ -2,23 +2,20 @@ import type { ConcentratedPool } from "./concentrated-pool.ts";
 import { spotConcentrated, swapConcentrated } from "./concentrated-pool.ts";
 import { pairInput, pairOutput, spotPair, type ConstantProductPair } from "./constant-product-pair.ts";
 
-/** One pool of a path, and which way it is used. */
+/** One pool of a path, and its direction. */
 export type Hop =
   | { readonly kind: "concentrated"; readonly pool: ConcentratedPool; readonly zeroForOne: boolean }
   | { readonly kind: "pair"; readonly pool: ConstantProductPair; readonly zeroForOne: boolean };
 
 export interface PathOutput {
   readonly amountOut: bigint;
-  /**
-   * All of the input could be spent; otherwise `amountOut` is what the path gives at its end, for a part of
-   * it.
-   */
+  /** Whether all of the input could be spent; otherwise `amountOut` is the output of a part of it. */
   readonly complete: boolean;
-  /** Boundaries of liquidity that were crossed: each costs gas. */
+  /** Initialized ticks that were crossed: each costs gas. */
   readonly crossedTicks: number;
 }
 
-/** What an input becomes through pools one after the other, no pool twice. Grows with the input. Pure. */
+/** The output of an input through consecutive pools, no pool twice. Grows with the input. */
 export function pathOutput(hops: readonly Hop[], amountIn: bigint): PathOutput {
   let amountOut = amountIn;
   let complete = true;
@@ -42,10 +39,9 @@ export interface PathInput {
 }
 
 /**
- * What an output costs through pools one after the other, asked from the last to the first as the routers do.
- * Grows with the output. Pure.
- *
- * @returns undefined when a pool, or what is known of it, ends before
+ * The input for an output through consecutive pools, computed from the last to the first as the routers do.
+ * Grows with the output.
+ * @returns undefined if a pool, or its known ticks, ends first
  */
 export function pathInput(hops: readonly Hop[], amountOut: bigint): PathInput | undefined {
   let amountIn = amountOut;
@@ -66,7 +62,7 @@ export function pathInput(hops: readonly Hop[], amountOut: bigint): PathInput | 
   return { amountIn, crossedTicks };
 }
 
-/** What the input would buy at the price of the smallest trade through each pool, fees taken. Pure. */
+/** What the input would buy at each pool's price for the smallest trade, after fees. */
 export function pathSpot(hops: readonly Hop[], amountIn: bigint): bigint {
   let amount = amountIn;
   for (const hop of hops)

@@ -1,25 +1,23 @@
 import { mulDivDown, mulDivUp } from "../money/mul-div.ts";
 import { amount0Between, amount1Between, priceAfterInput, priceAfterOutput } from "./price-moves.ts";
 
-/** Fees of concentrated liquidity are hundredths of a bp. */
+/** Fees of concentrated liquidity are in hundredths of a bp. */
 export const FEE_UNITS = 1_000_000n;
 
 export interface SwapStep {
-  /** Price at its end, Q64.96. */
+  /** Price at the end of the step, Q64.96. */
   readonly price: bigint;
   /** Without the fee. */
   readonly amountIn: bigint;
   readonly amountOut: bigint;
-  /** Of the input, on top of `amountIn`. */
+  /** Fee on the input, in addition to `amountIn`. */
   readonly fee: bigint;
 }
 
 /**
- * The part of an exchange that happens at one liquidity, from `price` towards `target` and no farther.
- * Falling prices take token0 in. Source: Uniswap v3 whitepaper 6.2.3 and 6.3, with the roundings of the
- * deployed pools. Pure.
- *
- * @param remaining input with its fee still to be spent, or output still to be got
+ * The part of a swap at one liquidity, from `price` at most to `target`. Prices fall when token0 goes in.
+ * Source: Uniswap v3 whitepaper 6.2.3 and 6.3, with the rounding of the deployed pools.
+ * @param remaining input with its fee that is not spent yet, or output that is still missing
  */
 export function swapStep(
   price: bigint,
@@ -40,7 +38,7 @@ export function swapStep(
     const reached = priceAfterInput(price, liquidity, spendable, zeroForOne);
     const amountIn = inputBetween(price, reached, liquidity, zeroForOne);
     const amountOut = outputBetween(price, reached, liquidity, zeroForOne);
-    // What does not move the price is fee, unless the rounding did reach the target.
+    // Input that does not move the price is fee, unless rounding reached the target.
     const taken = reached === target ? mulDivUp(toTarget, fee, FEE_UNITS - fee) : remaining - amountIn;
     return { price: reached, amountIn: reached === target ? toTarget : amountIn, amountOut, fee: taken };
   }

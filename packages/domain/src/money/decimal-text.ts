@@ -1,15 +1,13 @@
 import { pow10 } from "./pow10.ts";
 import { USD_DECIMALS } from "./usd.ts";
 
-/**
- * `amount` smallest units as a decimal text without trailing zeros: `formatAmount(1500000n, 6)` is `"1.5"`.
- */
+/** Formats base units as decimal text without trailing zeros: `formatAmount(1500000n, 6)` is `"1.5"`. */
 export function formatAmount(amount: bigint, decimals: number): string {
   const negative = amount < 0n;
   const digits = (negative ? -amount : amount).toString();
   const whole = digits.length > decimals ? digits.slice(0, digits.length - decimals) : "0";
   let end = digits.length;
-  // Trailing zeros are cut by index: a regular expression here is measurable in a quote with a dozen amounts.
+  // Cut trailing zeros by index: a regular expression is measurable in a quote with a dozen amounts.
   const firstFraction = Math.max(0, digits.length - decimals);
   while (end > firstFraction && digits.charCodeAt(end - 1) === 48) end--;
   const fraction =
@@ -20,8 +18,8 @@ export function formatAmount(amount: bigint, decimals: number): string {
 }
 
 /**
- * `value` with exactly `shown` of its `decimals` digits after the point, the rest cut off (towards zero). A
- * result of zero has no sign.
+ * Formats `value` with exactly `shown` of its `decimals` digits after the point, truncated. A zero result has
+ * no sign.
  */
 export function formatFixed(value: bigint, decimals: number, shown: number): string {
   const cut = decimals > shown ? value / pow10(decimals - shown) : value * pow10(shown - decimals);
@@ -32,16 +30,16 @@ export function formatFixed(value: bigint, decimals: number, shown: number): str
   return negative ? `-${text}` : text;
 }
 
-/** USD with 18 decimals as the wire writes it: six decimals, negative for costs, cut towards zero. */
+/** USD with 18 decimals in API format: six decimals, negative for costs, truncated. */
 export function formatUsd(usd: bigint): string {
   return formatFixed(usd, USD_DECIMALS, 6);
 }
 
-/** A micro-dollar, the least that the wire writes, in USD with 18 decimals. */
+/** One micro-dollar, the smallest amount in API format, in USD with 18 decimals. */
 const MICRO_USD = 10n ** 12n;
 
 /**
- * USD with 18 decimals cut towards zero to what {@link formatUsd} writes: sums of such values are sums of the
+ * USD with 18 decimals truncated to what {@link formatUsd} writes, so that sums of values match sums of
  * texts.
  */
 export function toWrittenUsd(usd: bigint): bigint {
@@ -49,8 +47,8 @@ export function toWrittenUsd(usd: bigint): bigint {
 }
 
 /**
- * `part / whole` as a percentage with two decimals, half a unit rounded away from zero; `"0.00"` when the
- * whole is zero.
+ * `part / whole` as a percentage with two decimals, rounded half away from zero; `"0.00"` if the whole is
+ * zero.
  */
 export function formatPercent(part: bigint, whole: bigint): string {
   if (whole === 0n) return "0.00";
@@ -61,9 +59,9 @@ export function formatPercent(part: bigint, whole: bigint): string {
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /**
- * A decimal text (`"12.5"`, `"-0.1"`, `"1e-7"`) as an integer with `decimals` digits after the point; further
- * digits are cut (towards zero). Undefined when the text is no decimal number or so large that it cannot be
- * an amount of money (200 digits).
+ * Parses decimal text (`"12.5"`, `"-0.1"`, `"1e-7"`) as an integer with `decimals` digits after the point;
+ * further digits are truncated. Undefined if it is not a decimal number, or too large for any amount of money
+ * (200 digits).
  */
 export function parseDecimal(text: string, decimals: number): bigint | undefined {
   const match = DECIMAL.exec(text);

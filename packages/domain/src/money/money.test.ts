@@ -58,7 +58,7 @@ test("USD and amounts convert into each other within one rounding", () => {
   );
 });
 
-test("amounts are written like viem writes them", () => {
+test("formats amounts like viem", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: -(1n << 90n), max: 1n << 90n }),
@@ -72,20 +72,20 @@ test("amounts are written like viem writes them", () => {
   expect(formatAmount(1n, 18)).toBe("0.000000000000000001");
 });
 
-test("USD has six decimals, is cut towards zero and may be negative", () => {
+test("USD has six decimals, is truncated and may be negative", () => {
   expect(formatUsd(-25n * pow10(15))).toBe("-0.025000");
   expect(formatUsd(1_999_999n * pow10(12) + 999n)).toBe("1.999999");
   expect(formatUsd(-1n)).toBe("0.000000");
   expect(formatFixed(5n, 0, 2)).toBe("5.00");
 });
 
-test("percentages have two decimals and a zero whole gives zero", () => {
+test("percentages have two decimals, and a zero whole gives zero", () => {
   expect(formatPercent(-35n, 1000n)).toBe("-3.50");
   expect(formatPercent(1n, 3n)).toBe("33.33");
   expect(formatPercent(1n, 0n)).toBe("0.00");
 });
 
-test("decimal texts are read without loss, with exponents, and cut beyond the wanted digits", () => {
+test("parses decimal texts without loss, with exponents, and truncates surplus digits", () => {
   expect(parseDecimal("1e-7", 18)).toBe(pow10(11));
   expect(parseDecimal("0.1", 18)).toBe(pow10(17));
   expect(parseDecimal("-2.5E+3", 2)).toBe(-250_000n);

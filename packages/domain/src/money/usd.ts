@@ -8,39 +8,39 @@ export const USD_DECIMALS = 18;
 
 export const ONE_USD = pow10(USD_DECIMALS);
 
-/** What conversions need of a currency: how it is counted and what a whole unit is worth. */
+/** What conversions need to know about a currency: its decimals and its price. */
 export interface PricedUnit {
   readonly decimals: number;
-  /** USD per whole unit, 18 decimals, positive. */
+  /** USD per whole token, 18 decimals, positive. */
   readonly priceUsd: bigint;
 }
 
-/** Value of `amount` smallest units, USD with 18 decimals, rounded down. */
+/** Value of `amount` base units, USD with 18 decimals, rounded down. */
 export function amountToUsdDown(amount: bigint, unit: PricedUnit): bigint {
   return (amount * unit.priceUsd) / pow10(unit.decimals);
 }
 
-/** Value of `amount` smallest units, USD with 18 decimals, rounded up. */
+/** Value of `amount` base units, USD with 18 decimals, rounded up. */
 export function amountToUsdUp(amount: bigint, unit: PricedUnit): bigint {
   return divUp(amount * unit.priceUsd, pow10(unit.decimals));
 }
 
-/** Smallest units worth `usd` (18 decimals), rounded down. */
+/** Base units worth `usd` (18 decimals), rounded down. */
 export function usdToAmountDown(usd: bigint, unit: PricedUnit): bigint {
   return (usd * pow10(unit.decimals)) / unit.priceUsd;
 }
 
-/** Smallest units worth `usd` (18 decimals), rounded up. */
+/** Base units worth `usd` (18 decimals), rounded up. */
 export function usdToAmountUp(usd: bigint, unit: PricedUnit): bigint {
   return divUp(usd * pow10(unit.decimals), unit.priceUsd);
 }
 
-/** The amount of `to` worth `amount` of `from`, one rounding, down. */
+/** The amount of `to` with the value of `amount` of `from`, rounded down once. */
 export function convertDown(amount: bigint, from: PricedUnit, to: PricedUnit): bigint {
   return (amount * from.priceUsd * pow10(to.decimals)) / (to.priceUsd * pow10(from.decimals));
 }
 
-/** The amount of `to` worth `amount` of `from`, one rounding, up. */
+/** The amount of `to` with the value of `amount` of `from`, rounded up once. */
 export function convertUp(amount: bigint, from: PricedUnit, to: PricedUnit): bigint {
   return divUp(amount * from.priceUsd * pow10(to.decimals), to.priceUsd * pow10(from.decimals));
 }

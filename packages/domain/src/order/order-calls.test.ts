@@ -11,13 +11,13 @@ const vector = JSON.parse(
   output: { encodedCall: Hex; extraDataEthereum: Hex };
 };
 
-test("a call and a fill contract are encoded as in the oracle contract's vector", () => {
+test("encodes a call and a fill contract as in the oracle contract's vector", () => {
   const { call, extraDataEthereum } = vector.input;
   expect(encodeOrderCall({ ...call, value: BigInt(call.value) })).toBe(vector.output.encodedCall);
   expect(encodeFillContract(extraDataEthereum.fillContract)).toBe(vector.output.extraDataEthereum);
 });
 
-test("call data of any length is encoded as the ABI says", () => {
+test("encodes call data of any length by the ABI", () => {
   for (const length of [0, 1, 31, 32, 33, 100]) {
     const data: Hex = `0x${"ab".repeat(length)}`;
     const to = vector.input.call.to;
@@ -28,7 +28,7 @@ test("call data of any length is encoded as the ABI says", () => {
   }
 });
 
-test("an encoded call is decoded to the same call, whatever its length, and nothing else is", () => {
+test("decodes an encoded call of any length to the same call, and refuses anything else", () => {
   const { to } = vector.input.call;
   for (const length of [0, 1, 31, 32, 33, 32_768])
     for (const value of [0n, 5n, 2n ** 256n - 1n]) {
@@ -47,7 +47,7 @@ test("an encoded call is decoded to the same call, whatever its length, and noth
     expect(() => decodeOrderCall(other), other).toThrow();
 });
 
-test("a call that no chain could perform is refused", () => {
+test("refuses a call that no chain could run", () => {
   const to = vector.input.call.to;
   expect(() => encodeOrderCall({ to, data: "0x1", value: 0n })).toThrow(RangeError);
   expect(() => encodeOrderCall({ to, data: "0x", value: 1n << 256n })).toThrow(RangeError);

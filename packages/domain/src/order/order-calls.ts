@@ -1,6 +1,6 @@
 import type { Address, Hex } from "../ids/hex.ts";
 
-/** One call that the fill performs on the destination chain. */
+/** One call that the fill makes on the destination chain. */
 export interface OrderCall {
   readonly to: Address;
   readonly data: Hex;
@@ -15,7 +15,7 @@ export function encodeFillContract(fillContract: Address): Hex {
 /**
  * An element of `output.calls` on an EVM chain: `abi.encode((address to), (bytes data), (uint256 value))`,
  * three tuples of one field each.
- * @throws RangeError when the value is no uint256 or the data no whole bytes.
+ * @throws RangeError if the value is not a uint256 or the data is not whole bytes
  */
 export function encodeOrderCall(call: OrderCall): Hex {
   if (call.value < 0n || call.value >= 1n << 256n)
@@ -24,15 +24,15 @@ export function encodeOrderCall(call: OrderCall): Hex {
   if (!/^(?:[0-9a-f]{2})*$/.test(data)) throw new RangeError("call data must be hex bytes");
   const length = data.length / 2;
   const padded = data.padEnd(Math.ceil(length / 32) * 64, "0");
-  // Heads: the address, where the second tuple begins, the value. That tuple: where its bytes begin, their
+  // Heads: the address, the offset of the second tuple, the value. That tuple: the offset of its bytes, their
   // length, the bytes.
   const heads = word(call.to.slice(2).toLowerCase()) + word("60") + word(call.value.toString(16));
   return `0x${heads}${word("20")}${word(length.toString(16))}${padded}`;
 }
 
 /**
- * The call that {@link encodeOrderCall} made this of.
- * @throws RangeError when the element is not of that form
+ * Decodes a call of {@link encodeOrderCall}.
+ * @throws RangeError if the element is malformed
  */
 export function decodeOrderCall(element: Hex): OrderCall {
   const at = (index: number): string => element.slice(2 + index * WORD, 2 + (index + 1) * WORD);

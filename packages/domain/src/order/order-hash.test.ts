@@ -75,7 +75,7 @@ const anOrder: fc.Arbitrary<Order> = fc.record({
   ),
 });
 
-test("the id of any order is viem's struct hash of it", () => {
+test("the id of any order equals viem's struct hash", () => {
   fc.assert(
     fc.property(anOrder, (order) => {
       const message = { ...order, salt: BigInt(order.salt) };
@@ -85,7 +85,7 @@ test("the id of any order is viem's struct hash of it", () => {
   );
 });
 
-test("an order survives its JSON", () => {
+test("an order survives JSON", () => {
   fc.assert(
     fc.property(anOrder, (order) => {
       expect(orderFromJson(JSON.parse(JSON.stringify(orderToJson(order))) as OrderJson)).toEqual(order);
@@ -94,7 +94,7 @@ test("an order survives its JSON", () => {
   );
 });
 
-test("a JSON order with an impossible value is refused by the name of the field", () => {
+test("refuses a JSON order with an impossible value, naming the field", () => {
   const good = vectors[0]!.input.order;
   const refused = (json: OrderJson) => {
     try {
@@ -114,7 +114,7 @@ test("a JSON order with an impossible value is refused by the name of the field"
     );
 });
 
-test("an order whose values do not fit their types has no id", () => {
+test("refuses to hash an order whose values do not fit their types", () => {
   const order = orderFromJson(vectors[0]!.input.order);
   expect(() => orderIdOf({ ...order, output: { ...order.output, deadline: 2 ** 32 } })).toThrow(RangeError);
   expect(() => orderIdOf({ ...order, solver: "0x12" })).toThrow(RangeError);

@@ -4,9 +4,8 @@ import type { OrderId } from "../ids/hex.ts";
 import type { Order, OrderFee, OrderInput, OrderOutput, OrderPayment, OrderRefund } from "./order.ts";
 
 /**
- * The EIP-712 types of an order, in field order. In the type `deadline` stands before `calls`, unlike in the
- * JSON: the order of the fields is part of the hash. Plain data, so that viem's `hashStruct` (tests, other
- * languages) can be fed with it.
+ * The EIP-712 types of an order. Field order is part of the hash: `deadline` precedes `calls` here, unlike in
+ * the JSON. Plain data, so that viem's `hashStruct` can use it.
  */
 export const orderTypes = {
   Order: [
@@ -60,7 +59,7 @@ export const orderTypes = {
 
 type TypeName = keyof typeof orderTypes;
 
-/** `encodeType` of EIP-712: the type itself, then the types it refers to in alphabetical order. */
+/** `encodeType` of EIP-712: the type itself, then its referenced types in alphabetical order. */
 function typeHash(primary: TypeName, ...referred: readonly TypeName[]): Uint8Array {
   const declaration = (name: TypeName) =>
     `${name}(${orderTypes[name].map((field) => `${field.type} ${field.name}`).join(",")})`;
@@ -87,9 +86,9 @@ const paymentWriter = structWriter(5);
 const feeWriter = structWriter(6);
 
 /**
- * Id of an order: the EIP-712 struct hash without a domain. Hand-written because a quote may cost only
+ * Id of an order: its EIP-712 struct hash without a domain. Hand-written because a quote must take only
  * microseconds; byte-identical to viem's `hashStruct`.
- * @throws RangeError when a value does not fit its type (a deadline beyond uint32, hex of odd length, …).
+ * @throws RangeError if a value does not fit its type (a deadline beyond uint32, hex of odd length, …)
  */
 export function orderIdOf(order: Order): OrderId {
   return toHex(

@@ -3,8 +3,8 @@ import type { Hex } from "../ids/hex.ts";
 import type { Order, OrderFee, OrderInput, OrderPayment, OrderRefund } from "./order.ts";
 
 /**
- * An order as JSON carries it (`protocol.v2.orderData`, the oracle's bodies, the database): amounts are
- * decimal strings, deadlines Unix seconds.
+ * An order in JSON (`protocol.v2.orderData`, the oracle's bodies, the database): amounts are decimal strings,
+ * deadlines Unix seconds.
  */
 export interface OrderJson {
   readonly version: "v1";
@@ -94,9 +94,9 @@ export function orderToJson(order: Order): OrderJson {
 }
 
 /**
- * The order that a JSON of the right shape (schemas check the shape) describes; hex is lower-cased.
- * @throws ServiceError INVALID_REQUEST naming the field when an amount is no uint256, a deadline no uint32 or
- * a text no whole bytes of hex.
+ * Parses an order from JSON whose shape a schema has checked; hex is lower-cased.
+ * @throws ServiceError INVALID_REQUEST naming the field if an amount is not a uint256, a deadline not a
+ * uint32 or a text not whole bytes of hex
  */
 export function orderFromJson(json: OrderJson): Order {
   return {

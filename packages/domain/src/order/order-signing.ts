@@ -2,8 +2,8 @@ import { keccak, keccakText, toHex, writeHex } from "../hashing/struct-writer.ts
 import type { Hex32, OrderId } from "../ids/hex.ts";
 
 /**
- * The EIP-712 domain under which a solver signs orders. No chain and no contract: an order names its chains
- * itself, and its solver; whoever settles asks for the order's id.
+ * The EIP-712 domain under which a solver signs orders. It has no chain and no contract: an order names its
+ * chains and its solver itself, and settlement goes by the order's id.
  */
 export const orderDomain = { name: "Causeway", version: "1" } as const;
 
@@ -17,8 +17,8 @@ const separator = (() => {
 })();
 
 /**
- * What the solver signs for an order by EIP-712: the id is the order's struct hash, so nothing else of the
- * order is needed.
+ * The EIP-712 digest that the solver signs for an order. The id is the order's struct hash, so nothing else
+ * of the order is needed.
  */
 export function orderDigest(orderId: OrderId): Hex32 {
   const bytes = new Uint8Array(66);

@@ -45,7 +45,7 @@ const facts: RefundFacts = {
 };
 
 /**
- * What the attestation contract asks of the refund of an order with one input, written out independently of
+ * What the attestation contract requires of the refund of an order with one input, written independently of
  * the code under test.
  */
 function isAttested(
@@ -76,11 +76,11 @@ test("allows attesting every refund of the user's deposit in the order's currenc
       fc.integer({ min: 1, max: 40 }),
       (quoted, partsPerMillion, gasParts, gasHalves) => {
         const gas = (quoted * gasParts) / 10n ** 8n + 1n;
-        const least = quoted > 10n * gas ? quoted - 10n * gas : 0n;
+        const minimum = quoted > 10n * gas ? quoted - 10n * gas : 0n;
         const amount = (quoted * partsPerMillion) / 1_000_000n || 1n;
         const gasNow = (gas * BigInt(gasHalves)) / 2n || 1n;
         const deposit = { ...facts.deposit, amount };
-        const order = orderOf(quoted, least);
+        const order = orderOf(quoted, minimum);
         const rest = amount > gasNow ? amount - gasNow : 0n;
         const plan = planRefund({ ...facts, order, deposit, rest });
         if (plan.kind === "tooLow") return rest === 0n;
@@ -93,21 +93,21 @@ test("allows attesting every refund of the user's deposit in the order's currenc
   );
 });
 
-test("a refund is never called attestable when the attestation contract would refuse it", () => {
+test("never calls a refund attestable that the attestation contract would refuse", () => {
   const one = fc.bigInt({ min: 1n, max: 2_000n });
   const address = fc.constantFrom(USER, STRANGER);
   fc.assert(
     fc.property(
       fc.record({
         quoted: one,
-        least: one,
+        minimum: one,
         amount: one,
         rest: one,
         promised: fc.bigInt({ min: 0n, max: 2_000n }),
       }),
       fc.record({ currency: fc.constantFrom(USDC, NATIVE), recipient: address, named: address }),
-      ({ quoted, least, amount, rest, promised }, { currency, recipient, named }) => {
-        const order = orderOf(quoted, least < quoted ? least : quoted, named);
+      ({ quoted, minimum, amount, rest, promised }, { currency, recipient, named }) => {
+        const order = orderOf(quoted, minimum < quoted ? minimum : quoted, named);
         const deposit = { ...facts.deposit, currency, amount };
         const plan = planRefund({ ...facts, order, deposit, recipient, rest, promised });
         if (plan.kind === "tooLow" || plan.unattestable !== undefined) return true;
@@ -118,7 +118,7 @@ test("a refund is never called attestable when the attestation contract would re
   );
 });
 
-test("a refund in another currency, to a stranger or after the order's deadline cannot be attested, and says why", () => {
+test("a refund in another currency, to another recipient or after the order's deadline cannot be attested, and gives a reason", () => {
   const why = (change: Partial<RefundFacts>): string | undefined => {
     const plan = planRefund({ ...facts, ...change });
     return plan.kind === "pay" ? plan.unattestable : plan.kind;
@@ -133,7 +133,7 @@ test("a refund in another currency, to a stranger or after the order's deadline 
   expect(why({ rest: 0n, promised: 5n })).toBe(undefined);
 });
 
-test("a refund that may be mined after the deadline is not counted on, but pays what oracles demand if it is mined in time", () => {
+test("a refund that may be mined after the deadline counts as unrepaid, but pays what oracles require if mined in time", () => {
   const near = { ...facts, rest: 1n, now: 1_000, paidBy: 1_600 };
   expect(planRefund(near)).toEqual({ kind: "pay", amount: 900_000n, unattestable: REFUND_MAY_BE_LATE });
   expect(planRefund({ ...near, now: 400, paidBy: 1_001 })).toMatchObject({
@@ -142,7 +142,7 @@ test("a refund that may be mined after the deadline is not counted on, but pays 
   expect(PASSING_REASONS.has(REFUND_MAY_BE_LATE)).toBe(true);
 });
 
-test("a refund near its deadline that oracles would refuse for another reason is not asked about", () => {
+test("oracles are not asked about a refund near its deadline that they would refuse for another reason", () => {
   const why = (change: Partial<RefundFacts>): string | undefined => {
     const plan = planRefund({ ...facts, paidBy: 1_600, ...change });
     return plan.kind === "pay" ? plan.unattestable : plan.kind;
@@ -162,7 +162,7 @@ test("an order that names the native currency as recipient refunds the depositor
   expect(rule).toMatchObject({ kind: "attestable", demand: { recipient: STRANGER } });
 });
 
-test("a refund through a router counts as attestable only when the order names that router", () => {
+test("a refund through a router is attestable only if the order names that router", () => {
   const router: Hex = `0x${"44".repeat(20)}`;
   const order = {
     ...facts.order,

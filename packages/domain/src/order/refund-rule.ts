@@ -6,8 +6,8 @@ import type { Order, OrderRefund } from "./order.ts";
 import { scaledMinimum, weightedDifference } from "./weighted-difference.ts";
 
 /**
- * What oracles demand of a refund. Oracles judge by it, and the service plans by it, so that it pays nothing
- * that cannot be attested.
+ * What oracles require of a refund. Oracles and the service use the same rule, so that the service pays
+ * nothing that cannot be attested.
  */
 
 /** Signed messages carry the weighted difference as an int256. */
@@ -18,7 +18,7 @@ export function fitsMessage(difference: bigint): boolean {
   return difference < INT256_LIMIT && difference >= -INT256_LIMIT;
 }
 
-/** What the payment that returns one input must be. Addresses are bytes. */
+/** The payment that must return one input. Addresses are bytes. */
 export interface RefundDemand {
   /** Name of the chain. */
   readonly chainId: string;
@@ -26,13 +26,13 @@ export interface RefundDemand {
   readonly recipient: Hex;
   /** Base units. */
   readonly minimum: bigint;
-  /** Unix seconds: the payment's block must not be later. */
+  /** Unix seconds: the latest time of the payment's block. */
   readonly deadline: number;
 }
 
 /**
- * The demand of one refund option. An option that names the native currency as its recipient pays the
- * depositor.
+ * The payment that one refund option requires. An option that names the native currency as its recipient pays
+ * the depositor.
  * @param vm family of the option's chain
  * @param depositor as bytes
  * @param difference see `weightedDifference`
@@ -54,7 +54,7 @@ export function refundDemand(
   };
 }
 
-/** A deposit as a refund of it is judged. */
+/** The facts of a deposit that its refund depends on. */
 export interface RefundableDeposit {
   /** Name of the chain. */
   readonly chainId: string;
@@ -68,7 +68,7 @@ export type RefundRule =
   /** No payment for this deposit can be attested under its order. */
   | { readonly kind: "unattestable"; readonly reason: string };
 
-/** What a refund of a deposit under an order with one input must be, so that oracles attest it. */
+/** The payment that oracles require as the refund of a deposit under an order with one input. */
 export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit): RefundRule {
   const unattestable = (reason: string) => ({ kind: "unattestable", reason }) as const;
   const [input, ...more] = order.inputs;
@@ -92,43 +92,43 @@ export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit)
 
 export interface RefundFacts {
   readonly order: Order;
-  /** The service has the key of the solver that the order names, whose signature attestation needs. */
+  /** The service has the key of the order's solver, whose signature attestation needs. */
   readonly isSolversOwn: boolean;
   /** Oracles can attest the deposit's transaction. */
   readonly isDepositAttestable: boolean;
   /** Family of the deposit's chain. */
   readonly vm: VmType;
   readonly deposit: RefundableDeposit;
-  /** Who is paid: bytes. */
+  /** The recipient, as bytes. */
   readonly recipient: Hex;
-  /** The deposit minus the cost of returning it; 0 when the cost eats it up. */
+  /** The deposit minus the cost of returning it; 0 if the cost exceeds it. */
   readonly rest: bigint;
-  /** What the order promised for the deposit that was agreed; 0 for any other deposit. */
+  /** The order's minimum refund for the agreed deposit; 0 for any other deposit. */
   readonly promised: bigint;
   /** Unix seconds. */
   readonly now: number;
-  /** Unix seconds at which the payment is expected in a block at the latest. */
+  /** Unix seconds: the latest time at which the payment is expected to be mined. */
   readonly paidBy: number;
-  /** The router that makes the payment; undefined: a plain transfer, which oracles count under any order. */
+  /** The router that makes the payment. Undefined: a plain transfer, which oracles count under any order. */
   readonly router: Address | undefined;
 }
 
 /**
- * Why a refund through the configured router cannot be attested: oracles count only what the order's own
- * router pays.
+ * Why a refund through the configured router cannot be attested: oracles count only payments by the order's
+ * own router.
  */
 export const FORMER_ROUTER = "the order names a router that the chain no longer uses";
 
-/** Why a refund cannot be attested for as long as the key of its order's solver is not configured. */
+/** Why a refund cannot be attested while the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
 
 /**
- * Why a refund shortly before the order's deadline counts as one that is not repaid. If it is mined in time,
- * oracles attest it.
+ * Why a refund shortly before the order's deadline counts as unrepaid. If it is mined in time, oracles attest
+ * it.
  */
 export const REFUND_MAY_BE_LATE = "the order's time for refunds may end before the refund is mined";
 
-/** Reasons that may no longer hold when oracles are asked. */
+/** Reasons that may no longer apply when oracles are asked. */
 export const PASSING_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY, REFUND_MAY_BE_LATE]);
 
 /** Why neither a fill nor a refund of such a deposit can be attested. */
@@ -141,7 +141,7 @@ export type RefundPlan =
   | { readonly kind: "tooLow" };
 
 /**
- * How much is paid back, and whether oracles can attest it. Where the order's minimum exceeds the rest, the
+ * How much is refunded, and whether oracles can attest it. If the order's minimum exceeds the rest, the
  * minimum is paid: a smaller refund would never be repaid.
  */
 export function planRefund({

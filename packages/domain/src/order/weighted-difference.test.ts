@@ -18,7 +18,7 @@ function asking(...inputs: readonly (readonly [bigint, bigint])[]): Order {
   };
 }
 
-test("the difference is what was paid above the order, in parts of 1e18, cut toward zero on both sides", () => {
+test("the difference is the surplus over the order in parts of 1e18, truncated toward zero on both sides", () => {
   expect(weightedDifference(asking([100n, 1n]), [100n])).toBe(0n);
   expect(weightedDifference(asking([100n, 1n]), [150n])).toBe(5n * 10n ** 17n);
   expect(weightedDifference(asking([3n, 1n]), [4n])).toBe(333_333_333_333_333_333n);
@@ -26,17 +26,17 @@ test("the difference is what was paid above the order, in parts of 1e18, cut tow
   expect(weightedDifference(asking([3n, 7n]), [4n])).toBe(333_333_333_333_333_333n);
 });
 
-test("inputs count by their weight, and an input that nobody paid counts as nothing", () => {
+test("inputs count by their weight, and an unpaid input counts as zero", () => {
   expect(weightedDifference(asking([1n, 2n], [1n, 1n]), [1n, 2n])).toBe(333_333_333_333_333_333n);
   expect(weightedDifference(asking([1n, 2n], [1n, 1n]), [1n])).toBe(-333_333_333_333_333_333n);
 });
 
-test("an order that asks for nothing has no difference", () => {
+test("an order without amounts has no difference", () => {
   expect(() => weightedDifference(asking([0n, 1n]), [1n])).toThrow(RangeError);
   expect(() => weightedDifference(asking([1n, 0n]), [1n])).toThrow(RangeError);
 });
 
-test("a least refund grows and falls with what was deposited, and never beyond it", () => {
+test("a minimum refund scales with the deposit, and never exceeds it", () => {
   const asked = asking([1_000n, 1n]);
   expect(scaledMinimum(900n, weightedDifference(asked, [1_000n]))).toBe(900n);
   expect(scaledMinimum(900n, weightedDifference(asked, [1_500n]))).toBe(1_350n);

@@ -1,6 +1,6 @@
 import type { Order } from "./order.ts";
 
-/** One, as {@link weightedDifference} counts. */
+/** The value 1 in units of {@link weightedDifference}. */
 export const DIFFERENCE_SCALE = 10n ** 18n;
 
 /** Σ requested amount · weight of an order's inputs. */
@@ -9,10 +9,10 @@ export function totalWeight({ inputs }: Order): bigint {
 }
 
 /**
- * How much more (or less: negative) was deposited than the order asks for: (Σ paid·weight − Σ
+ * How much more (or less: negative) was deposited than the order requests: (Σ paid·weight − Σ
  * requested·weight) · 10^18 / Σ requested·weight, truncated toward zero.
- * @param paid amount per input of the order, smallest units. @throws RangeError when the order asks for
- * nothing.
+ * @param paid amount per input of the order, base units
+ * @throws RangeError if the order requests nothing
  */
 export function weightedDifference(order: Order, paid: readonly bigint[]): bigint {
   const requested = totalWeight(order);
@@ -22,7 +22,7 @@ export function weightedDifference(order: Order, paid: readonly bigint[]): bigin
   return ((received - requested) * DIFFERENCE_SCALE) / requested;
 }
 
-/** What must be given back at least: the refund's minimum, scaled by how much more or less was deposited. */
+/** The minimum refund, scaled by how much more or less was deposited. */
 export function scaledMinimum(minimumAmount: bigint, difference: bigint): bigint {
   return minimumAmount + (minimumAmount * difference) / DIFFERENCE_SCALE;
 }

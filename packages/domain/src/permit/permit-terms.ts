@@ -2,35 +2,35 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 import type { RouteWitness } from "./route-witness.ts";
 
 /**
- * How a signature pays. `eip3009`: the token moves what was authorised, and the nonce binds what becomes of
- * it. `permit2`: so does Permit2, by a witness. `eip2612`: the token allows it to an address that can do
- * nothing with it but deposit it under the order.
+ * How a signature pays. `eip3009`: the token transfers what was authorized, and the nonce commits to the
+ * route. `permit2`: Permit2 transfers it, and a witness commits to the route. `eip2612`: the token approves
+ * an address that can only deposit it under the order.
  */
 export const permitMethods = ["eip3009", "eip2612", "permit2"] as const;
 export type PermitMethod = (typeof permitMethods)[number];
 
 /**
- * What a user signs instead of sending a transaction. With the terms around it everything that is signed can
- * be put together again.
+ * What a user signs instead of sending a transaction. Together with the other terms it reproduces the signed
+ * data.
  */
 export interface PermitTerms {
   readonly method: PermitMethod;
   readonly token: Address;
-  /** What is taken, smallest units. */
+  /** What is taken, base units. */
   readonly amount: bigint;
   /**
-   * Unix seconds; of EIP-3009 the first at which it is worth nothing any more, else the last at which it
-   * counts.
+   * Unix seconds; for EIP-3009 the first second at which the signature is invalid, else the last at which it
+   * is valid.
    */
   readonly deadline: number;
-  /** Of EIP-3009 it says what becomes of the money; of EIP-2612 it is the next of the user at the token. */
+  /** For EIP-3009 it commits to the route; for EIP-2612 it is the user's next nonce at the token. */
   readonly nonce: Hex32;
-  /** Who may take it: the approval proxy or, with EIP-2612, the order's deposit address. */
+  /** Who may take it: the approval proxy or, for EIP-2612, the order's deposit address. */
   readonly spender: Address;
-  /** Of the token's EIP-712 domain; absent for Permit2, whose own is known. */
+  /** Of the token's EIP-712 domain. Absent for Permit2, whose domain is known. */
   readonly domain?: { readonly name: string; readonly version: string };
-  /** What becomes of the money; absent for EIP-2612: it is deposited under the order. */
+  /** The route of the funds. Absent for EIP-2612: they are deposited under the order. */
   readonly witness?: RouteWitness;
-  /** Gas units of the transaction that submits it, as they were priced. */
+  /** Gas units of the submitting transaction, as priced in the quote. */
   readonly gasUnits: bigint;
 }

@@ -11,24 +11,21 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 import type { RouterCall } from "../quote/router-calldata.ts";
 
 /**
- * What is to become of money that is paid by signature: signed together with it. `RouteWitness` of the
+ * The route of funds that are paid by signature, covered by the same signature. `RouteWitness` of the
  * contracts.
  */
 export interface RouteWitness {
   /** Who may submit it. */
   readonly relayer: Address;
-  /** Who gets what is left. */
+  /** Who gets the remainder. */
   readonly refundTo: Address;
-  /** Tokens of which what is left goes there, besides the one that is paid with. */
+  /** Tokens whose remainder goes there, in addition to the paid token. */
   readonly refundTokens: readonly Address[];
-  /**
-   * None of them may fail: a call that may is one that whoever submits it can make fail, by giving it too
-   * little gas.
-   */
+  /** None of them may fail: the submitter could make an optional call fail by supplying too little gas. */
   readonly calls: readonly RouterCall[];
 }
 
-/** What an EIP-3009 authorisation says besides its nonce. Times are Unix seconds, both ends outside. */
+/** The fields of an EIP-3009 authorization other than its nonce. Times are Unix seconds, both exclusive. */
 export interface Authorized {
   readonly token: Address;
   readonly from: Address;
@@ -47,9 +44,8 @@ const witnessWriter = structWriter(5);
 const nonceWriter = structWriter(6);
 
 /**
- * EIP-712 struct hash of a witness, which has no domain. Addresses and data in lower case or not.
- *
- * @throws RangeError for what is no address or no bytes
+ * EIP-712 struct hash of a witness, without a domain. Addresses and data may have any letter case.
+ * @throws RangeError for an invalid address or invalid bytes
  */
 export function routeWitnessHash({ relayer, refundTo, refundTokens, calls }: RouteWitness): Uint8Array {
   const tokens = new Uint8Array(refundTokens.length * 32);
@@ -65,9 +61,9 @@ export function routeWitnessHash({ relayer, refundTo, refundTokens, calls }: Rou
 }
 
 /**
- * The nonce with which an EIP-3009 authorisation must be signed so that it is of no use but for this route,
- * as `authorizationNonce` of the `ApprovalProxy` computes it: keccak256(abi.encode(witness hash, token, from,
- * value, validAfter, validBefore)).
+ * The nonce that makes an EIP-3009 authorization valid for this route only, as `authorizationNonce` of the
+ * `ApprovalProxy` computes it: keccak256(abi.encode(witness hash, token, from, value, validAfter,
+ * validBefore)).
  */
 export function authorizationNonce(authorized: Authorized, witness: RouteWitness): Hex32 {
   const { token, from, value, validAfter, validBefore } = authorized;

@@ -1,8 +1,8 @@
 import type { Address, Hex, Hex32 } from "../ids/hex.ts";
 
 /**
- * Calldata of the few calls a quote hands out, written by hand: an ABI encoder costs more than the rest of a
- * quote. Addresses and ids must be lower-case hex of full length.
+ * Calldata of the few calls in a quote, written by hand: an ABI encoder costs more than the rest of a quote.
+ * Addresses and ids must be lower-case hex of full length.
  */
 
 /** `depositNative(address depositor, bytes32 id)` of the depository. */
@@ -21,14 +21,14 @@ export function approveCalldata(spender: Address, amount: bigint): Hex {
 }
 
 /**
- * `transfer(address to, uint256 amount)` of an ERC-20 token, the id appended: tokens ignore trailing bytes,
- * and the transfer names what it pays.
+ * `transfer(address to, uint256 amount)` of an ERC-20 token, followed by the id: tokens ignore trailing
+ * bytes, and the transfer names what it pays.
  */
 export function transferWithIdCalldata(to: Address, amount: bigint, id: Hex32): Hex {
   return `0xa9059cbb${address(to)}${uint(amount)}${id.slice(2)}`;
 }
 
-/** `nativeTransfer(address to, uint256 amount)` of the router, the id appended. */
+/** `nativeTransfer(address to, uint256 amount)` of the router, followed by the id. */
 export function nativeTransferWithIdCalldata(to: Address, amount: bigint, id: Hex32): Hex {
   return `0xf2522bcd${address(to)}${uint(amount)}${id.slice(2)}`;
 }

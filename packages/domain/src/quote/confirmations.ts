@@ -1,10 +1,9 @@
 import type { ConfirmationTier } from "../chain/chain.ts";
 
 /**
- * Blocks that a deposit of this value (USD, 18 decimals) needs: those of the first tier it lies below; the
- * last tier has no bound.
- *
- * @throws RangeError for tiers that leave the value out.
+ * Blocks that a deposit of this value (USD, 18 decimals) needs: those of the first tier whose bound exceeds
+ * it; the last tier has no bound.
+ * @throws RangeError if no tier covers the value
  */
 export function confirmationsFor(tiers: readonly ConfirmationTier[], valueUsd: bigint): number {
   for (const tier of tiers)
@@ -13,8 +12,8 @@ export function confirmationsFor(tiers: readonly ConfirmationTier[], valueUsd: b
 }
 
 /**
- * Height at which a deposit in `block` has `confirmations`. Zero is served like one: what is in no block
- * cannot be proven to be there.
+ * Height at which a deposit in `block` has `confirmations`. Zero counts as one: a transaction outside a block
+ * cannot be proven.
  */
 export function confirmAtBlock(block: bigint, confirmations: number): bigint {
   return block + BigInt(Math.max(confirmations, 1)) - 1n;

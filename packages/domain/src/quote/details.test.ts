@@ -36,7 +36,7 @@ test("impacts are negative six-decimal USD and divide the loss into its causes",
   });
 });
 
-test("the parts of the impact, as they are written, add up to the total, and the total to the values of output and input", () => {
+test("the written parts of the impact add up to the total, and the total to the values of output and input", () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 15n });
   fc.assert(
     fc.property(amount, amount, amount, amount, amount, (input, execution, service, app, expected) => {
@@ -48,13 +48,13 @@ test("the parts of the impact, as they are written, add up to the total, and the
         0n,
       );
       expect(sum).toBe(micro(impact.totalImpact.usd));
-      const told = (value: bigint, unit: typeof usdc) => micro(formatUsd(amountToUsdDown(value, unit)));
-      expect(micro(impact.totalImpact.usd)).toBe(told(expected, eth) - told(input, usdc));
+      const written = (value: bigint, unit: typeof usdc) => micro(formatUsd(amountToUsdDown(value, unit)));
+      expect(micro(impact.totalImpact.usd)).toBe(written(expected, eth) - written(input, usdc));
     }),
   );
 });
 
-test("without a swap the unit that rounding leaves over is in the execution, and the parts still add up", () => {
+test("without a swap the rounding remainder counts as execution, and the parts still add up", () => {
   const trade = { input: 100_000_000n, execution: 40_000n, service: 60_000n, app: 0n, expected: 99_899_999n };
   const { swapImpact, expandedPriceImpact, totalImpact } = tradeImpact(
     { ...trade, hasSwap: false },
@@ -74,14 +74,14 @@ test("without a swap the unit that rounding leaves over is in the execution, and
   });
 });
 
-test("the rate is output per input in whole units", () => {
+test("the rate is output per input in whole tokens", () => {
   expect(tradeRate(2_000_000n, 6, 10n ** 15n, 18)).toBe("0.0005");
   expect(tradeRate(10n ** 18n, 18, 20_000_000n, 6)).toBe("20");
   expect(tradeRate(3n, 0, 1n, 0)).toBe("0.333333333333333333");
   expect(tradeRate(0n, 6, 0n, 6)).toBe("0");
 });
 
-test("slippage says what the promise leaves open on the destination", () => {
+test("slippage shows how far the output may fall short on the destination", () => {
   const short = { missing: 5n * 10n ** 15n, of: 10n ** 18n, unit: eth };
   expect(slippageDetails(50, short, undefined)).toEqual({
     origin: { usd: "0.000000", value: "0", percent: "0.00" },
@@ -107,7 +107,7 @@ const currency = (id: string, priceId: string, kind: Currency["class"]): Currenc
   maxFillAmount: undefined,
 });
 
-test("slippage of a swap before the deposit is told in the deposit's currency", () => {
+test("slippage of a swap before the deposit is in the deposit's currency", () => {
   const origin = { missing: 3_000_000n, of: 1_000_000_000n, unit: usdc };
   expect(slippageDetails(30, { missing: 0n, of: 1n, unit: eth }, origin)).toEqual({
     origin: { usd: "3.000000", value: "3000000", percent: "0.30" },
@@ -116,7 +116,7 @@ test("slippage of a swap before the deposit is told in the deposit's currency", 
   });
 });
 
-test("fees are valued in the currency they are taken in, and an unknown price is no loss", () => {
+test("fees are valued in the currency they are taken in, and an unknown price is not a loss", () => {
   const trade = { input: 10n ** 18n, execution: 40_000n, service: 60_000n, app: 0n, expected: 10n ** 18n };
   const impact = tradeImpact(trade, eth, eth, usdc);
   expect(impact.expandedPriceImpact).toMatchObject({
@@ -130,7 +130,7 @@ test("fees are valued in the currency they are taken in, and an unknown price is
   expect(tradeImpact(trade, eth, { decimals: 18, priceUsd: 0n }, usdc).swapImpact.usd).toBe("0.000000");
 });
 
-test("a pair is priced by the dearer of its classes, and one asset or two forms of it as such", () => {
+test("a pair is priced by the more expensive of its classes, except for one asset or two forms of it", () => {
   const [usdcCoin, usdt] = [currency("usdc", "usd-coin", "stable"), currency("usdt", "tether", "stable")];
   const [ether, weth] = [currency("eth", "ethereum", "major"), currency("weth", "ethereum", "major")];
   const rare = currency("rare", "rare", "minor");
@@ -142,7 +142,7 @@ test("a pair is priced by the dearer of its classes, and one asset or two forms 
   expect(pairClassOf(usdcCoin, rare)).toBe("minor");
 });
 
-test("gas costs the live price with at least the least priority fee, plus the margin, rounded up", () => {
+test("gas costs the current price with at least the minimum priority fee, plus the margin, rounded up", () => {
   const price = { baseFeePerGas: 7n, maxPriorityFeePerGas: 1n };
   expect(gasCostWei(21_000, price, 3n, 0)).toBe(210_000n);
   expect(gasCostWei(1, price, 0n, 1_000)).toBe(9n);
@@ -158,7 +158,7 @@ test("a deposit needs the confirmations of the first tier above its value", () =
   expect(() => confirmationsFor([{ belowUsd: 1n, confirmations: 1 }], 5n)).toThrow(RangeError);
 });
 
-test("a percentage is rounded, so that a cost is never told smaller than it is by more than half a unit", () => {
+test("a percentage never understates a cost by more than half a unit", () => {
   expect(formatPercent(-13_698n, 10_000_000n)).toBe("-0.14");
   expect(formatPercent(-19_998n, 10_000_000n)).toBe("-0.20");
   expect(formatPercent(-862n, 10_000_000n)).toBe("-0.01");

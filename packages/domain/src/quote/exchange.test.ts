@@ -11,7 +11,7 @@ import type { MaybePromise, Soon } from "./soon.ts";
 
 type Answer<T> = MaybePromise<T>;
 
-/** A pair of pools' own mathematics; `later`: it is asked over a network. */
+/** A constant-product pool; `later`: it answers over a network. */
 function pair(reserve0: bigint, reserve1: bigint, later = false): Exchange {
   const pool = { reserve0, reserve1, feeBps: 30n };
   const given = <T>(value: T): Answer<T> => (later ? Promise.resolve(value) : value);
@@ -44,7 +44,7 @@ function now<T>(work: Soon<T>): T {
 
 const reserve = fc.bigInt({ min: 10n ** 9n, max: 10n ** 26n });
 
-test("the least input through both exchanges reaches the output, and one unit less does not", () => {
+test("the smallest input through both swaps buys the output, and one unit less does not", () => {
   const side = fc.option(fc.tuple(reserve, reserve), { nil: undefined });
   let found = 0;
   fc.assert(
@@ -59,14 +59,14 @@ test("the least input through both exchanges reaches the output, and one unit le
           destination: d && pair(...d),
           facts: facts({ serviceBps }),
         };
-        const least = now(routeInput(output, parts));
-        if (least === undefined) return;
+        const smallest = now(routeInput(output, parts));
+        if (smallest === undefined) return;
         found++;
-        const reached = now(routeOutput(least.input, parts));
+        const reached = now(routeOutput(smallest.input, parts));
         expect(reached!.expected).toBeGreaterThanOrEqual(output);
-        const less = least.input > 1n ? now(routeOutput(least.input - 1n, parts)) : undefined;
+        const less = smallest.input > 1n ? now(routeOutput(smallest.input - 1n, parts)) : undefined;
         expect(less === undefined || less.expected < output).toBe(true);
-        expect(least.expected).toBe(output);
+        expect(smallest.expected).toBe(output);
       },
     ),
     { numRuns: 1_000 },
@@ -89,7 +89,7 @@ test("the output never falls when the input grows", () => {
   );
 });
 
-test("an exchange that has to be asked elsewhere gives the same, later", async () => {
+test("an asynchronous swap gives the same result", async () => {
   const reserves = [10n ** 24n, 10n ** 12n] as const;
   const at = (later: boolean) => ({
     origin: pair(...reserves, later),
@@ -101,7 +101,7 @@ test("an exchange that has to be asked elsewhere gives the same, later", async (
   expect(await asked).toEqual(now(routeInput(10n ** 15n, at(false))));
 });
 
-test("what an exchange refuses comes out of the work that asked it", async () => {
+test("an error of a swap is thrown by the work that asked it", async () => {
   const failing: Exchange = {
     exactIn: async () => Promise.reject(new Error("gone")),
     exactOut: () => undefined,
@@ -111,26 +111,26 @@ test("what an exchange refuses comes out of the work that asked it", async () =>
   expect(now(routeInput(1n, parts))).toBeUndefined();
 });
 
-test("pools that do not bear an amount give no route", () => {
+test("pools that cannot fill an amount give no route", () => {
   const parts = { origin: undefined, destination: pair(10n ** 18n, 1_000n), facts: facts() };
   expect(now(routeInput(1_000n, parts))).toBeUndefined();
   expect(now(routeOutput(1n, parts))).toBeUndefined();
 });
 
-test("the least amount is found from any guess, with two questions from the right one", () => {
+test("finds the smallest amount from any guess, with two calls from the right one", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: 10n ** 12n }),
       fc.integer({ min: -40, max: 300 }),
-      (least, percentOff) => {
-        const guess = least + (least * BigInt(percentOff)) / 100n;
+      (smallest, percentOff) => {
+        const guess = smallest + (smallest * BigInt(percentOff)) / 100n;
         let asked = 0;
         const reaches = function* (amount: bigint): Soon<boolean> {
           asked++;
-          return yield* soon(amount >= least);
+          return yield* soon(amount >= smallest);
         };
-        expect(now(minAmount(guess, reaches))).toBe(least);
-        if (guess === least) expect(asked).toBeLessThanOrEqual(2);
+        expect(now(minAmount(guess, reaches))).toBe(smallest);
+        if (guess === smallest) expect(asked).toBeLessThanOrEqual(2);
       },
     ),
   );

@@ -6,24 +6,21 @@ import { minAmount } from "./least-amount.ts";
 import { soon } from "./soon.ts";
 import type { MaybePromise, Soon } from "./soon.ts";
 
-/** One exchange of one currency for another, smallest units. */
+/** A swap of one currency for another, in base units. */
 export interface Exchanged {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
 }
 
-/**
- * Where one currency is exchanged for another. Neither function falls when its amount grows; undefined: not
- * at this size.
- */
+/** A market for one currency pair. Both functions are monotonic; undefined: not possible at this size. */
 export interface Exchange<T extends Exchanged = Exchanged> {
   exactIn(amountIn: bigint): MaybePromise<T | undefined>;
   exactOut(amountOut: bigint): MaybePromise<T | undefined>;
 }
 
 /**
- * What stands between the user's currency and the recipient's: an exchange before the deposit, the service's
- * own pricing, an exchange in the fill.
+ * The parts of a route between the user's currency and the recipient's: a swap before the deposit, the
+ * service's own pricing, a swap in the fill.
  */
 export interface RouteParts<T extends Exchanged> {
   /** Undefined: the user pays what is deposited. */
@@ -39,18 +36,18 @@ export interface RouteTrade<T extends Exchanged> {
   readonly input: bigint;
   readonly origin: T | undefined;
   /**
-   * From the deposit to what the solver pays with: `expected` is that, the amount of the fill itself or what
-   * its exchange takes.
+   * From the deposit to what the solver pays with; `expected` is the amount of the fill itself, or the input
+   * of its swap.
    */
   readonly priced: PricedTrade;
   readonly destination: T | undefined;
-  /** What the recipient is to get. */
+  /** The recipient's expected output. */
   readonly expected: bigint;
 }
 
 /**
  * What an input buys through all parts: `destination(forward(origin(input)))`. Never falls when the input
- * grows. Undefined: nothing, or not at this size.
+ * grows. Undefined: nothing, or not possible at this size.
  */
 export function* routeOutput<T extends Exchanged>(
   input: bigint,
@@ -69,9 +66,9 @@ export function* routeOutput<T extends Exchanged>(
 }
 
 /**
- * The least input whose {@link routeOutput} is at least `output` (positive), exact to the unit: the least of
- * a chain of functions that never fall is the chain of their leasts, from the last to the first. Undefined:
- * the exchanges do not bear it.
+ * The smallest input whose {@link routeOutput} is at least `output` (positive), exact to the unit: since all
+ * parts are monotonic, it is the chain of the parts' smallest inputs, from last to first. Undefined: the
+ * swaps cannot fill it.
  */
 export function* routeInput<T extends Exchanged>(
   output: bigint,
@@ -87,7 +84,8 @@ export function* routeInput<T extends Exchanged>(
   return {
     input: exchanged?.amountIn ?? deposit,
     origin: exchanged,
-    // The least input may yield some units more than asked for: an input has coarser steps than its output.
+    // The smallest input may yield some units more than requested: an input has coarser steps than its
+    // output.
     priced: { ...priced, expected: paid },
     destination: filled,
     expected: output,
@@ -95,8 +93,8 @@ export function* routeInput<T extends Exchanged>(
 }
 
 /**
- * The exchange of the least input that gives at least `amountOut`. The inverse that pools tell may lie a unit
- * beside it, so it is where the search begins.
+ * The swap with the smallest input that yields at least `amountOut`. The pool's own inverse may be off by a
+ * unit, so it is only where the search starts.
  */
 export function* minExchange<T extends Exchanged>(
   exchange: Exchange<T>,
@@ -105,11 +103,11 @@ export function* minExchange<T extends Exchanged>(
   const guess = yield* soon(exchange.exactOut(amountOut));
   if (guess === undefined) return undefined;
   let found: T | undefined;
-  const least = yield* minAmount(guess.amountIn, function* (amountIn) {
+  const smallest = yield* minAmount(guess.amountIn, function* (amountIn) {
     const answer = yield* soon(exchange.exactIn(amountIn));
     const reached = answer !== undefined && answer.amountOut >= amountOut;
     if (reached && (found === undefined || amountIn < found.amountIn)) found = answer;
     return reached;
   });
-  return least === undefined ? undefined : found;
+  return smallest === undefined ? undefined : found;
 }

@@ -1,8 +1,8 @@
 import type { Currency } from "../chain/chain.ts";
 
 /**
- * How two currencies of a route relate. `sameAsset`: one asset on two chains. `wrap`: two forms of one asset,
- * known by one price id. Otherwise the dearer of the two currency classes.
+ * How the two currencies of a route relate. `sameAsset`: one asset on two chains. `wrap`: two forms of one
+ * asset with the same price id. Otherwise the more expensive of the two currency classes.
  */
 export type PairClass = "sameAsset" | "wrap" | "stable" | "major" | "minor";
 
@@ -10,42 +10,41 @@ export type PairClass = "sameAsset" | "wrap" | "stable" | "major" | "minor";
 export type ByPairClass = Readonly<Record<PairClass, number>>;
 
 /**
- * What the service charges and promises; configuration, the same for every chain. The parts that differ by
- * chain are in `ChainFees`.
+ * Configured fees and guarantees, the same for every chain. The parts that differ by chain are in
+ * `ChainFees`.
  */
 export interface FeePolicy {
   /** Service fee, bps of the input. */
   readonly serviceBps: ByPairClass;
-  /** Slippage allowed when the client names none, bps of the expected output. */
+  /** Slippage when the client sets none, bps of the expected output. */
   readonly automaticSlippageBps: ByPairClass;
-  /** For so long after the quote the quoted output is kept although prices move. */
+  /** How long after the quote its output is guaranteed although prices move. */
   readonly firmSeconds: number;
   /**
-   * A quote whose exchanges cost more than this, bps of the input's value, is given only to clients that ask
-   * for it all the same.
+   * A quote whose swaps cost more than this, bps of the input's value, is only given to clients that
+   * explicitly allow it.
    */
   readonly maxSwapImpactBps: number;
   /**
-   * How far the repriced output may lie below the quoted one and the quoted one is still paid while firm,
-   * bps: bounds what a price jump can cost the solver.
+   * How far the repriced output may be below the quoted one that is still paid while firm, bps: bounds the
+   * solver's loss from a price jump.
    */
   readonly honourBps: number;
-  /** Seconds after the quote at which an unfilled order expires, when the client names no ttl. */
+  /** Seconds after the quote at which an unfilled order expires, if the client sets no ttl. */
   readonly orderLifetimeSeconds: number;
   /**
-   * Seconds by which the order's deadline lies behind the last moment at which a fill is begun: what is sent
-   * then must still be mined in time to be attested.
+   * Seconds between the last moment at which a fill is started and the order's deadline: such a fill must
+   * still be mined in time to be attested.
    */
   readonly fillGraceSeconds: number;
-  /** Seconds by which the deadline of a refund lies behind the deadline of the output. */
+  /** Seconds between the deadline of the output and the deadline of a refund. */
   readonly refundGraceSeconds: number;
   /**
-   * The least refund that an order promises leaves room for (10000 + this) / 10000 of today's gas: a refund
-   * may come days later, and the same promise, scaled down, must hold for a deposit of a part of what was
-   * agreed, or its refund could not be attested.
+   * The order's minimum refund leaves room for (10000 + this) / 10000 of today's gas: a refund may come days
+   * later, and the scaled minimum must also hold for a smaller deposit, or its refund could not be attested.
    */
   readonly refundGasMarginBps: number;
-  /** An older price of a volatile currency is not used for a pair of different assets, ms. */
+  /** Maximum price age of a volatile currency in a pair of different assets, ms. */
   readonly maxVolatilePriceAgeMs: number;
 }
 
@@ -75,7 +74,7 @@ export function pairClassOf(
   return RANK[origin.class] >= RANK[destination.class] ? origin.class : destination.class;
 }
 
-/** The two currencies are one asset: whatever its price is, it cancels out. */
+/** Both currencies are one asset: its price cancels out. */
 export function isOneAsset(pairClass: PairClass): boolean {
   return pairClass === "sameAsset" || pairClass === "wrap";
 }

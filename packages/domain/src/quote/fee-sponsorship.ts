@@ -5,16 +5,16 @@ import type { PricedUnit } from "../money/usd.ts";
 import type { FixedRate } from "./fixed-rate.ts";
 
 /**
- * The fees of the destination side that a sponsor can be asked to pay. `relay` is the service's own; `rent`
- * is a matter of other chains than these, and always nothing.
+ * The fees of the destination side that a sponsor can pay. `relay` is the service's own; `rent` exists only
+ * on chains of other services and is always zero.
  */
 export const feeComponents = ["execution", "swap", "relay", "app", "rent"] as const;
 export type FeeComponent = (typeof feeComponents)[number];
 
-/** What is sponsored when a client does not say. */
+/** What is sponsored by default. */
 export const DEFAULT_SPONSORED: readonly FeeComponent[] = ["execution", "swap", "relay", "app"];
 
-/** One fee, and who pays how much of it; USD with 18 decimals, as it is written. */
+/** One fee and its payers; USD with 18 decimals, as written. */
 export interface ComponentShare {
   readonly selected: boolean;
   readonly totalUsd: bigint;
@@ -23,52 +23,52 @@ export interface ComponentShare {
 
 /** What an app has agreed to pay of a request's fees. */
 export interface FeeSponsorship {
-  /** Whose app balance pays. */
+  /** The wallet whose app balance pays. */
   readonly wallet: Address;
-  /** The most that it pays, USD with 18 decimals; absent: what the key's rules allow. */
+  /** The maximum that it pays, USD with 18 decimals. Absent: what the key's rules allow. */
   readonly maxUsd?: bigint;
   readonly capHit: boolean;
-  /** What it pays, smallest units of what is deposited, and in USD with 18 decimals at the quote's prices. */
+  /** What it pays, in base units of the deposit, and in USD with 18 decimals at the quote's prices. */
   readonly amount: bigint;
   readonly usd: bigint;
-  /** Whatever this rate asks for at the fill is paid instead. */
+  /** If set, the sponsor pays whatever this rate needs at the fill instead. */
   readonly fixedRate?: FixedRate;
   readonly components: Readonly<Record<FeeComponent, ComponentShare>>;
 }
 
-/** A priced trade whose fees somebody pays in part; smallest units of what is deposited. */
+/** A priced trade with sponsored fees; base units of the deposit. */
 export interface SponsoredTrade {
   readonly execution: bigint;
   readonly service: bigint;
   readonly app: bigint;
-  /** What the exchange in the fill costs. */
+  /** The cost of the swap in the fill. */
   readonly swap: bigint;
-  /** What the sponsor pays of all that. */
+  /** The sponsor's part of all that. */
   readonly sponsored: bigint;
 }
 
-/** What the sponsor was asked for. */
-export interface SponsorshipWish {
+/** The requested sponsorship. */
+export interface SponsorshipRequest {
   readonly wallet: Address;
   readonly selected: ReadonlySet<FeeComponent>;
   readonly maxUsd: bigint | undefined;
-  /** The same in smallest units of what is deposited. */
+  /** The same in base units of the deposit. */
   readonly cap: bigint | undefined;
   readonly fixedRate: FixedRate | undefined;
 }
 
 /**
- * Divides what the sponsor pays among the fees, in their order, none more than it is; what a fixed rate asks
- * for beyond all fees is a matter of exchanging. The written shares are together the written sum.
+ * Divides the sponsor's payment among the fees, in their order, none above its amount; what a fixed rate
+ * needs beyond all fees counts as swap. The written shares add up to the written sum.
  */
 export function feeSponsorshipOf(
-  wish: SponsorshipWish,
+  request: SponsorshipRequest,
   { execution, service, app, swap, sponsored }: SponsoredTrade,
   unit: PricedUnit,
 ): FeeSponsorship {
-  const { wallet, maxUsd, cap, fixedRate } = wish;
-  // A rate is kept whichever fee stands in its way.
-  const selected = (one: FeeComponent): boolean => fixedRate !== undefined || wish.selected.has(one);
+  const { wallet, maxUsd, cap, fixedRate } = request;
+  // A fixed rate is paid whichever fees are selected.
+  const selected = (one: FeeComponent): boolean => fixedRate !== undefined || request.selected.has(one);
   const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent: 0n };
   const order: readonly FeeComponent[] = ["execution", "relay", "app", "swap", "rent"];
   const paid: Record<FeeComponent, bigint> = { execution: 0n, relay: 0n, app: 0n, swap: 0n, rent: 0n };
@@ -79,7 +79,7 @@ export function feeSponsorshipOf(
     rest -= paid[one];
   }
   if (rest > 0n) {
-    // A unit of rounding, or what the rate asks for beyond all fees.
+    // A rounding unit, or what the rate needs beyond all fees.
     const last = selected("swap")
       ? "swap"
       : (order.findLast((one) => one !== "rent" && selected(one)) ?? "swap");
@@ -118,9 +118,9 @@ export function feeSponsorshipOf(
 }
 
 /**
- * The part of a sponsor's payment that ends with somebody else than the service: app fees, what the exchange
- * takes, and what a fixed rate adds beyond the quoted sum. USD with 18 decimals; never more than the payment.
- * Gas and the service's own fee are the rest.
+ * The part of a sponsor's payment that leaves the service: app fees, the cost of the swap, and what a fixed
+ * rate adds beyond the quoted sum. USD with 18 decimals, at most the payment. The rest is gas and the
+ * service's own fee.
  * @param usd what the sponsor pays of the fill
  */
 export function transferredUsd(
@@ -132,7 +132,7 @@ export function transferredUsd(
   return transferred < usd ? transferred : usd;
 }
 
-/** A sponsorship in the words of the wire: USD texts with six decimals. */
+/** A sponsorship in API format: USD texts with six decimals. */
 export interface FeeSponsorshipText {
   readonly selectedComponents: FeeComponent[];
   readonly maxSubsidizationAmount?: string;
@@ -151,19 +151,18 @@ export interface FeeSponsorshipText {
 }
 
 /**
- * `feeSponsorship.quoted`; and, told with what was charged in the end, the fees part of
- * `feeSponsorship.actual`.
- * @param chargedUsd USD with 18 decimals that the sponsor's balance paid; undefined: what was quoted
+ * `feeSponsorship.quoted` and, with the final charge, the fees part of `feeSponsorship.actual`.
+ * @param chargedUsd USD with 18 decimals that the sponsor's balance paid; undefined: as quoted
  */
 export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.usd): FeeSponsorshipText {
   const { components, maxUsd, capHit } = agreed;
   const changes = changesBy(agreed, toWrittenUsd(chargedUsd) - toWrittenUsd(agreed.usd));
-  const told = (one: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
+  const written = (one: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
     const { totalUsd, sponsoredUsd } = components[one];
     return { totalUsd: totalUsd + changes[one], sponsoredUsd: sponsoredUsd + changes[one] };
   };
   const share = (one: FeeComponent): FeeSponsorshipText["components"][FeeComponent] => {
-    const { totalUsd, sponsoredUsd } = told(one);
+    const { totalUsd, sponsoredUsd } = written(one);
     return {
       selected: components[one].selected,
       total: { usd: formatUsd(totalUsd) },
@@ -172,7 +171,7 @@ export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.u
     };
   };
   const sum = (part: "totalUsd" | "sponsoredUsd"): bigint =>
-    feeComponents.reduce((usd, one) => usd + told(one)[part], 0n);
+    feeComponents.reduce((usd, one) => usd + written(one)[part], 0n);
   return {
     selectedComponents: feeComponents.filter((one) => components[one].selected),
     ...(maxUsd !== undefined && { maxSubsidizationAmount: (maxUsd / MICRO_USD).toString() }),
@@ -193,9 +192,8 @@ export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.u
 export const MICRO_USD = 10n ** 12n;
 
 /**
- * Where a charge lies beside what was quoted: a rate may have asked for more or less by then, which is a
- * matter of exchanging; and an origin transaction that the service did not have to send was a part of the
- * execution.
+ * Divides the difference between charge and quote: an increase counts as swap; a decrease first reduces the
+ * execution (the service may not have sent the origin transaction) or, for a fixed rate, the swap.
  */
 function changesBy({ components, fixedRate }: FeeSponsorship, off: bigint): Record<FeeComponent, bigint> {
   const changes: Record<FeeComponent, bigint> = { execution: 0n, swap: 0n, relay: 0n, app: 0n, rent: 0n };

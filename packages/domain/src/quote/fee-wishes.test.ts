@@ -50,19 +50,19 @@ const someFacts: fc.Arbitrary<PricingFacts> = fc
   .tuple(plainFacts, sponsored, topupWei)
   .map(([facts, paid, wei]) => ({ ...facts, sponsored: paid, topupWei: wei, topupBps: 31 }));
 
-test("whoever pays the fees, the input computed for an output is the least that yields it", () => {
+test("with or without a sponsor, the input for an output is the smallest that yields it", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, output) => {
       const input = inputFor(output, facts);
       expect(forward(input, facts).output >= output).toBe(true);
-      // Nothing is bought with nothing, however much a sponsor pays.
+      // A zero input buys nothing, however much a sponsor pays.
       if (input > 1n) expect(forward(input - 1n, facts).output < output).toBe(true);
     }),
     { numRuns: 3_000 },
   );
 });
 
-test("whoever pays the fees, more input never buys less", () => {
+test("with or without a sponsor, more input never buys less", () => {
   fc.assert(
     fc.property(someFacts, anAmount, fc.bigInt({ min: 1n, max: 3n }), (facts, input, more) => {
       expect(forward(input + more, facts).output >= forward(input, facts).output).toBe(true);
@@ -81,7 +81,7 @@ test("splits the input plus the sponsor's part into fees, gas top-up and net out
   );
 });
 
-test("a sponsor pays the fees that are named and not a unit beyond his cap", () => {
+test("a sponsor pays the selected fees and never more than the cap", () => {
   fc.assert(
     fc.property(plainFacts, components, anAmount, (facts, named, input) => {
       const { execution, service, app, sponsored: paid } = forward(input, { ...facts, sponsored: named });
@@ -91,15 +91,15 @@ test("a sponsor pays the fees that are named and not a unit beyond his cap", () 
         (named.app ? app : 0n) +
         named.swap;
       if (named.cap !== undefined) expect(paid! <= named.cap).toBe(true);
-      const most = named.cap === undefined || asked < named.cap ? asked : named.cap;
-      // The two fees in bps are rounded together: of one alone a unit may be the other's.
-      expect(paid! >= most - 1n && paid! <= asked + 1n).toBe(true);
+      const max = named.cap === undefined || asked < named.cap ? asked : named.cap;
+      // The two bps fees are rounded together: a unit of one alone may belong to the other.
+      expect(paid! >= max - 1n && paid! <= asked + 1n).toBe(true);
     }),
     { numRuns: 2_000 },
   );
 });
 
-test("with every fee sponsored the output is the input's worth, to the unit", () => {
+test("with every fee sponsored the output is worth the input, to the unit", () => {
   const usdc = { decimals: 6, priceUsd: USD };
   const facts: PricingFacts = {
     origin: usdc,
@@ -121,28 +121,28 @@ test("with every fee sponsored the output is the input's worth, to the unit", ()
   expect(inputFor(100_000_000n, facts)).toBe(100_000_000n);
 });
 
-test("a fixed rate is kept to the unit in both directions, and the sponsor pays what is missing for it", () => {
+test("a fixed rate holds to the unit in both directions, and the sponsor pays the difference", () => {
   fc.assert(
     fc.property(plainFacts, someRate, anAmount, (facts, rate, input) => {
       const quote = forward(input, { ...facts, sponsored: { kind: "fixedRate", rate } });
       const plain = forward(input, facts);
       if (quote.net > 0n) expect(quote.output).toBe(outputAt(rate, input, facts));
-      // What the solver has for the output is worth the output.
+      // What the solver converts into the output is worth the output.
       if (quote.net > 0n)
         expect(
           amountToUsdUp(quote.net, facts.origin) >= amountToUsdDown(quote.output, facts.destination),
         ).toBe(true);
       if (quote.sponsored === 0n && plain.net > 0n) expect(quote.net).toBe(plain.net);
       const output = quote.output === 0n ? 1n : quote.output;
-      const least = inputAt(rate, output, facts);
-      expect(outputAt(rate, least, facts) >= output).toBe(true);
-      expect(outputAt(rate, least - 1n, facts) < output).toBe(true);
+      const smallest = inputAt(rate, output, facts);
+      expect(outputAt(rate, smallest, facts) >= output).toBe(true);
+      expect(outputAt(rate, smallest - 1n, facts) < output).toBe(true);
     }),
     { numRuns: 1_000 },
   );
 });
 
-test("rates are read with decimals, and compared with prices in bps", () => {
+test("parses rates with decimals, and compares them with prices in bps", () => {
   expect(parseFixedRate("1:1")).toEqual({ input: 10n ** 30n, output: 10n ** 30n });
   expect(parseFixedRate("1:0.999")?.output).toBe(999n * 10n ** 27n);
   for (const text of ["0:1", "1:0", "1", "1:1:1", "a:b", "1:", "-1:1"])
@@ -158,7 +158,7 @@ const [one, two]: Address[] = [
   "0x2222222222222222222222222222222222222222",
 ];
 
-test("app fees of nothing are dropped, and those of one recipient are one", () => {
+test("drops zero app fees, and sums those of one recipient", () => {
   const fees = [
     { recipient: one!, bps: 10 },
     { recipient: two!, bps: 0 },
@@ -167,7 +167,7 @@ test("app fees of nothing are dropped, and those of one recipient are one", () =
   expect(mergeAppFees(fees)).toEqual([{ recipient: one, bps: 15 }]);
 });
 
-test("what app fees credit is never worth more than what was taken of the deposit, whatever came", () => {
+test("app fee credits are never worth more than what was taken of the deposit, whatever its size", () => {
   const fees = fc.array(
     fc.record({ recipient: fc.constantFrom(one!, two!), bps: fc.integer({ min: 0, max: 900 }) }),
     {
@@ -196,17 +196,17 @@ test("what app fees credit is never worth more than what was taken of the deposi
   );
 });
 
-test("the written shares of a sponsorship are together the written sum, and nobody pays more than a fee is", () => {
+test("the written shares of a sponsorship add up to the written sum, and none exceeds its fee", () => {
   const usdc = { decimals: 6, priceUsd: (USD * 99_991n) / 100_000n };
   const part = fc.bigInt({ min: 0n, max: 10n ** 12n });
-  const wish = fc.uniqueArray(fc.constantFrom(...feeComponents));
+  const components = fc.uniqueArray(fc.constantFrom(...feeComponents));
   fc.assert(
     fc.property(
       part,
       part,
       part,
       part,
-      wish,
+      components,
       fc.double({ min: 0, max: 1, noNaN: true }),
       (e, s, a, w, names, share) => {
         const selected = new Set(names);
@@ -234,7 +234,7 @@ test("the written shares of a sponsorship are together the written sum, and nobo
   );
 });
 
-test("what a rate asks for beyond all fees is told as a matter of exchanging", () => {
+test("what a rate needs beyond all fees counts as swap", () => {
   const usdc = { decimals: 6, priceUsd: USD };
   const rate = { input: 1n, output: 1n };
   const agreed = feeSponsorshipOf(
@@ -255,19 +255,19 @@ test("what a rate asks for beyond all fees is told as a matter of exchanging", (
     sponsoredTotal: { usd: "0.150000" },
     userPaysTotal: { usd: "0.000000" },
   });
-  // At the fill the rate asked for a little more than at the quote.
+  // At the fill the rate needed slightly more than at the quote.
   expect(feeSponsorshipText(agreed, agreed.usd + USD / 100n)).toMatchObject({
     components: { swap: { sponsored: { usd: "0.110000" } } },
     sponsoredTotal: { usd: "0.160000" },
   });
-  // Or to less: then the fees are what is left of it.
+  // Or less: then the fees share what is left.
   expect(feeSponsorshipText(agreed, agreed.usd - (USD * 11n) / 100n)).toMatchObject({
     components: { swap: { sponsored: { usd: "0.000000" } }, execution: { sponsored: { usd: "0.030000" } } },
     sponsoredTotal: { usd: "0.040000" },
   });
 });
 
-test("a fee is worth no more than it is when it is credited, and no more than was quoted", () => {
+test("a credited fee is capped by its value at the time and by the quoted amount", () => {
   const usdc = { decimals: 6, priceUsd: USD };
   const ether = (usd: bigint) => ({ decimals: 18, priceUsd: usd * USD });
   const terms = {

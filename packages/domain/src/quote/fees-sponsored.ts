@@ -5,37 +5,34 @@ import type { PricedUnit } from "../money/usd.ts";
 import { outputAt } from "./fixed-rate.ts";
 import type { FixedRate } from "./fixed-rate.ts";
 
-/** Which part of the fees somebody else pays. Amounts are smallest units of what is deposited. */
+/** The part of the fees that a sponsor pays. Amounts are base units of the deposit. */
 export type FeesSponsored =
-  /** All of the fees that are named, up to the cap. */
+  /** The selected fees, up to the cap. */
   | {
       readonly kind: "components";
       readonly execution: boolean;
       readonly service: boolean;
       readonly app: boolean;
-      /** What of the exchange in the fill is paid, beside the fees. */
+      /** What is paid of the swap in the fill, in addition to the fees. */
       readonly swap: bigint;
       readonly cap: bigint | undefined;
     }
-  /** Whatever a rate asks for. */
+  /** Whatever a rate needs. */
   | { readonly kind: "fixedRate"; readonly rate: FixedRate }
-  /** What was agreed upon in the quote. */
+  /** As agreed in the quote. */
   | { readonly kind: "promised"; readonly amount: bigint };
 
-/** An input with its fees taken off. */
+/** An input after its fees. */
 export interface ChargedInput {
   readonly input: bigint;
-  /**
-   * Fees that do not depend on the input: the execution, and beside it what the recipient gets as coin for
-   * gas.
-   */
+  /** Fees that do not depend on the input: execution and gas top-up. */
   readonly execution: bigint;
   readonly topup: bigint;
-  /** What the fees leave; below zero when they are more. */
+  /** What is left after fees; negative if they exceed the input. */
   readonly rest: bigint;
 }
 
-/** Of the facts of a route, what sponsoring needs. */
+/** The facts of a route that sponsoring needs. */
 export interface SponsoredFacts {
   readonly origin: PricedUnit;
   readonly destination: PricedUnit;
@@ -44,9 +41,8 @@ export interface SponsoredFacts {
 }
 
 /**
- * What the sponsor pays for an input. The fees that are left to the user are rounded up as all are, and the
- * sponsor pays what lies between them and all fees: so the parts are together the whole, and more input never
- * leaves less.
+ * What the sponsor pays for an input. The user's fees are rounded up as usual, and the sponsor pays the
+ * difference to all fees: the parts add up, and more input never leaves less.
  */
 export function sponsoredPart(
   sponsored: FeesSponsored,
@@ -74,7 +70,7 @@ export function sponsoredPart(
   }
 }
 
-/** What an input leaves when the named fees are paid by somebody else, whatever they are. */
+/** What an input leaves if a sponsor pays the selected fees in full. */
 function leftWithout(
   sponsored: Extract<FeesSponsored, { kind: "components" }>,
   { input, execution, topup }: ChargedInput,
@@ -84,7 +80,7 @@ function leftWithout(
   return input - fixed - divUp(input * BigInt(bps), BPS) + sponsored.swap;
 }
 
-/** The fees that the user pays himself. */
+/** The fees that the user pays. */
 export function leftToUser(
   { execution: isExecution, service, app }: Extract<FeesSponsored, { kind: "components" }>,
   execution: bigint,

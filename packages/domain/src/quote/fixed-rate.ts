@@ -4,8 +4,8 @@ import { pow10 } from "../money/pow10.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
 /**
- * A rate that is kept whatever it costs the sponsor: so many whole units of the input for so many of the
- * output. Both positive, with the same number of decimals.
+ * A guaranteed rate, at any cost to the sponsor: whole tokens of input for whole tokens of output. Both
+ * positive, with the same number of decimals.
  */
 export interface FixedRate {
   readonly input: bigint;
@@ -14,7 +14,9 @@ export interface FixedRate {
 
 const RATE_DECIMALS = 30;
 
-/** Reads `"in:out"`, decimals allowed: `"1:1"`, `"1:0.999"`. Undefined when a side is missing or zero. */
+/**
+ * Parses `"in:out"`, with optional decimals: `"1:1"`, `"1:0.999"`. Undefined if a side is missing or zero.
+ */
 export function parseFixedRate(text: string): FixedRate | undefined {
   const [input, output, ...more] = text.split(":").map((side) => parseDecimal(side, RATE_DECIMALS));
   if (input === undefined || output === undefined || more.length > 0) return undefined;
@@ -23,17 +25,17 @@ export function parseFixedRate(text: string): FixedRate | undefined {
 
 type Sides = { readonly origin: PricedUnit; readonly destination: PricedUnit };
 
-/** What an input buys at the rate, rounded down; smallest units. */
+/** What an input buys at the rate, in base units, rounded down. */
 export function outputAt({ input: per, output: gives }: FixedRate, input: bigint, sides: Sides): bigint {
   return (input * gives * pow10(sides.destination.decimals)) / (per * pow10(sides.origin.decimals));
 }
 
-/** The least input that buys an output at the rate. */
+/** The smallest input that buys an output at the rate. */
 export function inputAt({ input: per, output: gives }: FixedRate, output: bigint, sides: Sides): bigint {
   return divUp(output * per * pow10(sides.origin.decimals), gives * pow10(sides.destination.decimals));
 }
 
-/** How far the rate lies beside the one of the prices, bps, rounded up; never negative. */
+/** How far the rate deviates from prices, bps, rounded up; never negative. */
 export function rateOffBps({ input, output }: FixedRate, { origin, destination }: Sides): bigint {
   const given = output * destination.priceUsd;
   const taken = input * origin.priceUsd;

@@ -7,16 +7,13 @@ import type { ChargedInput, FeesSponsored } from "./fees-sponsored.ts";
 import { outputAt } from "./fixed-rate.ts";
 import { topupCost, topupFee } from "./gas-topup.ts";
 
-/**
- * Everything that decides how much output an input buys. The same facts must be used for a quote's two
- * directions.
- */
+/** All inputs of the price of a trade. Both directions of a quote must use the same facts. */
 export interface PricingFacts {
   readonly origin: PricedUnit;
   readonly destination: PricedUnit;
-  /** The coin that pays for gas on the destination chain. */
+  /** The native token of the destination chain, which pays for gas. */
   readonly destinationNative: PricedUnit;
-  /** Gas of the fill in wei, its margin included. */
+  /** Gas of the fill in wei, including its margin. */
   readonly fillGasCostWei: bigint;
   /** Flat execution fee, USD with 18 decimals. */
   readonly flatUsd: bigint;
@@ -24,17 +21,17 @@ export interface PricingFacts {
   readonly serviceBps: number;
   /** Fee of the integrating app, bps of the input. `serviceBps + appBps` stays below 10000. */
   readonly appBps: number;
-  /** Native coin that the recipient gets beside the output, wei; the input pays for it. Absent: none. */
+  /** Gas top-up of the recipient in wei, paid by the input. Absent: none. */
   readonly topupWei?: bigint;
-  /** Service fee and spread for selling that native coin, bps of its worth. Absent: none. */
+  /** Service fee and spread for selling that native token, bps of its value. Absent: none. */
   readonly topupBps?: number;
-  /** What somebody else pays of the fees. Absent: nothing. */
+  /** What a sponsor pays of the fees. Absent: nothing. */
   readonly sponsored?: FeesSponsored;
 }
 
 /**
- * A priced input. All fees are in smallest units of the input currency, and `input + sponsored = net +
- * execution + service + app + topup` whenever the fees are covered.
+ * A priced input. All fees are in base units of the input currency, and `input + sponsored = net + execution
+ * + service + app + topup` whenever the fees are covered.
  */
 export interface ForwardQuote {
   readonly input: bigint;
@@ -42,13 +39,13 @@ export interface ForwardQuote {
   readonly execution: bigint;
   readonly service: bigint;
   readonly app: bigint;
-  /** What the coin for gas costs that the recipient gets; absent: he gets none. */
+  /** The cost of the gas top-up. Absent: none. */
   readonly topup?: bigint;
-  /** What somebody else pays of the fees; absent: nobody was asked to. */
+  /** What a sponsor pays of the fees. Absent: no sponsor. */
   readonly sponsored?: bigint;
-  /** What is left to convert; 0 when the fees eat the whole input. */
+  /** What is left to convert; 0 if the fees use up the input. */
   readonly net: bigint;
-  /** In smallest units of the output currency. */
+  /** In base units of the output currency. */
   readonly output: bigint;
 }
 
@@ -65,10 +62,9 @@ export function executionFee(facts: PricingFacts): bigint {
 }
 
 /**
- * The exact output of an input. Roundings, each in favour of the service and at most one unit: the execution
- * fee up, the sum of the bps fees up (of it the app gets its part rounded down, the service the rest), the
- * conversion to the output down. Never falls when the input grows: rounding the two bps fees up separately
- * would let both step at once and break that.
+ * The exact output of an input. All rounding favors the service by at most one unit: execution fee up, sum of
+ * the bps fees up (the app's part down, the rest to the service), conversion down. Monotonic: rounding the
+ * two bps fees up separately could raise both at once and break that.
  */
 export function forward(input: bigint, facts: PricingFacts): ForwardQuote {
   const execution = executionFee(facts);
@@ -85,7 +81,7 @@ export function forward(input: bigint, facts: PricingFacts): ForwardQuote {
   return { ...fees, ...forwardWithOthers({ input, execution, topup, rest: rest - topup }, facts) };
 }
 
-/** The same where coin for gas is paid as well, or somebody else pays a part. */
+/** The same with a gas top-up or a sponsor. */
 function forwardWithOthers(
   charged: ChargedInput,
   facts: PricingFacts,

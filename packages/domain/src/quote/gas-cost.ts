@@ -1,14 +1,14 @@
 import { BPS } from "../money/bps.ts";
 import { divUp } from "../money/mul-div.ts";
 
-/** Live price of block space, wei. */
+/** Current gas price, wei. */
 export interface GasPriceFacts {
   readonly baseFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
 }
 
 /**
- * What `gasUnits` cost in wei at the live price, the priority fee at least `minPriorityFeeWei`, raised by
+ * The cost of `gasUnits` in wei at the current price, with at least `minPriorityFeeWei`, raised by
  * `marginBps`, rounded up.
  */
 export function gasCostWei(

@@ -2,12 +2,12 @@ import { BPS, bpsOfUp } from "../money/bps.ts";
 import { convertUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** Native coin that the recipient gets beside the output, in the same transaction. */
+/** Native token that the recipient gets in addition to the output, in the same transaction. */
 export interface GasTopup {
   /** Wei of the destination chain. */
   readonly amount: bigint;
   /**
-   * What the quote charged for it, its fee included, in smallest units of the deposit. Absent: terms stored
+   * What the quote charged for it, including its fee, in base units of the deposit. Absent: terms stored
    * before this field existed.
    */
   readonly charged?: bigint;

@@ -3,57 +3,49 @@ import { pow10 } from "../money/pow10.ts";
 import { amountToUsdDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/**
- * A change of value as the wire writes it: USD with six decimals and percent with two, both negative for a
- * loss.
- */
+/** A change of value in API format: USD with six decimals and percent with two, both negative for a loss. */
 export interface Impact {
   readonly usd: string;
   readonly percent: string;
 }
 
-/** What became of the input's value, in USD and percent of the input. */
+/** How the input's value changed, in USD and percent of the input. */
 export interface TradeImpact {
   readonly totalImpact: Impact;
   /**
-   * The part that is no fee: what swaps cost, converting at the price, and rounding. 0 when nothing is
-   * swapped.
+   * The part that is not a fee: swap costs, conversion at the price, and rounding. 0 if nothing is swapped.
    */
   readonly swapImpact: Impact;
   readonly expandedPriceImpact: {
     readonly swap: { readonly usd: string };
     readonly execution: { readonly usd: string };
     readonly service: { readonly usd: string };
-    /** Same as `service`, under the name that clients of this API family read. */
+    /** Same as `service`, under the name that clients of the API family read. */
     readonly relay: { readonly usd: string };
     readonly app: { readonly usd: string };
     readonly sponsored: { readonly usd: string };
   };
 }
 
-/** The amounts of a trade, in smallest units; fees in the currency that is deposited. */
+/** The amounts of a trade in base units; fees in the deposited currency. */
 export interface TradeAmounts {
   readonly input: bigint;
   readonly execution: bigint;
   readonly service: bigint;
   readonly app: bigint;
-  /**
-   * What somebody else paid of the fees, and what the recipient's coin for gas was taken for; absent:
-   * nothing.
-   */
+  /** The sponsor's payment, and the cost of the gas top-up. Absent: none. */
   readonly sponsored?: bigint | undefined;
   readonly topup?: bigint | undefined;
-  /** Something is swapped, or converted at the price; absent: true. */
+  /** Something is swapped, or converted at the price. Absent: true. */
   readonly hasSwap?: boolean;
   readonly expected: bigint;
 }
 
 /**
- * Values the parts of a trade, each cut to what is written before it is used further: the total is the
- * written value of the output less that of the input, and the swap part is what the written fees do not
- * explain, so the texts add up as they stand. A side without a price (0) says nothing about a loss: then the
- * fees are all that is known.
- * @param deposited the currency that fees are taken in; the input's own without a swap before the deposit
+ * Values the parts of a trade, each truncated to the written text first: the total is the written output less
+ * the written input, and the swap part is what the written fees do not explain, so that the texts add up. If
+ * a side has no price (0), only the fees are known.
+ * @param deposited the currency of the fees; the input's own without a swap before the deposit
  */
 export function tradeImpact(
   trade: TradeAmounts,
@@ -72,7 +64,7 @@ export function tradeImpact(
   const isKnown = origin.priceUsd !== 0n && destination.priceUsd !== 0n;
   const totalUsd = isKnown ? written(trade.expected, destination) + topupUsd - inputUsd : feesUsd;
   const restUsd = totalUsd - feesUsd;
-  // Without a swap the rest is rounding, which clients must not take for the cost of one.
+  // Without a swap the rest is rounding, which clients must not mistake for the cost of a swap.
   const [swapUsd, executionUsd] = trade.hasSwap === false ? [0n, gasUsd + restUsd] : [restUsd, gasUsd];
   return {
     totalImpact: { usd: formatUsd(totalUsd), percent: formatPercent(totalUsd, inputUsd) },
@@ -88,7 +80,7 @@ export function tradeImpact(
   };
 }
 
-/** Whole units of output for one whole unit of input, up to 18 decimals, cut. */
+/** Whole tokens of output per whole token of input, up to 18 decimals, truncated. */
 export function tradeRate(
   input: bigint,
   originDecimals: number,

@@ -8,10 +8,10 @@ import { executionFee } from "./forward.ts";
 import type { PricingFacts } from "./forward.ts";
 
 /**
- * The least input, at least one unit, whose {@link forward} output is at least `output` (positive): exact,
- * not searched. forward(x) >= output means net(x) >= ceil(output in the input currency); and since x -
- * ceil(x*b) = floor(x*(1-b)), net(x) >= n means x >= ceil((n + execution) / (1-b)). What a sponsor pays up to
- * a cap makes of net the lesser of two such functions, so the least input is the greater of their two.
+ * The smallest input, at least one unit, whose {@link forward} output is at least `output` (positive),
+ * computed exactly. forward(x) >= output means net(x) >= ceil(output in the input currency); since x -
+ * ceil(x*b) = floor(x*(1-b)), net(x) >= n means x >= ceil((n + execution) / (1-b)). With a sponsor's cap, net
+ * is the smaller of two such functions, so the result is the larger of their two inputs.
  */
 export function inputFor(output: bigint, facts: PricingFacts): bigint {
   const { sponsored } = facts;
@@ -29,7 +29,7 @@ export function inputFor(output: bigint, facts: PricingFacts): bigint {
   return atLeastOne(free > capped ? free : capped);
 }
 
-/** The least x of which `needed` is left after bps that are rounded up. */
+/** The smallest x that leaves `needed` after bps that are rounded up. */
 function minFor(needed: bigint, bps: number): bigint {
   return needed > 0n ? divUp(needed * BPS, BPS - BigInt(bps)) : 0n;
 }

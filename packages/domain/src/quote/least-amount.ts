@@ -1,16 +1,12 @@
 import type { Soon } from "./soon.ts";
 
-/**
- * An answer that lies this far from where it was looked for is none: pools that do not bear an amount never
- * reach it.
- */
+/** How far from the guess the search goes: pools that cannot fill an amount never reach it. */
 const FARTHEST_FACTOR = 4n;
 const FARTHEST_UNITS = 1_000_000n;
 
 /**
- * The least positive amount for which `reaches` holds, found exactly. `reaches` must hold for every amount
- * above one for which it does. A good `guess` costs two questions. Undefined when it does not hold up to
- * about four times the guess.
+ * The smallest positive amount for which `reaches` holds, found exactly. `reaches` must be monotonic. A good
+ * `guess` costs two calls. Undefined if it does not hold up to about four times the guess.
  */
 export function* minAmount(
   guess: bigint,
@@ -34,7 +30,7 @@ export function* minAmount(
       above = below + stride;
     }
   }
-  // From here on `above` reaches and `below` does not.
+  // Invariant from here on: `above` reaches and `below` does not.
   while (above - below > 1n) {
     const middle = (above + below) / 2n;
     if (yield* reaches(middle)) above = middle;

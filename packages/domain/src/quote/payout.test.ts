@@ -11,17 +11,17 @@ const terms = {
   fillDeadlineMs: 5_000,
 };
 const HONOUR_BPS = 200;
-/** A deposit that was seen and is priced at one moment. */
+/** A deposit that was seen and is priced at the same moment. */
 const at = (nowMs: number) => ({ nowMs, depositSeenAtMs: nowMs });
 
-test("while the quote is firm a price that moved a little does not change what is paid", () => {
+test("a small price move does not change the output while the quote is firm", () => {
   expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, at(1_000))).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
 });
 
-test("what came in the firm time is firm however long its confirmations take", () => {
+test("a deposit seen in the firm time stays firm, however long its confirmations take", () => {
   const times = { nowMs: 4_000, depositSeenAtMs: 1_000 };
   expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, times)).toEqual({
     kind: "pay",
@@ -34,7 +34,7 @@ test("what came in the firm time is firm however long its confirmations take", (
   });
 });
 
-test("a promise without any slippage is kept within what the solver bears, firm or not", () => {
+test("a quote without any slippage is kept within the solver's tolerance, firm or not", () => {
   const destination = { ...terms.destination, minimumAmount: 10_000n };
   expect(
     payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, at(4_000)),
@@ -50,9 +50,9 @@ test("a promise without any slippage is kept within what the solver bears, firm 
   });
 });
 
-test("a firm quote is firm for the quoted deposit; what comes beyond it buys what it buys now", () => {
+test("a firm quote is firm for the quoted deposit only; the excess is converted at current prices", () => {
   const grown = { ...terms, origin: { ...terms.origin, minimumAmount: 900n } };
-  // Ten times the quote, of which the pools bear a little less than in proportion.
+  // Ten times the quote, for which pools pay slightly less than in proportion.
   const paid = (deposited: bigint, repriced: bigint) =>
     payout(grown, { deposited, repriced }, HONOUR_BPS, at(1_000));
   expect(paid(10_000n, 99_000n)).toEqual({ kind: "pay", amount: 99_000n });
@@ -63,14 +63,14 @@ test("a firm quote is firm for the quoted deposit; what comes beyond it buys wha
   });
 });
 
-test("a firm quote is not kept when prices moved further than the solver bears", () => {
+test("a firm quote is not kept if prices moved beyond the solver's tolerance", () => {
   expect(payout(terms, { deposited: 1_000n, repriced: 9_799n }, HONOUR_BPS, at(1_000))).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
   });
 });
 
-test("after the firm time what the deposit buys now is paid, never more than expected, never less than promised", () => {
+test("after the firm time the output follows current prices, between the minimum and the expected amount", () => {
   expect(payout(terms, { deposited: 1_000n, repriced: 9_950n }, HONOUR_BPS, at(1_001))).toEqual({
     kind: "pay",
     amount: 9_950n,
@@ -89,7 +89,7 @@ test("after the firm time what the deposit buys now is paid, never more than exp
   });
 });
 
-test("after the fill deadline everything goes back, whatever the price", () => {
+test("after the fill deadline everything is refunded, whatever the price", () => {
   expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOUR_BPS, at(5_000))).toEqual({
     kind: "pay",
     amount: 10_000n,
@@ -100,7 +100,7 @@ test("after the fill deadline everything goes back, whatever the price", () => {
   });
 });
 
-test("a deposit that buys nothing goes back even when the client allowed any slippage", () => {
+test("a deposit that buys nothing is refunded even if the client allowed any slippage", () => {
   const destination = { ...terms.destination, minimumAmount: 0n };
   expect(
     payout({ ...terms, destination }, { deposited: 1_000n, repriced: 0n }, HONOUR_BPS, at(1_001)),
@@ -110,7 +110,7 @@ test("a deposit that buys nothing goes back even when the client allowed any sli
   });
 });
 
-test("no moment and no price pays outside of the promise", () => {
+test("no time and no price leads to an output outside the guaranteed range", () => {
   const amount = fc.bigInt({ min: 0n, max: 20_000n });
   fc.assert(
     fc.property(amount, amount, amount, fc.nat(10_000), fc.nat(6_000), (a, b, repriced, honourBps, nowMs) => {
@@ -128,10 +128,10 @@ test("no moment and no price pays outside of the promise", () => {
   );
 });
 
-/** A swap comes before the deposit: at least 950 and some 1000 are deposited. */
+/** A swap comes before the deposit: at least 950 and about 1000 are deposited. */
 const swapped = { ...terms, origin: { ...terms.origin, minimumAmount: 950n } };
 
-test("what is expected follows what the swap brought, and never falls below the promise", () => {
+test("the expected output follows the swap's result, and never falls below the minimum", () => {
   expect(expectedFor(swapped, 1_000n)).toBe(10_000n);
   expect(expectedFor(swapped, 1_001n)).toBe(10_010n);
   expect(expectedFor(swapped, 999n)).toBe(9_990n);
@@ -139,7 +139,7 @@ test("what is expected follows what the swap brought, and never falls below the 
   expect(expectedFor({ ...swapped, origin: { ...swapped.origin, amount: 1_003n } }, 1_004n)).toBe(10_009n);
 });
 
-test("what a swap brings beyond what was expected is the recipient's, or the solver's where the client wants the output exact", () => {
+test("what a swap yields beyond the expected amount is the recipient's, or the solver's for an exact output", () => {
   const pays = (exact: typeof swapped & { surplusToSolver?: true }, repriced: bigint) =>
     payout(exact, { deposited: 1_100n, repriced }, HONOUR_BPS, at(1_000));
   expect(pays(swapped, 11_000n)).toEqual({ kind: "pay", amount: 11_000n });
@@ -152,7 +152,7 @@ test("what a swap brings beyond what was expected is the recipient's, or the sol
   });
 });
 
-test("an exact output is kept for a deposit within its range while the solver bears it, and a larger one buys more", () => {
+test("an exact output is kept for a deposit within its range and the solver's tolerance, and a larger one buys more", () => {
   const exact = { ...swapped, destination: { ...swapped.destination, minimumAmount: 10_000n } };
   const pays = (deposited: bigint, repriced: bigint) =>
     payout(exact, { deposited, repriced }, HONOUR_BPS, at(4_000));
@@ -163,7 +163,7 @@ test("an exact output is kept for a deposit within its range while the solver be
   expect(pays(1_010n, 9_990n)).toEqual({ kind: "pay", amount: 10_000n });
 });
 
-test("whatever a swap brings, what is paid keeps the promise and costs no more than is borne, and more that comes promises no less", () => {
+test("whatever a swap yields, the output keeps the minimum, costs no more than tolerated, and grows with the deposit", () => {
   const amount = fc.bigInt({ min: 1n, max: 20_000n });
   fc.assert(
     fc.property(
@@ -198,7 +198,7 @@ test("whatever a swap brings, what is paid keeps the promise and costs no more t
   );
 });
 
-test("a refund is the deposit less its gas, the gas rounded up into the deposit's currency", () => {
+test("a refund is the deposit less its gas, rounded up in the deposit's currency", () => {
   const native = { decimals: 18, priceUsd: 2_000n * pow10(18) };
   const usdc = { decimals: 6, priceUsd: pow10(18) };
   expect(refundAmount(1_000_000n, 500_000_001n, native, usdc)).toEqual({

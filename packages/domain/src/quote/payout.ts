@@ -7,21 +7,21 @@ export type Payout =
   | { readonly kind: "pay"; readonly amount: bigint }
   | { readonly kind: "refund"; readonly reason: "SLIPPAGE" | "TTL_EXPIRED" };
 
-/** The two moments that matter, ms since epoch. */
+/** The two times that matter, ms since epoch. */
 export interface PayoutTimes {
   readonly nowMs: number;
   /**
-   * When the deposit was first seen in a block: what came in time is served in time, however many
-   * confirmations it then waits for.
+   * When the deposit was first seen in a block: a deposit in time stays in time, however many confirmations
+   * it then waits for.
    */
   readonly depositSeenAtMs: number;
 }
 
-/** What came, and what it buys. */
+/** The deposit and what it buys. */
 export interface PricedDeposit {
-  /** Smallest units of the deposit's currency. */
+  /** Base units of the deposit's currency. */
   readonly deposited: bigint;
-  /** The forward output of all of it at live prices, smallest units of the output. */
+  /** The forward output of all of it at current prices, base units of the output. */
   readonly repriced: bigint;
 }
 
@@ -32,12 +32,12 @@ export type PromiseTerms = Pick<
 >;
 
 /**
- * What to pay now. For a deposit that came while the quote was firm the expected amount is paid as long as
- * that costs the solver at most `honourBps`; what exceeds the quoted deposit was promised no price, so that a
- * small quote is no firm quote for any size. Else what the deposit buys now, never more than expected. A
- * promise that leaves no other choice (its minimum is what was expected) is kept within `honourBps` whenever
- * the deposit came. Below the promised minimum, or when it buys nothing at all, the deposit goes back. What
- * is expected follows the deposit: see {@link expectedFor}.
+ * What to pay now. A deposit that came while the quote was firm gets the expected amount if that costs the
+ * solver at most `honourBps`; the excess over the quoted deposit has no guaranteed price, so that a small
+ * quote is not firm for any size. Otherwise it gets what it buys now, at most the expected amount.
+ * A quote whose minimum is the expected amount is kept within `honourBps` even after the firm time. Below the
+ * minimum, or if it buys nothing, the deposit is refunded. The expected amount follows the deposit: see
+ * {@link expectedFor}.
  */
 export function payout(
   terms: PromiseTerms,
@@ -60,10 +60,9 @@ export function payout(
 }
 
 /**
- * What the quote promised for a deposit of this size. A swap before the deposit may bring more or less than
- * was quoted: the expected output grows and falls with it in proportion, rounded down, and never below the
- * promised minimum, which no deposit that is filled changes. More than expected is the solver's only where
- * the client asked for it.
+ * The expected output for a deposit of this size. A swap before the deposit may yield more or less than
+ * quoted: the expected output scales with it, rounded down, but never falls below the minimum. The solver
+ * keeps a surplus only if the client requested that.
  */
 export function expectedFor(
   {

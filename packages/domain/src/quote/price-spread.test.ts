@@ -76,7 +76,7 @@ test("refuses two stablecoins one of whose prices is contradicted", () => {
   ).toEqual({ kind: "disputed", priceId: "usd-coin", by: "pool" });
 });
 
-test("one price is believed unless it is disputed, or volatile and too old", () => {
+test("a single price is trusted unless it is disputed, or volatile and too old", () => {
   expect(priceDoubt(eth, aged(MAX_AGE_MS), MAX_AGE_MS)).toBeUndefined();
   expect(priceDoubt(usdc, aged(10 * MAX_AGE_MS), MAX_AGE_MS)).toBeUndefined();
   expect(priceDoubt(eth, aged(MAX_AGE_MS + 1), MAX_AGE_MS)).toMatchObject({ kind: "tooOld" });

@@ -3,15 +3,15 @@ import { isOneAsset, pairClassOf } from "./fee-policy.ts";
 
 /** How far a price can be trusted at this moment. */
 export interface PriceReading {
-  /** How long ago the price was true, by its source. */
+  /** How old the price is by its source's timestamp. */
   readonly ageMs: number;
-  /** Standard deviation of the price over one minute, bps, measured from the latest readings. */
+  /** Standard deviation of the price over one minute, bps, measured from recent readings. */
   readonly volatilityBps: number;
-  /** Where a second source or a pool contradicts the price, which one. */
+  /** The second source or pool that contradicts the price, if any. */
   readonly disputedBy?: "second source" | "pool";
 }
 
-/** Why a price must not decide how much of one asset another one is worth. */
+/** Why a price must not be used to convert between assets. */
 export type PriceDoubt =
   | { readonly kind: "disputed"; readonly priceId: string; readonly by: string }
   | { readonly kind: "tooOld"; readonly priceId: string; readonly ageMs: number }
@@ -21,20 +21,20 @@ export type PriceDoubt =
 export type PairSpread = { readonly kind: "spread"; readonly bps: number } | PriceDoubt;
 
 /**
- * Standard deviation over one minute that is assumed at least, bps: a calm minute says little about the next.
- * 60 % a year are 8 bps a minute.
+ * Minimum assumed standard deviation over one minute, bps: a calm minute says little about the next. 60 % per
+ * year is 8 bps per minute.
  */
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
 
-/** A pair that would pay a wider spread has no price to trade at. */
+/** A pair with a wider spread cannot be priced. */
 const MAX_SPREAD_BPS = 1_000;
 
 /** Standard deviations of the price move that the spread covers. */
 const DEVIATIONS = 2;
 
 /**
- * Undefined when the price can be believed.
- * @param maxVolatileAgeMs an older price of a currency that is not a stablecoin is not used
+ * Undefined if the price can be trusted.
+ * @param maxVolatileAgeMs maximum price age of a currency that is not a stablecoin
  */
 export function priceDoubt(
   { priceId, class: currencyClass }: Pick<Currency, "priceId" | "class">,
@@ -48,8 +48,8 @@ export function priceDoubt(
 
 /**
  * Spread for the age of two prices, bps: `2 × volatility × sqrt(age in minutes)` of each asset (a random
- * walk), added up. Whoever sees the market earlier than the price source would otherwise hold an option that
- * costs nothing. One asset on two chains needs none: its price cancels out.
+ * walk), summed. Without it, anyone who sees the market before the price source would hold a free option. One
+ * asset on two chains needs none: its price cancels out.
  * @param maxVolatileAgeMs see {@link priceDoubt}
  */
 export function pairSpread(

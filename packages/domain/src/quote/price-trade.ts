@@ -5,16 +5,16 @@ import type { ForwardQuote, PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
 import { formatAmount } from "../money/decimal-text.ts";
 
-/** A priced trade: `expected` is what the recipient is to get. */
+/** A priced trade; `expected` is what the recipient should get. */
 export interface PricedTrade extends ForwardQuote {
   readonly expected: bigint;
 }
 
 /**
- * Prices `amount`: the input of an EXACT_INPUT, the wanted output of the two other trade types, for which the
- * input is the least that yields it. The output types expect exactly what was asked, although the least input
- * may yield some smallest units more (an input has coarser steps than its output).
- * @throws ServiceError AMOUNT_TOO_LOW when the input does not cover the fees and one unit of output.
+ * Prices `amount`: the input of an EXACT_INPUT, or the output of the two other trade types, for which it
+ * finds the smallest input. The output types expect exactly the requested amount, although the input may
+ * yield a few units more (an input has coarser steps than its output).
+ * @throws ServiceError AMOUNT_TOO_LOW if the input does not cover the fees and one unit of output
  */
 export function priceTrade(
   tradeType: TradeType,
@@ -31,7 +31,7 @@ export function priceTrade(
   throw amountBelowFees(amount, inputFor(1n, facts), { decimals: facts.origin.decimals, symbol });
 }
 
-/** @param minimum the input that would cover them; undefined when no swap could tell it */
+/** @param minimum the input that would cover them; undefined if no swap can compute it */
 export function amountBelowFees(
   amount: bigint,
   minimum: bigint | undefined,

@@ -27,7 +27,7 @@ const someFacts: fc.Arbitrary<PricingFacts> = fc.record({
 });
 const anAmount = fc.bigInt({ min: 1n, max: 10n ** 30n });
 
-test("the input computed for an output is the least that yields it", () => {
+test("the input for an output is the smallest that yields it", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, output) => {
       const input = inputFor(output, facts);
@@ -53,7 +53,7 @@ test("an input that covers its fees is divided into them and the net without a r
       const { execution, service, app, net, output } = forward(input, facts);
       if (net > 0n) expect(net + execution + service + app).toBe(input);
       else expect(output).toBe(0n);
-      // Whatever the output is worth never exceeds what was left of the input.
+      // The output is never worth more than what was left of the input.
       expect(amountToUsdDown(output, facts.destination) <= amountToUsdDown(net, facts.origin)).toBe(true);
     }),
   );
@@ -71,7 +71,7 @@ const facts: PricingFacts = {
   appBps: 0,
 };
 
-test("a hundred dollars pay flat fee, gas and six basis points, and buy the rest", () => {
+test("a hundred dollars pay flat fee, gas and 6 bps, and buy the rest", () => {
   expect(forward(100_000_000n, facts)).toEqual({
     input: 100_000_000n,
     execution: 40_000n,
@@ -82,7 +82,7 @@ test("a hundred dollars pay flat fee, gas and six basis points, and buy the rest
   });
 });
 
-test("an exact input below its fees is refused and told the least amount that works", () => {
+test("refuses an exact input below its fees and names the minimum", () => {
   let refusal: unknown;
   try {
     priceTrade("EXACT_INPUT", 40_000n, facts, "USDC");
@@ -90,14 +90,14 @@ test("an exact input below its fees is refused and told the least amount that wo
     refusal = error;
   }
   expect(refusal).toBeInstanceOf(ServiceError);
-  const { code, facts: told } = refusal as ServiceError;
+  const { code, facts: refusalFacts } = refusal as ServiceError;
   expect(code).toBe("AMOUNT_TOO_LOW");
-  const least = BigInt((told.data as { minimumAmount: string }).minimumAmount);
-  expect(priceTrade("EXACT_INPUT", least, facts, "USDC").expected > 0n).toBe(true);
-  expect(() => priceTrade("EXACT_INPUT", least - 1n, facts, "USDC")).toThrow(ServiceError);
+  const minimum = BigInt((refusalFacts.data as { minimumAmount: string }).minimumAmount);
+  expect(priceTrade("EXACT_INPUT", minimum, facts, "USDC").expected > 0n).toBe(true);
+  expect(() => priceTrade("EXACT_INPUT", minimum - 1n, facts, "USDC")).toThrow(ServiceError);
 });
 
-test("the output trade types expect exactly what was asked", () => {
+test("the output trade types expect exactly the requested amount", () => {
   for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
     const trade = priceTrade(tradeType, 123_456_789_012_345n, facts, "USDC");
     expect(trade.expected).toBe(123_456_789_012_345n);
@@ -105,7 +105,7 @@ test("the output trade types expect exactly what was asked", () => {
   }
 });
 
-test("the promised minimum is the expected amount less slippage, rounded towards the user, and never less for an exact output", () => {
+test("the guaranteed minimum is the expected amount less slippage, rounded up, and never less for an exact output", () => {
   expect(minimumOutput("EXACT_INPUT", 1_001n, 50)).toBe(996n);
   expect(minimumOutput("EXPECTED_OUTPUT", 10_000n, 100)).toBe(9_900n);
   expect(minimumOutput("EXPECTED_OUTPUT", 10_000n, 0)).toBe(10_000n);

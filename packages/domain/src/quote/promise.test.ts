@@ -18,7 +18,7 @@ const facts: PricingFacts = {
   appBps: 0,
 };
 
-test("named slippage is divided like the automatic one, and never exceeds what was named", () => {
+test("the client's slippage is divided like the automatic one, and never exceeded", () => {
   expect(splitSlippage(undefined, { origin: 30, destination: 50 })).toEqual({ origin: 30, destination: 50 });
   expect(splitSlippage(80, { origin: 30, destination: 50 })).toEqual({ origin: 30, destination: 50 });
   expect(splitSlippage(1, { origin: 30, destination: 50 })).toEqual({ origin: 0, destination: 1 });
@@ -33,7 +33,7 @@ test("named slippage is divided like the automatic one, and never exceeds what w
 const deposit = fc.bigInt({ min: 1_000_000n, max: 10n ** 13n });
 const bps = fc.integer({ min: 0, max: 3_000 });
 
-test("at unchanged prices every deposit from the least one on keeps the promise, after what may slip behind it", () => {
+test("at unchanged prices every deposit from the minimum on keeps the promise, after the slippage of the fill", () => {
   fc.assert(
     fc.property(deposit, bps, bps, fc.bigInt(0n, 1000n), (whole, origin, destination, part) => {
       const paid = forward(whole, facts).output;
@@ -53,7 +53,7 @@ test("at unchanged prices every deposit from the least one on keeps the promise,
   );
 });
 
-test("through an exchange in the fill the least deposit buys what is needed too", () => {
+test("the minimum deposit also buys enough through a swap in the fill", () => {
   const pool = { reserve0: 10n ** 22n, reserve1: 10n ** 25n, feeBps: 30n };
   fc.assert(
     fc.property(deposit, bps, bps, (whole, origin, destination) => {
@@ -76,7 +76,7 @@ test("through an exchange in the fill the least deposit buys what is needed too"
   );
 });
 
-test("without slippage the promise is what is expected, and no less may be deposited", () => {
+test("without slippage the minimum is the expected amount, and the deposit must be exact", () => {
   const exact = {
     tradeType: "EXACT_INPUT",
     slippage: { origin: 0, destination: 0 },
@@ -90,7 +90,7 @@ test("without slippage the promise is what is expected, and no less may be depos
   });
 });
 
-test("an exact output is promised whole, from the least deposit on from which it is still borne", () => {
+test("an exact output is guaranteed in full, from the smallest deposit that the solver still accepts", () => {
   const expected = 10n ** 16n;
   const needed = inputFor(expected, facts);
   const promise = (origin: number, honourBps: number) =>
@@ -107,15 +107,15 @@ test("an exact output is promised whole, from the least deposit on from which it
     );
   const { minimumAmount, minDeposit } = promise(1_000, 15);
   expect(minimumAmount).toBe(expected);
-  const bears = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
-  expect(bears(minDeposit)).toBe(true);
-  expect(bears(minDeposit - 1n)).toBe(false);
-  // What the client allows on the origin bounds it as well.
+  const accepts = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
+  expect(accepts(minDeposit)).toBe(true);
+  expect(accepts(minDeposit - 1n)).toBe(false);
+  // The client's slippage on the origin bounds it as well.
   expect(promise(0, 15).minDeposit).toBe(needed);
   expect(promise(5, 100).minDeposit).toBe(bpsOfUp(needed, 9_995));
 });
 
-test("everything may slip when everything was allowed to, but nothing is bought with nothing", () => {
+test("with unlimited slippage everything may slip, but a zero deposit buys nothing", () => {
   const paid = forward(5_000_000n, facts).output;
   const { minimumAmount, minDeposit } = swappedPromise(
     {

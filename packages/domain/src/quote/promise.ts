@@ -5,18 +5,16 @@ import type { PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
 import { minimumOutput } from "./minimum-amount.ts";
 
-/**
- * How far a route may fall short, bps: `origin` until the deposit, `destination` from there to the recipient.
- */
+/** Slippage of a route in bps: `origin` up to the deposit, `destination` from there to the recipient. */
 export interface SlippageBps {
   readonly origin: number;
   readonly destination: number;
 }
 
 /**
- * Divides the slippage that a client allows between the two sides, in proportion to what each would be given
- * without a word from him, rounded towards the destination. Without an exchange before the deposit nothing
- * can slip there. Undefined: chosen by the service, at most everything.
+ * Divides the client's slippage between the two sides in proportion to their automatic slippage, rounded
+ * toward the destination. Without a swap before the deposit the origin gets none. Undefined: the automatic
+ * slippage, at most 100 %.
  */
 export function splitSlippage(askedBps: number | undefined, automatic: SlippageBps): SlippageBps {
   const sum = automatic.origin + automatic.destination;
@@ -31,35 +29,35 @@ export function splitSlippage(askedBps: number | undefined, automatic: SlippageB
   return { origin, destination: askedBps - origin };
 }
 
-/** What a promise is made of. */
+/** The facts that a promise depends on. */
 export interface PromiseFacts {
   readonly tradeType: TradeType;
-  /** What the recipient is to get. */
+  /** The recipient's expected output. */
   readonly expected: bigint;
-  /** What is to be deposited, and what of it the solver pays with. */
+  /** The expected deposit, and what the solver pays with for it. */
   readonly deposit: bigint;
   readonly paid: bigint;
   readonly slippage: SlippageBps;
-  /** How far what a deposit buys may lie below an exact output that is paid all the same, bps. */
+  /** How far the value of a deposit may be below an exact output that is still paid, bps. */
   readonly honourBps: number;
 }
 
-/** What a quote promises when a swap comes before the deposit. */
+/** What a quote guarantees when a swap comes before the deposit. */
 export interface SwappedPromise {
   readonly minimumAmount: bigint;
-  /** What the least deposit must still buy, before what may slip after it. */
+  /** What the minimum deposit must still buy, before the slippage of the fill. */
   readonly neededOutput: bigint;
-  /** The least deposit that buys it as far as pricing alone tells, at most the one that is expected. */
+  /** The smallest deposit that buys it according to pricing alone, at most the expected one. */
   readonly minDeposit: bigint;
 }
 
 /**
  * The promise of a route with a swap before its deposit. The output may fall short by both sides' slippage
- * together; the least deposit is the least from which, at unchanged prices, the promise can still be kept
- * after what may slip behind it, flat fees included. An exact output may not fall short at all: its least
- * deposit is the least from which it is still borne, or the one that the slippage allows, whichever is more.
- * A fill's exchange gives of a part of its input at least that part of its output, because pools get dearer
- * with size: so the deposit is scaled with the output.
+ * together; the minimum deposit is the smallest that, at unchanged prices, still keeps the promise after the
+ * slippage of the fill, flat fees included.
+ * An exact output may not fall short: its minimum deposit is the smallest that the solver still accepts or
+ * that the slippage allows, whichever is larger. Scaling the deposit with the output is safe, because pools
+ * get more expensive with size.
  */
 export function swappedPromise(
   { tradeType, expected, deposit, paid, slippage, honourBps }: PromiseFacts,
@@ -79,8 +77,7 @@ export function swappedPromise(
 }
 
 /**
- * The least deposit whose pricing gives that part of `paid` which `output` is of `expected`; never more than
- * `deposit`, never nothing.
+ * The smallest deposit that yields the share `output` / `expected` of `paid`; between one unit and `deposit`.
  */
 export function minDepositFor(
   output: bigint,
@@ -88,6 +85,6 @@ export function minDepositFor(
   facts: PricingFacts,
 ): bigint {
   if (output >= expected) return deposit;
-  const least = inputFor(divUp(paid * output, expected), facts);
-  return least < deposit ? least : deposit;
+  const smallest = inputFor(divUp(paid * output, expected), facts);
+  return smallest < deposit ? smallest : deposit;
 }

@@ -2,12 +2,12 @@ import { convertUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
 /**
- * What goes back of a deposit, in smallest units of its currency. `gasFee` is what the refund transaction
- * costs.
+ * What is refunded of a deposit, in base units of its currency. `gasFee` is the cost of the refund
+ * transaction.
  */
 export type RefundAmount =
   | { readonly kind: "refund"; readonly amount: bigint; readonly gasFee: bigint }
-  /** The gas costs as much as the deposit or more: nothing can go back. */
+  /** The gas costs at least as much as the deposit: nothing can be refunded. */
   | { readonly kind: "tooLow"; readonly gasFee: bigint };
 
 /** The deposit minus the gas of its refund, the gas converted into the deposit's currency and rounded up. */

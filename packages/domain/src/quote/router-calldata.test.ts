@@ -22,36 +22,33 @@ const [a, b, c]: readonly [Address, Address, Address] = [
 ];
 const id: Hex = `0x${"0d".repeat(32)}`;
 
-test.each([0, 1, 3, 32, 33, 64])(
-  "calls with %i bytes of data are written as an ABI encoder writes them",
-  (bytes) => {
-    const calls = [
-      { to: a, data: `0x${"7e".repeat(bytes)}` as Hex, value: 5n },
-      { to: b, data: "0x" as Hex, value: 0n },
-    ];
-    const args = calls.map((call) => ({ ...call, allowFailure: false }));
-    for (const list of [calls, calls.slice(0, 1), []])
-      for (const refundTokens of [[], [b, c]]) {
-        const job = { calls: list, refundTo: c, refundTokens };
-        expect(multicallCalldata(job)).toBe(
-          encodeFunctionData({
-            abi,
-            functionName: "multicall",
-            args: [args.slice(0, list.length), c, refundTokens],
-          }),
-        );
-        expect(pullAndRouteCalldata(a, 10n ** 30n, job)).toBe(
-          encodeFunctionData({
-            abi,
-            functionName: "pullAndRoute",
-            args: [a, 10n ** 30n, args.slice(0, list.length), c, refundTokens],
-          }),
-        );
-      }
-  },
-);
+test.each([0, 1, 3, 32, 33, 64])("encodes calls with %i bytes of data like an ABI encoder", (bytes) => {
+  const calls = [
+    { to: a, data: `0x${"7e".repeat(bytes)}` as Hex, value: 5n },
+    { to: b, data: "0x" as Hex, value: 0n },
+  ];
+  const args = calls.map((call) => ({ ...call, allowFailure: false }));
+  for (const list of [calls, calls.slice(0, 1), []])
+    for (const refundTokens of [[], [b, c]]) {
+      const job = { calls: list, refundTo: c, refundTokens };
+      expect(multicallCalldata(job)).toBe(
+        encodeFunctionData({
+          abi,
+          functionName: "multicall",
+          args: [args.slice(0, list.length), c, refundTokens],
+        }),
+      );
+      expect(pullAndRouteCalldata(a, 10n ** 30n, job)).toBe(
+        encodeFunctionData({
+          abi,
+          functionName: "pullAndRoute",
+          args: [a, 10n ** 30n, args.slice(0, list.length), c, refundTokens],
+        }),
+      );
+    }
+});
 
-test("what the router is told to do with its balance is written as an ABI encoder writes it", () => {
+test("encodes the router's calls to itself like an ABI encoder", () => {
   expect(routerCalls.depositBalance(a, b, c, 7n, id)).toBe(
     encodeFunctionData({ abi, functionName: "depositBalance", args: [a, b, c, 7n, id] }),
   );

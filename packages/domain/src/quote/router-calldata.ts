@@ -1,6 +1,6 @@
 import type { Address, Hex, Hex32 } from "../ids/hex.ts";
 
-/** A call that the router makes; what reverts in it reverts everything. */
+/** A call that the router makes; if it reverts, everything reverts. */
 export interface RouterCall {
   readonly to: Address;
   readonly data: Hex;
@@ -8,11 +8,11 @@ export interface RouterCall {
   readonly value: bigint;
 }
 
-/** What the router is to do with what it was given, and to whom the rest goes. */
+/** What the router does with the funds it was given, and who gets the rest. */
 export interface RouterJob {
   readonly calls: readonly RouterCall[];
   readonly refundTo: Address;
-  /** Tokens whose rest goes to `refundTo`; the native coin always does, and so does a pulled token. */
+  /** Tokens whose rest goes to `refundTo`; native tokens and a pulled token always do. */
   readonly refundTokens: readonly Address[];
 }
 
@@ -41,7 +41,7 @@ export function pullAndRouteCalldata(
   return `0x13d31444${head}${list}${addressesOf(refundTokens)}`;
 }
 
-/** Calls that the router makes to itself in a multicall; each takes all that it has. */
+/** Calls that the router makes to itself in a multicall; each uses its whole balance. */
 export const routerCalls = {
   /**
    * `depositBalance(address depository, address depositor, address currency, uint256 minimum, bytes32 id)`.
@@ -72,10 +72,7 @@ export const routerCalls = {
 const WORD = 32;
 const TWELVE_ZERO_BYTES = "0".repeat(24);
 
-/**
- * An array of `(address to, bytes data, uint256 value, bool allowFailure)`, as its place in the calldata
- * holds it.
- */
+/** Encodes an array of `(address to, bytes data, uint256 value, bool allowFailure)` for calldata. */
 function callsOf(calls: readonly RouterCall[]): string {
   const tuples = calls.map(tupleOf);
   let offset = calls.length * WORD;

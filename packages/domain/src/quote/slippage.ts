@@ -2,7 +2,7 @@ import { formatPercent, formatUsd } from "../money/decimal-text.ts";
 import { amountToUsdDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** How far one side may fall short: USD, smallest units, percent. */
+/** How far one side may fall short: USD, base units, percent. */
 export interface SlippageSide {
   readonly usd: string;
   readonly value: string;
@@ -17,7 +17,7 @@ export interface SlippageDetails {
   readonly total: string;
 }
 
-/** What one side leaves open: so much may be missing of so much, smallest units. */
+/** The slippage of one side: the possible shortfall of a total, base units. */
 export interface Shortfall {
   readonly missing: bigint;
   readonly of: bigint;
@@ -26,10 +26,7 @@ export interface Shortfall {
 
 const NONE: SlippageSide = { usd: "0.000000", value: "0", percent: "0.00" };
 
-/**
- * What the promise of a trade leaves open. Undefined: there is no swap on the origin, nothing can fall short
- * there.
- */
+/** The slippage of a trade. Undefined on the origin without a swap there, where nothing can fall short. */
 export function slippageDetails(
   totalBps: number,
   destination: Shortfall,

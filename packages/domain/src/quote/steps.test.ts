@@ -74,7 +74,7 @@ test("a native deposit is one transaction that carries the value", () => {
   ]);
 });
 
-test("a token with a short allowance is approved exactly, without a check, before it is deposited with one", () => {
+test("approves exactly the amount, without a check, before a token deposit with one", () => {
   const steps = depositSteps({ ...facts, allowance: 1_499_999n });
   expect(steps.map((step) => step.id)).toEqual(["approve", "deposit"]);
   const [approval, paid] = steps.map((step) => step.items[0]!);
@@ -97,7 +97,7 @@ test("a sufficient allowance needs no approval, and the deposit's gas is known",
   expect(steps[0]!.items[0]!.data.gas).toBe("120000");
 });
 
-test("a token that refuses to change an allowance has it reset first, only when one stands in the way", () => {
+test("resets a non-zero allowance first for a token that refuses to change it", () => {
   const quirky = { ...facts, resetsApproval: true };
   const data = (allowance: bigint) =>
     depositSteps({ ...quirky, allowance }).map((step) => step.items[0]!.data.data);
@@ -118,7 +118,7 @@ test("an implicit token deposit is one transfer to the depository that ends with
   });
 });
 
-test("a send pays the recipient directly: tokens with the request id after the calldata, the native token with it as calldata", () => {
+test("a send pays the recipient directly: tokens with the request id after the calldata, native tokens with it as calldata", () => {
   const transfer = encodeFunctionData({ abi, functionName: "transfer", args: [recipient, 1_500_000n] });
   const send: SendFacts = { ...facts, recipient, toContract: false, router: depository };
   const [tokens] = sendSteps(send);
@@ -152,7 +152,7 @@ test("a send pays the recipient directly: tokens with the request id after the c
   });
 });
 
-test("every step names the request and is still to be done", () => {
+test("every step names the request and is incomplete", () => {
   for (const step of [
     ...depositSteps(facts),
     ...sendSteps({ ...facts, recipient, toContract: false, router: depository }),
@@ -171,7 +171,7 @@ test("the gas of a deposit counts every transaction it takes", () => {
   expect(depositGas({ ...facts, currency: NATIVE_CURRENCY })).toBe(30_000n);
 });
 
-test("where gas cannot be told beforehand no step names any", () => {
+test("steps name no gas where it cannot be estimated beforehand", () => {
   for (const currency of [NATIVE_CURRENCY, token] as const)
     for (const step of depositSteps({ ...facts, currency, tellsGas: false }))
       for (const { data } of step.items) expect(data).not.toHaveProperty("gas");
@@ -188,7 +188,7 @@ const routed: RoutedFacts = {
   allowance: 0n,
 };
 
-test("a transaction through the router is approved to the proxy, and to nobody else", () => {
+test("approves a token only for the proxy in a transaction through the router", () => {
   const [approval, swap] = routedSteps(routed);
   expect([approval!.id, swap!.id]).toEqual(["approve", "swap"]);
   expect(approval!.items[0]!.data.data).toBe(
@@ -200,7 +200,7 @@ test("a transaction through the router is approved to the proxy, and to nobody e
   expect(routedGas(routed)).toBe(246_000n);
 });
 
-test("a transaction through the router with the native coin carries it and needs no approval", () => {
+test("a transaction through the router with native tokens carries the value and needs no approval", () => {
   const native = { ...routed, id: "deposit", currency: NATIVE_CURRENCY } as const;
   const [deposited, ...more] = routedSteps(native);
   expect(more).toEqual([]);

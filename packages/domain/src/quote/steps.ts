@@ -22,19 +22,19 @@ export interface StepGas {
   readonly sendNativeToContract: bigint;
 }
 
-/** What every step needs to know of the payment. */
+/** The facts of the payment that every step needs. */
 export interface StepPayment {
   readonly requestId: RequestId;
   readonly chainId: number;
   readonly user: Address;
-  /** Zero address = native. */
+  /** Zero address = native token. */
   readonly currency: Address;
   readonly symbol: string;
   /** Shown to the user, e.g. `1.5`. */
   readonly amountFormatted: string;
   readonly amount: bigint;
   readonly gas: StepGas;
-  /** False: the gas of this chain cannot be told beforehand, and steps name none. */
+  /** False: gas on this chain cannot be estimated beforehand, and steps name none. */
   readonly tellsGas: boolean;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -46,25 +46,25 @@ export interface DepositFacts extends StepPayment {
   readonly depository: Address;
   /** False: an ERC-20 is paid by one plain transfer that carries the order id, without an approval. */
   readonly explicitDeposit: boolean;
-  /** What the depository may take already. */
+  /** The current allowance of the depository. */
   readonly allowance: bigint;
   /** The token refuses to change one non-zero allowance into another. */
   readonly resetsApproval: boolean;
 }
 
 /**
- * A transaction through the router: an exchange whose output is deposited, or paid to the recipient. `amount`
- * is what is taken of the user, `currency` what he pays with.
+ * A transaction through the router: a swap whose output is deposited or paid to the recipient. The user pays
+ * `amount` of `currency`.
  */
 export interface RoutedFacts extends StepPayment {
   readonly id: "deposit" | "swap";
-  /** What it does, for the user. */
+  /** Its description for the user. */
   readonly description: string;
   readonly to: Address;
   readonly data: Hex;
   /** Gas units of the transaction. */
   readonly gasUnits: bigint;
-  /** Pulls tokens from the user; what it may take already. */
+  /** The contract that pulls tokens from the user, and its current allowance. */
   readonly approvalProxy: Address;
   readonly allowance: bigint;
   readonly resetsApproval: boolean;
@@ -73,15 +73,14 @@ export interface RoutedFacts extends StepPayment {
 /** A direct payment to the recipient on one chain. */
 export interface SendFacts extends StepPayment {
   readonly recipient: Address;
-  /** Has code, which may refuse calldata. */
+  /** The recipient has code, which may refuse calldata. */
   readonly toContract: boolean;
   readonly router: Address;
 }
 
 /**
- * Wallets take a step's gas as the limit, and tokens in the wild (proxies, hooks) as well as recipients that
- * are contracts use more than the ones measured: a limit that is too high costs nothing, one that is too low
- * loses the whole fee.
+ * Wallets use a step's gas as the limit, and real tokens (proxies, hooks) and contract recipients use more
+ * than measured: a limit that is too high costs nothing, one that is too low wastes the whole fee.
  */
 const LIMIT_FACTOR = 2n;
 
@@ -97,7 +96,7 @@ export interface StepTransaction {
   readonly data: Hex;
   readonly value: string;
   readonly chainId: number;
-  /** Limit for the wallet. Absent when it cannot be estimated before an earlier step was carried out. */
+  /** Limit for the wallet. Absent if it cannot be estimated before an earlier step is done. */
   readonly gas?: string;
   readonly maxFeePerGas: string;
   readonly maxPriorityFeePerGas: string;
@@ -106,7 +105,10 @@ export interface StepTransaction {
 export interface TransactionItem {
   readonly status: "incomplete";
   readonly data: StepTransaction;
-  /** An approval has none: a client that finds one waits there for the fill, before it ever deposited. */
+  /**
+   * Absent for an approval: a client that finds a check would wait for the fill there, before it ever
+   * deposited.
+   */
   readonly check?: StepCheck;
 }
 
@@ -117,16 +119,16 @@ interface StepWords {
   readonly depositAddress: string;
 }
 
-/** Transactions for the user's wallet, in the shape of the wire. */
+/** Transactions for the user's wallet, in API format. */
 export interface TransactionStep extends StepWords {
   readonly id: "approve" | "deposit" | "swap" | "send";
   readonly kind: "transaction";
   readonly items: TransactionItem[];
 }
 
-/** Something that the user signs and posts, and the service carries out. */
+/** Something that the user signs and posts, and the service submits. */
 export interface SignatureStep extends StepWords {
-  /** Across chains, and on one. */
+  /** Across chains, and on one chain. */
   readonly id: "authorize1" | "authorize2";
   readonly kind: "signature";
   readonly items: SignatureItem[];
@@ -134,7 +136,7 @@ export interface SignatureStep extends StepWords {
 
 export type QuoteStep = TransactionStep | SignatureStep;
 
-/** EIP-712 data as wallets take it: numbers are decimal texts. */
+/** EIP-712 data as wallets accept it: numbers are decimal texts. */
 export interface TypedDataToSign {
   readonly signatureKind: "eip712";
   readonly domain: {
@@ -143,7 +145,7 @@ export interface TypedDataToSign {
     readonly chainId: number;
     readonly verifyingContract: Address;
   };
-  /** Without the domain's own. */
+  /** Without the domain's own type. */
   readonly types: Record<string, { name: string; type: string }[]>;
   readonly value: Record<string, unknown>;
   readonly primaryType: string;
@@ -166,10 +168,7 @@ export interface SignatureItem {
   readonly check: StepCheck;
 }
 
-/**
- * Steps of a payment into the depository: as many approvals as the allowance makes necessary, then the
- * deposit.
- */
+/** Steps of a payment into the depository: the approvals that the allowance requires, then the deposit. */
 export function depositSteps(facts: DepositFacts): TransactionStep[] {
   const { user, currency, amount, orderId, depository, gas } = facts;
   if (currency === NATIVE_CURRENCY)
@@ -180,8 +179,7 @@ export function depositSteps(facts: DepositFacts): TransactionStep[] {
     ];
   const data = depositErc20Calldata(user, currency, amount, orderId);
   const approvals = approvalsOf(facts).map((approved) => approve(facts, depository, approved));
-  // After an approval the deposit's gas is left out: before the approval is mined no wallet and no node can
-  // estimate it.
+  // Omit the deposit's gas after an approval: no wallet or node can estimate it before the approval is mined.
   return [
     ...approvals,
     deposit(facts, depository, data, 0n, approvals.length === 0 ? gas.depositErc20 : undefined),
@@ -189,8 +187,8 @@ export function depositSteps(facts: DepositFacts): TransactionStep[] {
 }
 
 /**
- * Steps of a transaction through the router: as many approvals of the proxy as the allowance makes necessary,
- * then the transaction.
+ * Steps of a transaction through the router: the approvals of the proxy that the allowance requires, then the
+ * transaction.
  */
 export function routedSteps(facts: RoutedFacts): TransactionStep[] {
   const native = facts.currency === NATIVE_CURRENCY;
@@ -219,7 +217,7 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
 }
 
 /**
- * The one step of a payment straight to the recipient. It always carries the request id, so that a payment
+ * The one step of a payment directly to the recipient. It always carries the request id, so that a payment
  * counts for one request only: after a token's calldata, as the calldata of a native transfer, or after that
  * of the router, which pays contracts without calldata.
  */
@@ -255,12 +253,12 @@ export function sendGas({
   return toContract ? gas.sendNativeToContract : gas.sendNative;
 }
 
-/** What is signed, and whom it lets take the money. */
+/** What is signed, and who may take the funds. */
 export interface SignatureFacts extends StepPayment {
   readonly id: SignatureStep["id"];
   readonly kind: string;
   readonly sign: TypedDataToSign;
-  /** Whoever has to be approved once before such signatures count; undefined: nobody. */
+  /** The contract that needs an approval once before such signatures work, if any. */
   readonly approved:
     | { readonly spender: Address; readonly allowance: bigint; readonly resetsApproval: boolean }
     | undefined;
@@ -269,8 +267,8 @@ export interface SignatureFacts extends StepPayment {
 const UNBOUNDED = 2n ** 256n - 1n;
 
 /**
- * Steps of a payment by signature: the approvals that are missing, once for all signatures to come, then what
- * is to be signed and posted.
+ * Steps of a payment by signature: the missing approvals, which also serve later signatures, then what is
+ * signed and posted.
  */
 export function signatureSteps(facts: SignatureFacts): QuoteStep[] {
   const { id, kind, requestId, sign, approved } = facts;
@@ -377,7 +375,7 @@ function checkOf(requestId: RequestId): StepCheck {
   return { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
 }
 
-/** Gas units of all those transactions together, as {@link depositSteps} orders them. */
+/** Total gas units of the transactions of {@link depositSteps}. */
 export function depositGas(
   facts: Pick<
     DepositFacts,
@@ -390,7 +388,7 @@ export function depositGas(
   return gas.depositErc20 + gas.approve * BigInt(approvalsOf(facts).length);
 }
 
-/** Gas units of all those transactions together, as {@link routedSteps} orders them. */
+/** Total gas units of the transactions of {@link routedSteps}. */
 export function routedGas(
   facts: Pick<RoutedFacts, "currency" | "amount" | "allowance" | "resetsApproval" | "gas" | "gasUnits">,
 ): bigint {

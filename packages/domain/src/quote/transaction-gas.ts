@@ -1,5 +1,5 @@
 /**
- * No transaction may have more gas than this, whatever a block has (EIP-7825). Kept to on every EVM chain:
- * forks adopt the cap at different times.
+ * Gas limit of a transaction, whatever a block allows (EIP-7825). Applied on every EVM chain: forks adopt it
+ * at different times.
  */
 export const MAX_TRANSACTION_GAS = 2n ** 24n;

@@ -8,13 +8,13 @@ test("waits for the grace period when blocks are read up to now", () => {
   expect(expiresBefore({ isConfigured: true, newestBlockMs: NOW_MS }, clock)).toBe(NOW_MS - 600_000);
 });
 
-test("waits for the blocks of a chain that stands still", () => {
+test("waits for the blocks of a stalled chain", () => {
   expect(expiresBefore({ isConfigured: true, newestBlockMs: NOW_MS - 9_000_000 }, clock)).toBe(
     NOW_MS - 9_000_000,
   );
 });
 
-test("expires nothing on a configured chain of which no block was read", () => {
+test("expires nothing on a configured chain without a block read", () => {
   expect(expiresBefore({ isConfigured: true, newestBlockMs: undefined }, clock)).toBeUndefined();
 });
 

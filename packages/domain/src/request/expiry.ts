@@ -4,16 +4,16 @@
  */
 export const UNCONFIGURED_CHAIN_GRACE_MS = 24 * 3_600 * 1000;
 
-/** What is known of a chain that requests wait for deposits on. */
+/** Facts about a chain on which requests wait for deposits. */
 export interface OriginFacts {
   readonly isConfigured: boolean;
-  /** Time of the newest block that was read; undefined: none was read yet. */
+  /** Time of the newest block that was read; undefined before the first. */
   readonly newestBlockMs: number | undefined;
 }
 
 /**
- * Requests with a deadline before this time may expire. A deposit made in time may be in a block that no
- * worker has read yet, so the blocks must have passed the deadline as well as the clock. Undefined: none may
+ * Requests with a deadline before this time may expire. A deposit in time may be in a block that no worker
+ * has read yet, so both the read blocks and the clock must have passed the deadline. Undefined: none may
  * expire.
  */
 export function expiresBefore(

@@ -14,13 +14,13 @@ const agreed = {
 } as const;
 const asAgreed: JudgedDeposit = { chainId: 1, currency: usdc, amount: 100n, depositor: user, sender: user };
 
-test("where a wallet pays from any of its addresses, another depositor is no mismatch, and speaks for the request only with what was agreed", () => {
+test("on chains whose wallets pay from any address, another depositor matches, but only the agreed deposit affects the request", () => {
   const from: JudgedDeposit = { ...asAgreed, depositor: stranger, sender: stranger, isFromAnyAddress: true };
   expect(judgeDeposit(agreed, from)).toEqual({ kind: "match" });
   expect(judgeDeposit(agreed, { ...from, amount: 99n })).toMatchObject({ kind: "mismatch", byUser: false });
 });
 
-test("what was agreed matches, whoever signed it: another may pay for the user", () => {
+test("an agreed deposit matches even if someone else signed it to pay for the user", () => {
   expect(judgeDeposit(agreed, asAgreed)).toEqual({ kind: "match" });
   expect(judgeDeposit(agreed, { ...asAgreed, sender: stranger })).toEqual({ kind: "match" });
 });
@@ -54,7 +54,7 @@ test.each<[string, Partial<JudgedDeposit>, string]>([
   },
 );
 
-test("a request that must be refunded accepts nothing, and what is wrong with a deposit is still said", () => {
+test("a request that must be refunded accepts nothing, and still names what is wrong with a deposit", () => {
   const forced = { ...agreed, forceRefund: true };
   expect(judgeDeposit(forced, asAgreed)).toEqual({
     kind: "mismatch",
@@ -68,7 +68,7 @@ test("a request that must be refunded accepts nothing, and what is wrong with a 
 
 const swapped = { ...agreed, origin: { ...agreed.origin, minimumAmount: 97n }, inputUsd: 1_000n };
 
-test("what a swap brought matches from its minimum on, however much more it is", () => {
+test("the output of a swap matches from its minimum on, however much more it is", () => {
   expect(minDeposit(swapped)).toBe(97n);
   for (const amount of [97n, 99n, 100n, 101n, 10n ** 30n])
     expect(judgeDeposit(swapped, { ...asAgreed, amount })).toEqual({ kind: "match" });
@@ -79,7 +79,7 @@ test("what a swap brought matches from its minimum on, however much more it is",
   });
 });
 
-test("a deposit is worth what was quoted, more of it its part more rounded up, and nothing is known of any other", () => {
+test("values a quoted deposit at the quote, a larger one in proportion rounded up, and any other as unknown", () => {
   const worth = (change: Partial<JudgedDeposit>) => agreedUsd(swapped, { ...asAgreed, ...change });
   expect([worth({}), worth({ amount: 97n }), worth({ amount: 1n })]).toEqual([1_000n, 970n, 10n]);
   expect([worth({ amount: 101n }), worth({ amount: 1_000n })]).toEqual([1_010n, 10_000n]);

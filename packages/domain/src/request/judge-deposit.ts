@@ -3,7 +3,7 @@ import type { Address } from "../ids/hex.ts";
 import type { DepositVerdict } from "./state.ts";
 import type { RequestTerms } from "./terms.ts";
 
-/** What a deposit brought, as far as judging it needs. */
+/** The facts of a deposit that its check needs. */
 export interface JudgedDeposit {
   readonly chainId: number;
   readonly currency: Address;
@@ -12,21 +12,21 @@ export interface JudgedDeposit {
   /** Account that signed the transaction. */
   readonly sender: Address;
   /**
-   * The chain's wallets pay from any of their addresses, so the id in the transaction is the user's
-   * statement, not the address that paid.
+   * The chain's wallets pay from any of their addresses, so the id in the transaction identifies the user,
+   * not the paying address.
    */
   readonly isFromAnyAddress?: boolean;
   /** Its transaction is the one that the service sent for this very request. */
   readonly byExecution?: boolean;
-  /** Oracles cannot attest it, so neither would a fill of it be repaid. */
+  /** Oracles cannot attest it, so a fill of it would not be repaid. */
   readonly isUnattestable?: boolean;
 }
 
 /**
- * Compares a deposit that names the order with what was agreed: an amount or, after a swap, at least the
- * amount that it promised. Any difference is a mismatch and goes back; a mismatch speaks for the request only
- * when the quoted user's own account signed it, or the service sent it as the request's own execution,
- * because everybody can name any order and any depositor in a deposit of his own.
+ * Compares a deposit that names the order with the terms: an exact amount or, after a swap, at least the
+ * minimum. Any difference is a mismatch and is refunded. A mismatch affects the request only if the quoted
+ * user's own account signed it or the service sent it as the request's execution, because anyone can name any
+ * order and depositor in a deposit.
  */
 export function judgeDeposit(
   terms: Pick<RequestTerms, "user" | "origin" | "forceRefund" | "refundReason">,
@@ -45,20 +45,20 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
   if (terms.forceRefund)
     return { kind: "mismatch", reason: terms.refundReason ?? "MANUAL_ADMIN_REFUND", byUser };
-  // All else is as agreed, so it is the request's deposit, whoever signed it.
+  // All else matches, so it is the request's deposit, no matter who signed it.
   if (deposit.isUnattestable === true)
     return { kind: "mismatch", reason: "DEPOSIT_UNATTESTABLE", byUser: true };
   return { kind: "match" };
 }
 
-/** The least deposit that is filled, smallest units of the deposit's currency. */
+/** The smallest deposit that is filled, base units of the deposit's currency. */
 export function minDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
   return origin.minimumAmount ?? origin.amount;
 }
 
 /**
- * Values a deposit by its amount at the prices of the quote, USD with 18 decimals. Undefined for another
- * currency, and for more than was agreed: these are refunded and may be worth anything.
+ * Values a deposit at the prices of the quote, USD with 18 decimals. Undefined for another currency, and for
+ * more than agreed: these are refunded and may be worth anything.
  */
 export function agreedUsd(
   { origin, inputUsd }: Pick<RequestTerms, "origin" | "inputUsd">,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { coinOf, minLeft } from "./output-calls.ts";
+import { valueOfCalls, minLeft } from "./output-calls.ts";
 
-test("what calls carry is the sum of it", () => {
-  expect(coinOf([])).toBe(0n);
-  expect(coinOf([{ value: 3n }, { value: 0n }, { value: 4n }])).toBe(7n);
+test("the value of calls is the sum of their values", () => {
+  expect(valueOfCalls([])).toBe(0n);
+  expect(valueOfCalls([{ value: 3n }, { value: 0n }, { value: 4n }])).toBe(7n);
 });
 
 test.each([
@@ -12,6 +12,6 @@ test.each([
   ["without slippage exactly so much is left", 1_000n, 400n, 0, 400n],
   ["never less than nothing", 1_000n, 5n, 100, 0n],
   ["more than was given may be left: calls bring some themselves", 1_000n, 1_500n, 100, 1_500n],
-])("%s", (_what, given, left, slippageBps, least) => {
-  expect(minLeft(given, left, slippageBps)).toBe(least);
+])("%s", (_what, given, left, slippageBps, minimum) => {
+  expect(minLeft(given, left, slippageBps)).toBe(minimum);
 });

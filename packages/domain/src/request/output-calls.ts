@@ -2,21 +2,21 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 import type { OrderCall } from "../order/order-calls.ts";
 
 /**
- * What a fill does with the output instead of paying it: the router gets all of it, makes the calls, and what
- * is left goes to the recipient.
+ * What a fill does with the output instead of paying it: the router gets all of it, makes the calls, and the
+ * rest goes to the recipient.
  */
 export interface OutputCalls {
-  /** In order; all must succeed. None is to the router itself, which would not tell of it. */
+  /** In order; all must succeed. None targets the router itself, which would emit no event. */
   readonly calls: readonly OrderCall[];
-  /** Gas units of the calls, as the output pays for them, and as many as they may burn. */
+  /** Gas units of the calls that the output pays for; also their limit. */
   readonly gas: bigint;
-  /** Of the output's currency, smallest units; the order's first payment. */
+  /** In base units of the output's currency; the order's first payment. */
   readonly left: { readonly expected: bigint; readonly minimum: bigint };
-  /** Consents that travel with the fill (EIP-7702); absent: none. */
+  /** EIP-7702 authorizations sent with the fill. Absent: none. */
   readonly authorizationList?: readonly SignedConsent[];
 }
 
-/** One account's signed consent to run the code of `address` as its own (EIP-7702). */
+/** One account's signed authorization to run the code of `address` as its own (EIP-7702). */
 export interface SignedConsent {
   readonly chainId: number;
   readonly address: Address;
@@ -26,14 +26,14 @@ export interface SignedConsent {
   readonly s: Hex32;
 }
 
-/** Native coin that calls carry, wei. */
-export function coinOf(calls: readonly Pick<OrderCall, "value">[]): bigint {
+/** Native tokens that calls send, wei. */
+export function valueOfCalls(calls: readonly Pick<OrderCall, "value">[]): bigint {
   return calls.reduce((sum, { value }) => sum + value, 0n);
 }
 
 /**
- * What must be left for the recipient at least, where so much was left when it was tried: what calls spend
- * may depend on prices, and move by as much as the promise allows.
+ * The minimum that must be left for the recipient, given what was left in the dry run: the calls' costs may
+ * depend on prices, and move by as much as the slippage allows.
  * @param given what the calls had
  * @param slippageBps 0 to 10000
  */

@@ -12,7 +12,7 @@ test("a clock within an hour of the newest block of any chain is plausible", () 
   );
 });
 
-test("a clock more than an hour from every chain's newest block is not, nor is one that no block confirms", () => {
+test("a clock more than an hour from every chain's newest block is implausible, and so is one without any block", () => {
   expect(isClockPlausible(NOW_MS, [NOW_MS - HOUR_MS - 1, NOW_MS + HOUR_MS + 1])).toBe(false);
   expect(isClockPlausible(NOW_MS, [])).toBe(false);
 });

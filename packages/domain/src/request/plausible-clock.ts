@@ -2,8 +2,8 @@
 const MAX_DIFFERENCE_MS = 3_600 * 1000;
 
 /**
- * Whether the newest block of any chain confirms the clock. What is deleted by age must not be deleted by a
- * clock that is wrong: a chain that stands still disagrees with a right clock, but rarely all of them do.
+ * Whether the newest block of any chain confirms the clock, so that a wrong clock deletes nothing by age. A
+ * stalled chain disagrees with a correct clock, but rarely do all of them.
  */
 export function isClockPlausible(nowMs: number, newestBlocksMs: readonly number[]): boolean {
   return newestBlocksMs.some((timeMs) => Math.abs(nowMs - timeMs) <= MAX_DIFFERENCE_MS);

@@ -17,7 +17,7 @@ const views = requestStates.flatMap((name) =>
   ),
 );
 
-test("every state has one of the words that clients know", () => {
+test("every state has one of the public statuses", () => {
   for (const { name, status } of views) expect(publicStatuses, name).toContain(status);
 });
 
@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-test("money at a deposit address says nothing about a request whose deposit is there or that has ended", () => {
+test("funds at a deposit address do not affect a request that has its deposit or has ended", () => {
   for (const { name, kind, final, depositId, status, at, next, pollMs } of views)
     if (name !== "quoted" && name !== "accepted" && name !== "depositing" && name !== "expired")
       for (const atAddress of ["seen", "held"] as const) {
@@ -69,28 +69,28 @@ test("money at a deposit address says nothing about a request whose deposit is t
 });
 
 test.each(["fillable", "filling", "submitted"] as const)(
-  "while a fast fill is %s and the deposit is not there, the user still has the money",
+  "while a fast fill is %s without a deposit, the user still has the money",
   (name) => {
     expect(fundsAt({ name, kind: "bridge", depositId: undefined })).toBe("user");
   },
 );
 
-test("of a mere call the service never holds any money, and a failed one leaves nothing to ask for", () => {
+test("a call holds no money, and a failed one leaves nothing to refund", () => {
   for (const { kind, at, next } of views)
     if (kind === "call") expect([at, next === "contact_operator"]).toEqual(["user", false]);
 });
 
-test("who pays the recipient himself is asked for a payment, not for a deposit", () => {
+test("a user who pays the recipient directly is asked for a payment, not for a deposit", () => {
   for (const kind of ["send", "swap"] as const)
     expect(nextAction({ name: "quoted", kind })).toBe("send_payment");
 });
 
-test("a failure is shown only when no refund can follow any more", () => {
+test("shows a failure only when no refund can follow", () => {
   for (const { name, status } of views)
     if (status === "failure") expect(["failed", "expired"], name).toContain(name);
 });
 
-test("a client is told to stop asking only when nothing will change any more", () => {
+test("tells a client to stop polling only when nothing can change", () => {
   for (const { name, status, next, pollMs, final } of views) {
     if (pollMs === 0) expect(["success", "refund", "failure"], name).toContain(status);
     if (pollMs === 0) expect(final, name).toBe(true);

@@ -2,7 +2,7 @@ import { unreachable } from "../errors.ts";
 import { isWatchedOnly } from "./state.ts";
 import type { RequestState } from "./state.ts";
 
-/** The words clients know. */
+/** The statuses that clients know. */
 export const publicStatuses = [
   "waiting",
   "depositing",
@@ -14,7 +14,7 @@ export const publicStatuses = [
 ] as const;
 export type PublicStatus = (typeof publicStatuses)[number];
 
-/** Whose hands the money is in. */
+/** Who holds the money. */
 export const fundsPlaces = [
   "user",
   "depositAddress",
@@ -25,7 +25,7 @@ export const fundsPlaces = [
 ] as const;
 export type FundsPlace = (typeof fundsPlaces)[number];
 
-/** What will happen next, or what the client should do. */
+/** What happens next, or what the client should do. */
 export const nextActions = [
   "send_deposit",
   "send_payment",
@@ -40,13 +40,13 @@ export const nextActions = [
 export type NextAction = (typeof nextActions)[number];
 
 /**
- * What lies at a request's deposit address for it: `seen` money is confirmed and moved without anybody
- * asking, `held` money waits for somebody.
+ * Funds at a request's deposit address: `seen` funds are confirmed and swept automatically, `held` funds wait
+ * for someone.
  */
 export const addressFunds = ["none", "seen", "held"] as const;
 export type AddressFunds = (typeof addressFunds)[number];
 
-/** The public status of a state: total. */
+/** The public status of a state. */
 export function publicStatus(
   state: Pick<RequestState, "name">,
   atAddress: AddressFunds = "none",
@@ -76,10 +76,7 @@ export function publicStatus(
   }
 }
 
-/**
- * Where the money is now, as far as this instance has seen it on chain. Of a mere call the service never
- * holds any.
- */
+/** Where the money is now, as far as this instance has seen on chain. A call has none. */
 export function fundsAt(
   state: Pick<RequestState, "name" | "kind" | "depositId">,
   atAddress: AddressFunds = "none",
@@ -110,7 +107,7 @@ export function fundsAt(
 }
 
 /**
- * What comes next.
+ * The next action.
  * @param isOverdue the payment deadline has passed; a payment made before it may still be found
  */
 export function nextAction(
@@ -135,7 +132,7 @@ export function nextAction(
     case "refunding":
       return "wait_for_refund";
     case "failed":
-      // A call that failed left nothing behind that anybody could give back.
+      // A failed call left nothing that could be refunded.
       return state.kind === "call" ? "none" : "contact_operator";
     case "expired":
       return atAddress === "none" ? "quote_again" : actionAtAddress[atAddress];
@@ -152,7 +149,7 @@ const actionAtAddress = {
   held: "contact_operator",
 } as const satisfies Record<Exclude<AddressFunds, "none">, NextAction>;
 
-/** How long a client should wait before it asks again, ms; 0 = nothing more will change. */
+/** How long a client should wait before the next poll, ms; 0 = nothing will change. */
 export function pollAfterMs(
   state: Pick<RequestState, "name" | "final">,
   atAddress: AddressFunds = "none",

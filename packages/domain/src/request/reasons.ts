@@ -1,4 +1,4 @@
-/** Why a request was not filled: `failReason` of the wire. */
+/** Why a request was not filled: `failReason` of the API. */
 export const failReasons = [
   "UNKNOWN",
   "SLIPPAGE",
@@ -28,6 +28,6 @@ export const failReasons = [
 ] as const;
 export type FailReason = (typeof failReasons)[number];
 
-/** Why money was not sent back: `refundFailReason` of the wire. */
+/** Why a deposit was not refunded: `refundFailReason` of the API. */
 export const refundFailReasons = ["AMOUNT_TOO_LOW_TO_REFUND", "MANUAL_REFUND_REQUIRED"] as const;
 export type RefundFailReason = (typeof refundFailReasons)[number];

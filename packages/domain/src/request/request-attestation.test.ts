@@ -19,7 +19,7 @@ const tuple = [
   { type: "bytes32" },
 ] as const;
 
-test("the hash is keccak256 of the tuple's ABI encoding, with addresses on the right of their 32 bytes", () => {
+test("the hash is keccak256 of the tuple's ABI encoding, with addresses right-aligned in their 32 bytes", () => {
   fc.assert(
     fc.property(
       hex(32),
@@ -64,7 +64,7 @@ test("the hash is keccak256 of the tuple's ABI encoding, with addresses on the r
   );
 });
 
-test("a fact that does not fit its type is refused, not cut", () => {
+test("refuses a fact that does not fit its type instead of truncating it", () => {
   const facts = {
     requestId: `0x${"11".repeat(32)}`,
     originChainId: 1,
@@ -79,7 +79,7 @@ test("a fact that does not fit its type is refused, not cut", () => {
   expect(() => requestAttestationHash({ ...facts, originChainId: -1 })).toThrow(RangeError);
 });
 
-test("an account of 32 bytes fills its word, and a longer one stands there by its keccak256", () => {
+test("an account of 32 bytes fills its word, and a longer one is replaced by its keccak256", () => {
   const taproot: Hex = `0x01${"44".repeat(32)}`;
   const key: Hex = `0x${"55".repeat(32)}`;
   const requestId: Hex = `0x${"11".repeat(32)}`;

@@ -2,22 +2,22 @@ import type { Address, Hex, Hex32, RequestId } from "../ids/hex.ts";
 import { bytesOf, keccak, toHex, writeHex } from "../hashing/struct-writer.ts";
 import type { RequestTerms } from "./terms.ts";
 
-/** What the solver vouches for towards contracts: who pays what where, and who is paid. */
+/** What the solver attests to contracts: who pays what where, and who is paid. */
 export interface RequestAttestationFacts {
   readonly requestId: RequestId;
   readonly originChainId: number;
   readonly originUser: Address;
-  /** Zero address = native. */
+  /** Zero address = native token. */
   readonly originCurrency: Address;
-  /** Smallest units. */
+  /** Base units. */
   readonly originAmount: bigint;
   readonly destinationChainId: number;
   readonly destinationUser: Address;
-  /** What the recipient gets; zero address = native. */
+  /** What the recipient gets; zero address = native token. */
   readonly destinationCurrency: Address;
 }
 
-/** The facts of what was agreed: they never change, so neither does what is signed. */
+/** The facts of the terms: they never change, so neither does what is signed. */
 export function requestAttestationFacts(terms: RequestTerms): RequestAttestationFacts {
   return {
     requestId: terms.requestId,
@@ -33,10 +33,10 @@ export function requestAttestationFacts(terms: RequestTerms): RequestAttestation
 
 /**
  * keccak256 of the ABI encoding of (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32
- * originCurrency, uint256 originAmount, uint256 destinationChainId, bytes32 destinationUser). An address
- * stands in its bytes32 on the right, as `bytes32(uint256(uint160(a)))` writes it; one that is longer than
- * that (some of Bitcoin's) by its keccak256.
- * @throws RangeError when a number does not fit its type
+ * originCurrency, uint256 originAmount, uint256 destinationChainId, bytes32 destinationUser). Addresses are
+ * right-aligned, as in `bytes32(uint256(uint160(a)))`; longer ones (some of Bitcoin's) are replaced by their
+ * keccak256.
+ * @throws RangeError if a number does not fit its type
  */
 export function requestAttestationHash(facts: Omit<RequestAttestationFacts, "destinationCurrency">): Hex32 {
   return hashOfWords([
@@ -52,8 +52,8 @@ export function requestAttestationHash(facts: Omit<RequestAttestationFacts, "des
 
 /**
  * The second layout: (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency,
- * uint256 destinationChainId, bytes32 destinationUser, bytes32 destinationCurrency), written likewise.
- * @throws RangeError when a number does not fit its type
+ * uint256 destinationChainId, bytes32 destinationUser, bytes32 destinationCurrency), encoded likewise.
+ * @throws RangeError if a number does not fit its type
  */
 export function requestAttestationHashV2(facts: Omit<RequestAttestationFacts, "originAmount">): Hex32 {
   return hashOfWords([

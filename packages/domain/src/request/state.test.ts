@@ -88,7 +88,7 @@ const aState: fc.Arbitrary<RequestState> = fc.record({
   refundFailReason: fc.option(fc.constantFrom(...refundFailReasons), { nil: undefined }),
   final: fc.boolean(),
 });
-/** One of each kind and shape of event, for two deposits. */
+/** One event of each kind and shape, for two deposits. */
 const everyEvent: readonly RequestEvent[] = [
   ...["1", "2"].flatMap((id): RequestEvent[] => [
     ...[true, false].flatMap((confirmed) =>
@@ -139,8 +139,8 @@ const everyEvent: readonly RequestEvent[] = [
 ];
 
 /**
- * Events as they may come to one request of either kind, from its quote on: mostly those that its state waits
- * for, and now and then any.
+ * Random events of one request of either kind, starting from its quote: mostly those that its state expects,
+ * sometimes any.
  */
 const aLife = fc.record({
   kind: fc.constantFrom(
@@ -182,7 +182,7 @@ function live({ kind, turns }: Life): Step[] {
   });
 }
 
-/** Every step from every state that can be reached from a quote, each once. */
+/** Every step from every reachable state, each once. */
 function everyStep(): Step[] {
   const steps: Step[] = [];
   const seen = new Set<string>();
@@ -205,7 +205,7 @@ test("every state can be reached", () => {
   expect([...reached].toSorted()).toEqual([...requestStates].toSorted());
 });
 
-test("every event has an answer in every state, and what is not applied changes nothing", () => {
+test("every event has an answer in every state, and an event that is not applied changes nothing", () => {
   fc.assert(
     fc.property(aState, anEvent, (state, event) => {
       const decision = decide(state, event);
@@ -216,7 +216,7 @@ test("every event has an answer in every state, and what is not applied changes 
   );
 });
 
-test("a fill is asked for only when a request becomes fillable, so at most once per accepted deposit and fill that cannot be mined any more", () => {
+test("requests a fill only when a request becomes fillable: at most once per accepted deposit and dead fill", () => {
   fc.assert(
     fc.property(aLife, (life) => {
       let owed = 0;
@@ -224,13 +224,13 @@ test("a fill is asked for only when a request becomes fillable, so at most once 
         const fills = effects.filter((effect) => effect.kind === "fill").length;
         expect(fills).toBe(before.name !== "fillable" && after.name === "fillable" ? 1 : 0);
         owed += fills;
-        // No fill is owed when its deposit vanished, nor when it is known that none can be mined any more,
-        // nor when one without a deposit was given up.
+        // No fill is owed when its deposit was orphaned, when the previous fill is known to be dead, or when
+        // a fill without a deposit was given up.
         const isTakenBack = ["depositRemoved", "fillDead", "fillImpossible"].includes(event.kind);
         if (isTakenBack && before.name !== "quoted" && after.name === "quoted") owed = 0;
         if (after.name === "refunding") owed = 0;
         if (event.kind === "fillDead" && after.name === "fillable") owed = fills;
-        // Its deposit lacks confirmations again, and the job finds nothing to fill until it has them.
+        // Its deposit lacks confirmations again; the job finds nothing to fill until it has them.
         if (event.kind === "depositUnconfirmed" && after.name === "deposited") owed = 0;
         expect(owed).toBeLessThanOrEqual(1);
       }
@@ -239,7 +239,7 @@ test("a fill is asked for only when a request becomes fillable, so at most once 
   );
 });
 
-test("money that reached the recipient is not sent back: a refund of the request never begins from filled", () => {
+test("never refunds a request whose recipient was paid: no refund of the request starts from filled", () => {
   for (const { before, event, after, effects } of everyStep()) {
     if (before.name !== "filled") continue;
     expect(after.name, event.kind).not.toBe("refunding");
@@ -248,7 +248,7 @@ test("money that reached the recipient is not sent back: a refund of the request
   }
 });
 
-test("the accepted deposit is refunded only by giving up its fill, and never while a fill may still be mined", () => {
+test("refunds the accepted deposit only after giving up its fill, and never while a fill may still be mined", () => {
   for (const { before, event, effects } of everyStep())
     for (const effect of effects)
       if (effect.kind === "refundDeposit" && effect.depositId === before.depositId)
@@ -257,15 +257,15 @@ test("the accepted deposit is refunded only by giving up its fill, and never whi
         );
 });
 
-test("a final outcome stays what it is, whatever comes later", () => {
+test("a final outcome never changes, whatever comes later", () => {
   for (const { before, event, after } of everyStep())
-    // Where a reorg drops the deposit that could not be refunded, or the operator releases its refund,
-    // "failed" would not be true any more.
+    // If a reorg drops a deposit that could not be refunded, or the operator releases its refund, "failed"
+    // would no longer be true.
     if (
       before.final &&
       !(before.name === "failed" && (event.kind === "depositRemoved" || event.kind === "refundReleased"))
     )
-      // What an app vouched for is settled with the app, and changes nothing for the recipient.
+      // A guarantee is settled with the app, and changes nothing for the recipient.
       expect(before.front === "none" ? after : outcomeOf(after), event.kind).toEqual(
         before.front === "none" ? before : outcomeOf(before),
       );
@@ -275,7 +275,7 @@ function outcomeOf({ name, final, failReason, refundFailReason }: RequestState):
   return { name, final, failReason, refundFailReason };
 }
 
-test("what would undo a final outcome, or end a paid request otherwise, is refused and told", () => {
+test("rejects what would undo a final outcome, or end a paid request otherwise", () => {
   const filled = { ...quotedState("bridge"), name: "filled", depositId: "1" } as const;
   const refunded = { ...filled, name: "refunded", final: true } as const;
   expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).toBe("rejected");
@@ -285,15 +285,14 @@ test("what would undo a final outcome, or end a paid request otherwise, is refus
   expect(decide(sent, { kind: "sendUnmined" }).kind).toBe("rejected");
 });
 
-test("an event that comes twice changes the state as once and asks for no second fill", () => {
+test("a duplicate event changes the state only once and requests no second fill", () => {
   fc.assert(
     fc.property(aLife, anEvent, (life, event) => {
       const state = live(life).at(-1)?.after ?? quotedState(life.kind);
       const once = stateAfter(state, event);
       const second = decide(once, event);
       expect(second.kind === "applied" ? second.next : second.state).toEqual(once);
-      // A deposit that goes back beside the request's own course is known by its row: asking again for it is
-      // harmless.
+      // Other refunds are identified by the deposit's row: requesting one twice is harmless.
       if (second.kind === "applied")
         expect(second.effects.every((effect) => effect.kind === "refundDeposit")).toBe(true);
     }),
@@ -301,7 +300,7 @@ test("an event that comes twice changes the state as once and asks for no second
   );
 });
 
-test("duplicates of what the request has behind it are answered already", () => {
+test("duplicates of past events are already done", () => {
   const seen = {
     kind: "depositSeen",
     depositId: "1",
@@ -329,16 +328,16 @@ test("duplicates of what the request has behind it are answered already", () => 
   expect(state).toMatchObject({ name: "filled", final: true });
 });
 
-test("once a deposit was seen, no visible failure comes before a refund", () => {
+test("after a deposit was seen, no visible failure comes before a refund", () => {
   fc.assert(
     fc.property(aLife, (life) => {
       let visible: string[] = [];
       for (const { before, after } of live(life)) {
-        // A request that expired never had money: only a deposit made after its end reopens it.
+        // An expired request never had money: only a later deposit reopens it.
         if (before.name === "expired" && after.name !== "expired") visible = [];
         // A reorg dropped the deposit that could not be refunded: there is no money either.
         if (before.name === "failed" && after.name === "quoted") visible = [];
-        // The operator released the refund that was not possible automatically.
+        // The operator released a refund that was not possible automatically.
         if (before.name === "failed" && after.name === "refunding") visible = [];
         visible.push(publicStatus(after));
         if (publicStatus(after) === "refund") expect(visible).not.toContain("failure");
@@ -346,9 +345,8 @@ test("once a deposit was seen, no visible failure comes before a refund", () => 
     }),
     { numRuns: 1_000 },
   );
-  // Of all ends that show failure, only those without money can be left: what expired, a call whose block
-  // vanished, and a deposit that did; and, by the operator's release, a refund that was not possible
-  // automatically.
+  // Only failed ends without money can be left: an expired request, a call whose block was orphaned, an
+  // orphaned deposit, and, by the operator's release, a refund that was not possible automatically.
   for (const { before, event, after } of everyStep())
     if (publicStatus(before) === "failure" && publicStatus(after) !== "failure")
       expect(
@@ -360,7 +358,7 @@ test("once a deposit was seen, no visible failure comes before a refund", () => 
       ).toBe(true);
 });
 
-test("a stranger's deposit that is not what was agreed never moves the request", () => {
+test("a third party's mismatching deposit never changes the request", () => {
   const strangers = fc.record({
     kind: fc.constant("depositSeen" as const),
     depositId: fc.constant("666"),
@@ -381,7 +379,7 @@ test("a stranger's deposit that is not what was agreed never moves the request",
   );
 });
 
-test("every deposit that is seen is accepted or goes back, in every state", () => {
+test("every deposit is accepted or refunded, in every state", () => {
   fc.assert(
     fc.property(aLife, anEvent, (life, event) => {
       if (event.kind !== "depositSeen") return;
@@ -398,7 +396,7 @@ test("every deposit that is seen is accepted or goes back, in every state", () =
 });
 
 test.each(["send", "swap"] as const)(
-  "a payment of a %s that falls out of the chain leaves the request open for it again",
+  "an orphaned payment of a %s leaves the request open for another one",
   (kind) => {
     let state = stateAfter(quotedState(kind), { kind: "sendMined" });
     expect(state.name).toBe("filled");
@@ -458,7 +456,7 @@ function effectsOf(state: RequestState, event: RequestEvent): readonly Effect[] 
   return decision.kind === "applied" ? decision.effects : [];
 }
 
-test("a fast fill leaves at once, and the hold is released when deposit and fill are final, whichever comes last", () => {
+test("a fast fill starts at once, and its hold is released when both deposit and fill are final", () => {
   const fronted = after("bridge", { kind: "fastFillAccepted" });
   expect(fronted).toMatchObject({ name: "fillable", front: "held", depositId: undefined });
   expect(effectsOf(quotedState("bridge"), { kind: "fastFillAccepted" })).toEqual([{ kind: "fill" }]);
@@ -483,7 +481,7 @@ test("a fast fill leaves at once, and the hold is released when deposit and fill
   ]);
 });
 
-test("the deposit that an app vouched for may still be executed, and changes nothing of the fill; once it is there it may not", () => {
+test("a guaranteed deposit may still be sent by the service without affecting the fill, but not once it arrived", () => {
   const course: RequestEvent[] = [
     { kind: "fastFillAccepted" },
     { kind: "fillPlanned" },
@@ -503,7 +501,7 @@ test("the deposit that an app vouched for may still be executed, and changes not
   }
 });
 
-test("a deposit that waits for its confirmations can be filled fast, and covers the fill when it has them", () => {
+test("a deposit that waits for confirmations can be fast filled, and covers the fill when it has them", () => {
   const state = after("bridge", { ...matching, confirmed: false }, { kind: "fastFillAccepted" });
   expect(state).toMatchObject({ name: "fillable", front: "held", depositId: "1" });
   expect(decide(state, { kind: "fastFillAccepted" }).kind).toBe("already");
@@ -513,7 +511,7 @@ test("a deposit that waits for its confirmations can be filled fast, and covers 
   });
 });
 
-test("a deposit that never comes is paid by the app once, when the fill is final; one that comes after all pays it back", () => {
+test("an app pays once for a deposit that never comes, when the fill is final, and gets it back if the deposit comes after all", () => {
   const filled = after(
     "bridge",
     { kind: "fastFillAccepted" },
@@ -532,7 +530,7 @@ test("a deposit that never comes is paid by the app once, when the fill is final
   ]);
 });
 
-test("a deposit lost to a reorg makes the app vouch again for what was already filled", () => {
+test("an orphaned deposit reinstates the hold for a filled request", () => {
   const covered = after("bridge", { kind: "fastFillAccepted" }, { kind: "fillPlanned" }, matching);
   expect(covered.front).toBe("covered");
   expect(effectsOf(covered, { kind: "depositRemoved", depositId: "1" }), "the hold still stands").toEqual([]);
@@ -556,7 +554,7 @@ test("releases the hold on every path that ends without a payment", () => {
   }
 });
 
-test("holds are placed, released, reinstated, debited and returned in turn, never twice in a row", () => {
+test("holds are placed, released, reinstated, debited and returned in alternation, never twice in a row", () => {
   fc.assert(
     fc.property(aLife, (life) => {
       let held = false;
@@ -585,7 +583,7 @@ test("holds are placed, released, reinstated, debited and returned in turn, neve
   );
 });
 
-test("a call ends with its transaction, and a block that vanishes takes the end back", () => {
+test("a call ends with its transaction, and an orphaned block reverts that", () => {
   const accepted = after("call", { kind: "executionAccepted" });
   expect(accepted.name).toBe("accepted");
   const done = stateAfter(accepted, { kind: "executionMined" });
@@ -601,13 +599,13 @@ test("a call ends with its transaction, and a block that vanishes takes the end 
   );
 });
 
-test("a bridge whose origin transaction the service sends shows depositing, then goes on with its deposit", () => {
+test("a bridge whose origin transaction the service sends shows depositing, then continues with its deposit", () => {
   const accepted = after("bridge", { kind: "executionAccepted" });
   expect(publicStatus(accepted)).toBe("waiting");
   const mined = stateAfter(accepted, { kind: "executionMined" });
   expect(publicStatus(mined)).toBe("depositing");
   expect(stateAfter(mined, matching)).toMatchObject({ name: "fillable", depositId: "1" });
-  // The watcher may read the deposit before the lane is compared with the chain.
+  // The watcher may read the deposit before the lane is reconciled.
   expect(decide(stateAfter(accepted, matching), { kind: "executionMined" }).kind).toBe("already");
   expect(stateAfter(accepted, { kind: "executionReverted", reason: "EXECUTION_REVERTED" })).toMatchObject({
     name: "expired",
@@ -615,7 +613,7 @@ test("a bridge whose origin transaction the service sends shows depositing, then
   });
 });
 
-test("a deposit that comes in time is filled although the service's own transaction failed: somebody else made it", () => {
+test("fills a deposit in time even if the service's own transaction failed: someone else made it", () => {
   const accepted = after("bridge", { kind: "executionAccepted" });
   for (const failed of [
     { kind: "executionReverted", reason: "TRANSACTION_REVERTED" },
@@ -627,7 +625,7 @@ test("a deposit that comes in time is filled although the service's own transact
     const deposited = stateAfter(closed, seen);
     expect(deposited).toMatchObject({ name: "deposited", depositId: "1", failReason: undefined });
     expect(stateAfter(closed, { ...seen, confirmed: true })).toMatchObject({ name: "fillable" });
-    // The same deposit after the service's transaction failed, or before: the request goes the same way.
+    // The order of the deposit and the failure does not matter.
     expect(stateAfter(stateAfter(accepted, seen), failed)).toEqual(deposited);
     expect(stateAfter(deposited, { kind: "executionDead", reason: "TRANSACTION_REVERTED" })).toEqual(
       deposited,
@@ -638,7 +636,7 @@ test("a deposit that comes in time is filled although the service's own transact
   expect(stateAfter(outOfTime, matching)).toMatchObject({ name: "refunding" });
 });
 
-test("a deposit that a reorg moves into a younger block waits for its confirmations again, unless the fill was planned", () => {
+test("a deposit that a reorg moves into a younger block needs its confirmations again, unless the fill was planned", () => {
   const unconfirmed = { kind: "depositUnconfirmed", depositId: "1" } as const;
   const fillable = { ...quotedState("bridge"), name: "fillable", depositId: "1" } as const;
   const moved = decide(fillable, unconfirmed);
@@ -649,7 +647,7 @@ test("a deposit that a reorg moves into a younger block waits for its confirmati
   for (const name of ["deposited", "filling", "submitted", "filled", "refunding"] as const)
     expect(decide({ ...fillable, name }, unconfirmed).kind, name).toBe("already");
   expect(decide(fillable, { ...unconfirmed, depositId: "2" }).kind).toBe("already");
-  // An app vouches until it has its confirmations.
+  // The app guarantees it until it has its confirmations.
   expect(decide({ ...fillable, name: "filled", front: "covered" }, unconfirmed)).toMatchObject({
     next: { name: "filled", front: "held", depositId: "1" },
     effects: [],
@@ -660,7 +658,7 @@ test("a deposit that a reorg moves into a younger block waits for its confirmati
   });
 });
 
-test("a deposit takes the place of one that vanished under the fill, and only a matching one does", () => {
+test("only a matching deposit replaces one that was orphaned under the fill", () => {
   const replacing = { ...matching, depositId: "2", late: true, replaces: true } as const;
   for (const name of ["filling", "submitted", "filled"] as const) {
     const state = { ...quotedState("bridge"), name, depositId: "1" } as const;
@@ -677,7 +675,7 @@ test("a deposit takes the place of one that vanished under the fill, and only a 
   }
 });
 
-test("a released refund is under way again, and only that of the request's own deposit changes the request", () => {
+test("a released refund is in progress again, and only that of the request's own deposit changes the request", () => {
   const failed: RequestState = {
     ...quotedState("bridge"),
     name: "failed",
@@ -697,7 +695,7 @@ test("a released refund is under way again, and only that of the request's own d
     expect(decide({ ...failed, name }, released).kind).toBe("already");
 });
 
-test("a request is untouched in the state that its quote begins with, and in no other", () => {
+test("a request is untouched only in the initial state of its quote", () => {
   const changes: readonly Partial<RequestState>[] = [
     ...requestStates.filter((name) => name !== "quoted").map((name) => ({ name })),
     ...frontStates.filter((front) => front !== "none").map((front) => ({ front })),

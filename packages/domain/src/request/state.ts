@@ -3,14 +3,14 @@ import type { RequestKind } from "./terms.ts";
 import type { FailReason, RefundFailReason } from "./reasons.ts";
 
 /**
- * Whether the user's own transaction is all of it, and the service only watches: no deposit belongs to it,
- * and it is never filled.
+ * Whether the user's own transaction is the whole request and the service only tracks it: it has no deposit
+ * and is never filled.
  */
 export function isWatchedOnly(kind: RequestKind): kind is "send" | "swap" {
   return kind === "send" || kind === "swap";
 }
 
-/** Where a request stands. Finer than what clients see: `public-status.ts` maps it to their words. */
+/** States of a request. Finer than what clients see; `public-status.ts` maps them. */
 export const requestStates = [
   "quoted",
   "accepted",
@@ -31,9 +31,9 @@ export type StateName = (typeof requestStates)[number];
 export type DepositId = string;
 
 /**
- * How far an app vouches for a fill that does not wait for the deposit: `held` = a hold stands on its
- * balance, `covered` = the deposit is confirmed, and the hold is released once the fill is final, too;
- * `debited` = the deposit never came and the app paid.
+ * How an app guarantees a fill that does not wait for the deposit. `held`: a hold reduces its balance.
+ * `covered`: the deposit is confirmed, and the hold is released once the fill is final, too. `debited`: the
+ * deposit never came and the app paid.
  */
 export const frontStates = ["none", "held", "covered", "debited"] as const;
 export type FrontState = (typeof frontStates)[number];
@@ -46,16 +46,16 @@ export interface RequestState {
   readonly depositId: DepositId | undefined;
   readonly failReason: FailReason | undefined;
   readonly refundFailReason: RefundFailReason | undefined;
-  /** The outcome lies beyond any reorg reckoned with. */
+  /** The outcome is final: no reorg can change it. */
   readonly final: boolean;
 }
 
-/** What a deposit is to the request it names. Established by `judge-deposit.ts`. */
+/** How a deposit relates to the request that it names, see `judge-deposit.ts`. */
 export type DepositVerdict =
   | { readonly kind: "match" }
   /**
-   * Not what was agreed. `byUser`: the quoted user's own account signed it, or it is the request's own
-   * execution, so it speaks for the request.
+   * Does not match the terms. `byUser`: the quoted user's own account signed it, or it is the request's own
+   * execution, so that it affects the request.
    */
   | { readonly kind: "mismatch"; readonly reason: FailReason; readonly byUser: boolean };
 
@@ -65,13 +65,11 @@ export type RequestEvent =
       readonly depositId: DepositId;
       readonly verdict: DepositVerdict;
       readonly confirmed: boolean;
-      /** True when it came after the fill deadline. */
+      /** It came after the fill deadline. */
       readonly late: boolean;
-      /**
-       * True when a fill that an app vouched for is so much older that it is not settled against it any more.
-       */
+      /** The guaranteed fill is too much older than the deposit to be settled against it. */
       readonly beyondLead?: boolean;
-      /** No canonical block holds the deposit that the request has, and no refund of that one was sent. */
+      /** The request's deposit was orphaned, and no refund of it was sent. */
       readonly replaces?: boolean;
     }
   | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
@@ -86,24 +84,24 @@ export type RequestEvent =
   | {
       readonly kind: "fillDead";
       readonly reason: FailReason;
-      /** No canonical block holds the deposit any more, so there is nothing to send back. */
+      /** The deposit was orphaned, so there is nothing to refund. */
       readonly depositGone: boolean;
-      /** Prices moved away from it before its block: it is worth planning anew. */
+      /** Prices moved too far before its block: plan it again. */
       readonly again?: boolean;
     }
   | { readonly kind: "fillImpossible"; readonly reason: FailReason }
   /** The service will send the origin transaction for the user. */
   | { readonly kind: "executionAccepted" }
   | { readonly kind: "executionMined" }
-  /** It is in a block and did nothing: it reverted, or the user operation inside did. */
+  /** It was mined and had no effect: it reverted, or the user operation inside did. */
   | { readonly kind: "executionReverted"; readonly reason: FailReason }
   | { readonly kind: "executionUnmined" }
   | { readonly kind: "executionFinal" }
-  /** It will never be in a block, or was never sent. */
+  /** It will never be mined, or was never sent. */
   | { readonly kind: "executionDead"; readonly reason: FailReason }
-  /** An app vouches for the deposit: the hold stands in the same commit. */
+  /** An app guarantees the deposit: its hold is in the same commit. */
   | { readonly kind: "fastFillAccepted" }
-  /** The deposit of a fast fill can not come in time any more. */
+  /** The deposit of a fast fill can no longer come in time. */
   | { readonly kind: "frontOverdue" }
   | { readonly kind: "sendMined" }
   | { readonly kind: "sendUnmined" }
@@ -116,14 +114,12 @@ export type RequestEvent =
   | { readonly kind: "refundReleased"; readonly depositId: DepositId }
   | { readonly kind: "deadlinePassed" };
 
-/**
- * What must happen because of a transition; written to the outbox or the deposit's row in the same commit.
- */
+/** The consequences of a transition, stored in the outbox or the deposit's row in the same commit. */
 export type Effect =
   | { readonly kind: "fill" }
   /** Deposit and fill are final, or nothing was paid: the app's balance is free again. */
   | { readonly kind: "releaseHold" }
-  /** A reorg took the deposit back: the app vouches again. */
+  /** The deposit was orphaned: the hold is active again. */
   | { readonly kind: "reinstateHold" }
   /** The deposit never came: the app pays. */
   | { readonly kind: "debitHold" }
@@ -140,10 +136,11 @@ interface Applied {
 
 export type Decision =
   | Applied
-  /** A duplicate or late event: nothing to do, and that is fine. */
+  /** A duplicate or late event: there is nothing to do. */
   | { readonly kind: "already"; readonly state: RequestState }
   /**
-   * The event cannot happen in this state: a defect or a lie somewhere; nothing changes and somebody is told.
+   * The event cannot happen in this state, because of a bug or a false report: nothing changes and an alarm
+   * is raised.
    */
   | { readonly kind: "rejected"; readonly state: RequestState; readonly reason: string };
 
@@ -161,8 +158,8 @@ export function quotedState(kind: RequestKind): RequestState {
 }
 
 /**
- * Whether nothing has happened to it since the quote. Two untouched requests of one kind differ in their
- * terms alone, so an event does the same to both.
+ * Whether nothing has happened since the quote. Untouched requests of one kind differ in their terms alone,
+ * so an event does the same to all of them.
  */
 export function isUntouched(state: RequestState): boolean {
   const { name, front, depositId, failReason, refundFailReason, final } = quotedState(state.kind);
@@ -176,7 +173,7 @@ export function isUntouched(state: RequestState): boolean {
   );
 }
 
-/** The whole life of a request: pure, total over states and events. */
+/** The state machine of a request: total over states and events. */
 export function decide(state: RequestState, event: RequestEvent): Decision {
   switch (event.kind) {
     case "depositSeen":
@@ -217,7 +214,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
           ? to(state, { name: "fillable" }, { kind: "fill" })
           : giveUp(state, event.reason);
       }
-      // The recipient has the money: sending the deposit back as well would pay twice.
+      // The recipient was paid: a refund as well would pay twice.
       return state.name === "filled" ? rejected(state, event) : already(state);
     case "fillImpossible":
       if (state.name === "fillable" || state.name === "deposited") return giveUp(state, event.reason);
@@ -225,7 +222,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
     case "executionAccepted":
       if (isWatchedOnly(state.kind)) return rejected(state, event);
       if (state.name === "quoted") return to(state, { name: "accepted" });
-      // The fill went ahead, and what is accepted is the deposit that it was lent against.
+      // The fill is already in progress; the accepted deposit is the one that it was guaranteed for.
       return isFronted(state) && state.depositId === undefined ? to(state, {}) : already(state);
     case "executionMined":
       if (state.name !== "accepted") return already(state);
@@ -234,7 +231,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       if (state.name !== "accepted") return already(state);
       return to(state, { name: failedExecution(state), failReason: event.reason });
     case "executionUnmined":
-      return onExecutionUnmined(state, event);
+      return onExecutionOrphaned(state, event);
     case "executionFinal":
       if (state.kind === "call" && (state.name === "filled" || state.name === "failed") && !state.final)
         return to(state, { final: true });
@@ -307,7 +304,7 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     const accepted = { ...state, depositId };
     const accept: Effect = { kind: "acceptDeposit", depositId };
     const covered = event.confirmed ? cover(accepted) : already(accepted);
-    // However late it is: the recipient has the money already, and this is what it was lent against.
+    // However late: the recipient was already paid, and this is the guaranteed deposit.
     return covered.kind === "applied"
       ? { ...covered, effects: [accept, ...covered.effects] }
       : to(accepted, {}, accept);
@@ -315,11 +312,11 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
   if (isBeforeDeposit(state) || state.name === "expired") {
     if (verdict.kind === "mismatch") {
       const refund: Effect = { kind: "refundDeposit", depositId, reason: verdict.reason };
-      // A stranger can name any order in a deposit of his own: it goes back to him and the request waits on.
+      // Anyone can name any order in a deposit: refund it, and the request keeps waiting.
       if (!verdict.byUser) return to(state, {}, refund);
       return to(state, { name: "refunding", depositId, failReason: verdict.reason }, refund);
     }
-    // A transaction of ours that failed says nothing about deposits made in time by somebody else's.
+    // A failed transaction of the service does not affect a deposit that someone else made in time.
     if (event.late || (state.name === "expired" && !isRevertedExecution(state))) {
       const refund: Effect = { kind: "refundDeposit", depositId, reason: "TTL_EXPIRED" };
       return to(state, { name: "refunding", depositId, failReason: "TTL_EXPIRED" }, refund);
@@ -329,10 +326,10 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     if (event.confirmed) return to(state, { ...paid, name: "fillable" }, accept, { kind: "fill" });
     return to(state, { ...paid, name: "deposited" }, accept);
   }
-  // The recipient is paid, or about to be: this is what the user owes, however late it is.
+  // The recipient is or will be paid: this is what the user owes, however late.
   if (event.replaces === true && verdict.kind === "match" && !beyondLead && isFillUnderWay(state))
     return to(state, { depositId }, { kind: "acceptDeposit", depositId });
-  // The request has its deposit, or has ended: a further one goes back, whatever it is.
+  // The request has its deposit, or has ended: any further one is refunded.
   const unasked: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";
   const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : unasked;
   return to(state, {}, { kind: "refundDeposit", depositId, reason });
@@ -340,13 +337,13 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
 
 function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   if (state.depositId !== depositId) return already(state);
-  // The fill does not depend on it: the app vouches for it again.
+  // The fill does not depend on it: the app guarantees it again.
   if (isFronted(state)) {
     if (state.front !== "covered") return to(state, { depositId: undefined });
     return uncover({ ...state, depositId: undefined });
   }
-  // Nothing was sent for it yet: the request waits again, as if the deposit had never been.
-  // (The watcher does not raise this event for a deposit whose refund is already on its way.)
+  // Nothing was sent for it yet: the request waits as if the deposit had never been. (The watcher does not
+  // raise this event for a deposit whose refund was already sent.)
   const { name } = state;
   if (name === "deposited" || name === "fillable" || name === "refunding" || name === "failed")
     return to(state, {
@@ -356,8 +353,8 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
       refundFailReason: undefined,
       final: false,
     });
-  // Money is on its way, or gone: the state stands, and the watcher reports the exposure until the deposit is
-  // mined again.
+  // A payment is in progress or done: the state stays, and the watcher reports the exposure until the deposit
+  // is mined again.
   return already(state);
 }
 
@@ -372,7 +369,7 @@ function isFillUnderWay({ name }: Pick<RequestState, "name">): boolean {
   return name === "filling" || name === "submitted" || name === "filled";
 }
 
-/** A fill that an app vouched for, under way or made. */
+/** A guaranteed fill, in progress or done. */
 export function isFronted(state: Pick<RequestState, "name" | "front">): boolean {
   return state.front !== "none" && (state.name === "fillable" || isFillUnderWay(state));
 }
@@ -382,27 +379,27 @@ function isBeforeDeposit({ name }: RequestState): boolean {
 }
 
 /**
- * Whether the fill can no longer be undone: until then its deposit may go back, so the hold stands and the
- * app is credited nothing.
+ * Whether the fill is final. Until then its deposit may be refunded, so the hold stays and the app is not
+ * credited.
  */
 function isFillFinal({ name, final }: RequestState): boolean {
   return name === "filled" && final;
 }
 
-/** Whether a hold still stands, because the deposit or the fill is not final. */
+/** Whether the hold is active, because the deposit or the fill is not final. */
 function isHoldActive(state: RequestState): boolean {
   return state.front === "held" || (state.front === "covered" && !isFillFinal(state));
 }
 
 /**
- * Whether deposit and fill of a fast fill are final, so that the hold is released and the deposit is booked
- * with the app.
+ * Whether deposit and fill of a fast fill are final, so that the hold is released and the deposit is credited
+ * to the app.
  */
 export function isCoverDue(state: RequestState): boolean {
   return state.front === "covered" && isFillFinal(state);
 }
 
-/** The deposit that was vouched for is confirmed. */
+/** The guaranteed deposit is confirmed. */
 function cover(state: RequestState): Decision {
   switch (state.front) {
     case "held":
@@ -421,15 +418,12 @@ function cover(state: RequestState): Decision {
   }
 }
 
-/** The deposit is gone, or lacks confirmations again. */
+/** The deposit is orphaned, or lacks confirmations again. */
 function uncover(state: RequestState): Decision {
   return to(state, { front: "held" }, ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []));
 }
 
-/**
- * Nothing was paid and nothing will be by this fill: whatever is there goes back, and nobody vouches any
- * more.
- */
+/** Nothing was or will be paid by this fill: any deposit is refunded, and the guarantee ends. */
 function giveUp(state: RequestState, reason: FailReason): Decision {
   if (state.front === "none" || state.depositId !== undefined) {
     const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
@@ -441,21 +435,20 @@ function giveUp(state: RequestState, reason: FailReason): Decision {
   return waitAgain(state, {});
 }
 
-/** Back to waiting for a deposit, as if nothing had been. */
+/** Waits for a deposit again, as if nothing had happened. */
 function waitAgain(state: RequestState, change: Partial<RequestState>): Decision {
   const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
   return to(state, { ...change, name: "quoted", front: "none" }, ...unheld);
 }
 
 /**
- * A call ends; a bridge whose transaction failed waits no longer, and takes a deposit that comes in time all
- * the same.
+ * A call ends. A bridge whose transaction failed stops waiting, but still takes a deposit that comes in time.
  */
 function failedExecution({ kind }: RequestState): "failed" | "expired" {
   return kind === "call" ? "failed" : "expired";
 }
 
-/** Failed by its own transaction in a block that may still vanish. */
+/** Failed because its own transaction reverted, in a block that may still be orphaned. */
 function isRevertedExecution(state: RequestState): boolean {
   if (state.kind === "call") return state.name === "failed" && !state.final;
   return (
@@ -466,7 +459,7 @@ function isRevertedExecution(state: RequestState): boolean {
   );
 }
 
-function onExecutionUnmined(
+function onExecutionOrphaned(
   state: RequestState,
   event: Extract<RequestEvent, { kind: "executionUnmined" }>,
 ): Decision {

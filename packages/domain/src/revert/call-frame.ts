@@ -1,24 +1,24 @@
 import type { Address, Hex } from "../ids/hex.ts";
 
 /**
- * One call within a transaction, as a tracing node tells it; everything inside is chosen by whoever wrote the
- * contracts.
+ * One call within a transaction, as reported by a tracing node. Untrusted: the contracts' authors control its
+ * contents.
  */
 export interface CallFrame {
   /** `CALL`, `STATICCALL`, `DELEGATECALL`, `CREATE` … */
   readonly type: string;
   readonly from: Address;
-  /** Whom the call went to; for a creation the new contract, unless it failed. */
+  /** The callee; for a creation the new contract, unless it failed. */
   readonly to: Address | undefined;
   readonly input: Hex;
-  /** What was returned or reverted with; `0x` when nothing was. */
+  /** Return or revert data; `0x` if none. */
   readonly output: Hex;
   /** Gas given to the call. */
   readonly gas: bigint;
-  /** Gas it used, that of its own calls included. */
+  /** Gas used, including its own calls. */
   readonly gasUsed: bigint;
   readonly value: bigint;
-  /** The node's word for why it failed; undefined when it did not fail. */
+  /** The node's error text. Undefined if the call did not fail. */
   readonly error: string | undefined;
   readonly logs: readonly PlacedLog[];
   readonly calls: readonly CallFrame[];
@@ -31,6 +31,6 @@ export interface FrameLog {
 }
 
 export interface PlacedLog extends FrameLog {
-  /** How many calls of its frame were made before it. */
+  /** How many calls its frame made before it. */
   readonly position: number;
 }

@@ -9,7 +9,7 @@ import type { FailureRevert } from "./simulation-failure.ts";
 
 const ERROR_STRING = "0x08c379a0";
 const PANIC = "0x4e487b71";
-/** Longest revert data that is decoded, bytes; what is longer is shown by its beginning. */
+/** Maximum length of revert data that is decoded, bytes; longer data is shown truncated. */
 const MAX_DECODED_BYTES = 16_384;
 const MAX_RAW_BYTES = 4_096;
 const MAX_ARGS = 16;
@@ -21,8 +21,8 @@ export const EMPTY_REVERT: FailureRevert = {
 };
 
 /**
- * What revert data says. Bytes that only begin like a known error are an unknown one: contracts may revert
- * with anything.
+ * Decodes revert data. Data that only starts like a known error counts as unknown: contracts may revert with
+ * anything.
  */
 export function decodeRevert(data: Hex, known: KnownAbis): FailureRevert {
   if (data === "0x") return EMPTY_REVERT;
@@ -66,7 +66,7 @@ function errorString(data: Hex): FailureRevert | undefined {
 }
 
 function panic(data: Hex): FailureRevert | undefined {
-  // Exactly one word: anything else is not what the compiler writes.
+  // Exactly one word: the compiler writes nothing else.
   if (data.length !== 10 + 64) return undefined;
   const code = BigInt(`0x${data.slice(10)}`);
   if (code > 0xffn) return undefined;
@@ -86,11 +86,11 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
   for (const [at, input] of inputs.slice(0, MAX_ARGS).entries()) {
     args[input.name === undefined || input.name === "" ? `arg${at}` : input.name] = textOf(values[at]);
   }
-  const said = saidBy(name, args);
+  const reason = reasonOf(name, args);
   return {
     type: "customError",
-    label: (said === undefined ? undefined : labelOfText(said)) ?? labelOfName(name) ?? "CUSTOM_ERROR",
-    message: said ?? sentenceOfName(name),
+    label: (reason === undefined ? undefined : labelOfText(reason)) ?? labelOfName(name) ?? "CUSTOM_ERROR",
+    message: reason ?? sentenceOfName(name),
     selector,
     name,
     ...(inputs.length > 0 && { args }),
@@ -98,10 +98,10 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
 }
 
 /**
- * Errors that exist to carry a text: the entry point's reason (`AA24 signature error`) says more than that
- * the operation failed.
+ * Errors that only wrap a text: the entry point's reason (`AA24 signature error`) says more than that the
+ * operation failed.
  */
-function saidBy(name: string, args: Readonly<Record<string, string>>): string | undefined {
+function reasonOf(name: string, args: Readonly<Record<string, string>>): string | undefined {
   const reason = name === "FailedOp" || name === "FailedOpWithRevert" ? args["reason"] : undefined;
   return reason === "" ? undefined : reason;
 }
@@ -117,7 +117,7 @@ function textOf(value: unknown): string {
   return cleanText(json, 1_024);
 }
 
-/** Decoders throw at bytes that are not what they expect. */
+/** Decoders throw for malformed bytes. */
 function attempt<T>(decode: () => T): T | undefined {
   try {
     return decode();

@@ -63,19 +63,19 @@ function explained(frame: CallFrame) {
 
 const pathOf = (frame: CallFrame) => explained(frame).details.path.map((step) => step.address);
 
-test("what did not fail has no failure", () => {
+test("a successful call has no failure", () => {
   expect(explainFailure(aFrame(), known)).toBeUndefined();
   expect(explainFailure(aFrame({ calls: [reverted({ output: invalidSignature })] }), known)).toBeUndefined();
 });
 
-test("a reason that was wrapped into another leads to the call that gave it, wherever in the words it stands", () => {
+test("finds the call whose reason was wrapped into another one, at any position in the data", () => {
   const inner = reverted({ to: address(3), output: invalidSignature });
   const wrapped = encodeErrorResult({
     abi: parseAbi(["error CallFailed(bytes returnData)"]),
     args: [invalidSignature],
   });
   expect(pathOf(reverted({ output: wrapped, calls: [inner, aFrame()] }))).toEqual([address(2), address(3)]);
-  // Four bytes that only look like it, half a byte off.
+  // Four bytes that match only when shifted by half a byte.
   const shifted: Hex = `0x1234567${invalidSignature.slice(2)}0`;
   expect(pathOf(reverted({ output: shifted, calls: [inner, aFrame()] }))).toEqual([address(2)]);
 });
@@ -83,13 +83,13 @@ test("a reason that was wrapped into another leads to the call that gave it, whe
 test.each([
   { child: 8_192, calls: 8, what: "long reasons half a byte off" },
   { child: 2_048, calls: 64, what: "many of them" },
-])("a contract cannot make us search for seconds, with $what", ({ child, calls }) => {
+])("a contract cannot make the search take seconds with $what", ({ child, calls }) => {
   const hostile = (depth: number): CallFrame =>
     reverted({
       output: `0x${"0a".repeat(32_768)}`,
       calls: [
         ...(depth > 1 ? [hostile(depth - 1)] : []),
-        // All different, and all but the last bytes alike with what they are searched in, at every place.
+        // All different, and equal to the searched data at every position except for the last bytes.
         ...Array.from({ length: calls }, (_, at) =>
           reverted({
             output: `0x${(at % 2 === 0 ? "a0" : "0a").repeat(child)}${at.toString(16).padStart(4, "0")}`,
@@ -103,12 +103,12 @@ test.each([
   expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
-test("a path through callers who all revert with much is not read for ever", () => {
+test("a path through callers that all revert with large data is read only in part", () => {
   const noise = (n: number): Hex => `0x12345678${n.toString(16).padStart(4, "0")}${"ab".repeat(30_000)}`;
   const others = Array.from({ length: 63 }, (_, at) => reverted({ output: noise(at + 1) }));
   let frame = reverted({ to: address(1_000), output: noise(0) });
-  // Each one passes on all that the one below gave it, and a little of its own, after calls that failed
-  // otherwise.
+  // Each one passes on all data of the one below plus a little of its own, after other calls that failed
+  // differently.
   for (let at = 1; at < 1_000; at++)
     frame = reverted({
       to: address(at),
@@ -134,30 +134,30 @@ test.each([
   "STF",
   "GS013",
   "delegation failed",
-])("a caller who only says %s is passed over", (text) => {
+])("skips a caller that only says %s", (text) => {
   const inner = reverted({ to: address(3), output: invalidSignature });
   const frame = reverted({ output: errorString(text), calls: [aFrame(), inner] });
   expect(explained(frame).label).toBe("INVALID_SIGNATURE");
-  // Something was called afterwards: then it was not that.
+  // Another call followed, so it was not that one.
   const later = reverted({ output: errorString(text), calls: [inner, aFrame()] });
   expect(pathOf(later)).toEqual([address(2)]);
 });
 
-test("a caller who gives a reason of its own after a caught failure is where it failed", () => {
+test("a caller that gives a reason of its own after a caught failure is where it failed", () => {
   const inner = reverted({ to: address(3), output: invalidSignature });
   const frame = reverted({ output: errorString("not enough"), calls: [inner] });
   expect(explained(frame)).toMatchObject({ label: "NOT_ENOUGH" });
   expect(pathOf(frame)).toEqual([address(2)]);
 });
 
-test("an invalid opcode after a failed call is no failure of that call", () => {
+test("an invalid opcode after a failed call is not a failure of that call", () => {
   const inner = reverted({ to: address(3), output: invalidSignature });
   const frame = aFrame({ error: "invalid opcode: INVALID", calls: [inner] });
   expect(explained(frame).label).toBe("INVALID_OPCODE");
   expect(pathOf(frame)).toEqual([address(2)]);
 });
 
-test("the entry point's word counts when the account gave none", () => {
+test("the entry point's reason counts if the account gave none", () => {
   const output = encodeErrorResult({
     abi: entryPoint07Abi,
     errorName: "FailedOpWithRevert",
@@ -184,7 +184,7 @@ function handleOps(change: Partial<CallFrame>): CallFrame {
   return aFrame({ to: entryPoint, input: "0x765e827f", ...change });
 }
 
-test("an operation whose failure the trace does not show is a failure all the same", () => {
+test("an operation whose failure the trace does not show still counts as failed", () => {
   const failure = explained(handleOps({ logs: [userOperationEvent(false)] }));
   expect(failure).toMatchObject({
     label: "USER_OPERATION_FAILED",
@@ -198,7 +198,7 @@ test("an operation whose failure the trace does not show is a failure all the sa
   expect(explained(aFrame({ calls: [aFrame(), later] })).details.path).toHaveLength(2);
 });
 
-test("an operation is not failed by an event of somebody else, by one that reverted, or by a caught call", () => {
+test("an operation does not fail by another contract's event, a reverted one, or a caught call", () => {
   const foreign = handleOps({ logs: [userOperationEvent(false, { address: sender })] });
   expect(explainFailure(foreign, known)).toBeUndefined();
   const undone = aFrame({
@@ -222,7 +222,7 @@ test("an operation undone after it ran leads into the entry point's inner call",
   expect(failure.details.innermost.function).toBe("EntryPoint.innerHandleOp");
 });
 
-test("a long path is shown by both ends", () => {
+test("shows both ends of a long path", () => {
   let frame = reverted({ to: address(1_000), output: invalidSignature });
   for (let at = 999; at > 0; at--)
     frame = reverted({ to: address(at), output: invalidSignature, calls: [frame] });
@@ -232,7 +232,7 @@ test("a long path is shown by both ends", () => {
   expect(details.innermost.address).toBe(address(1_000));
 });
 
-test("a creation that fails has no selector, and no address of what was not created", () => {
+test("a failed creation has no selector and no address", () => {
   const failure = explained(
     reverted({ type: "CREATE", to: undefined, input: "0x6080604052", output: invalidSignature }),
   );
@@ -244,7 +244,7 @@ test("a creation that fails has no selector, and no address of what was not crea
   });
 });
 
-test("a node's bare refusal is told about the call as a whole", () => {
+test("a node's error without a trace is reported for the call as a whole", () => {
   const call = { from: address(1), to: address(2), input: "0xa9059cbb", value: 0n } as const;
   const failure = explainRevertData(call, { data: invalidSignature, reason: "execution reverted" }, known);
   expect(failure.label).toBe("INVALID_SIGNATURE");
@@ -260,7 +260,7 @@ test("a node's bare refusal is told about the call as a whole", () => {
   });
 });
 
-test("every selector is that of its text: functions and errors are those of the published ABIs", () => {
+test("every selector matches its text: functions and errors are those of the published ABIs", () => {
   for (const abi of [entryPoint07Abi, entryPoint08Abi]) {
     for (const item of abi) {
       if (item.type === "error") {
@@ -328,7 +328,7 @@ test("every selector is that of its text: functions and errors are those of the 
   expect(standardContracts().flatMap(({ abi }) => abi).length).toBeGreaterThan(200);
 });
 
-test("a function that several contracts have is named without one, unless the address tells", () => {
+test("a function of several contracts is named without one, unless the address identifies it", () => {
   const abi = parseAbi(["function poke()"]);
   const both = createKnownAbis([
     { name: "One", abi, addresses: [address(7)] },
@@ -351,7 +351,7 @@ test.each([
   ["UUPSUnauthorizedCallContext", "UUPS_UNAUTHORIZED_CALL_CONTEXT", "UUPS unauthorized call context"],
   ["CannotUseADisabledDelegation", "CANNOT_USE_A_DISABLED_DELEGATION", "Cannot use a disabled delegation"],
   ["TRANSFER_FAILED", "TRANSFER_FAILED", "TRANSFER FAILED"],
-])("an error's name is said in words: %s", (name, label, sentence) => {
+])("converts an error's name into words: %s", (name, label, sentence) => {
   expect(labelOfName(name)).toBe(label);
   expect(sentenceOfName(name)).toBe(sentence);
 });
@@ -362,7 +362,7 @@ test.each([
   ["123", undefined],
   ["x".repeat(200), undefined],
   [`first ${"x".repeat(200)}`, "FIRST"],
-])("a text becomes a label of bounded length: %s", (text, label) => {
+])("converts a text into a label of bounded length: %s", (text, label) => {
   expect(labelOfText(text)).toBe(label);
 });
 
@@ -381,11 +381,11 @@ test.each([
   ["execution reverted", undefined],
   ["what nobody knows", undefined],
   [undefined, undefined],
-])("a node's word for a failure of the machine: %s", (error, label) => {
+])("recognizes a node's text for an EVM failure: %s", (error, label) => {
   expect(machineFailureOf(error)?.label).toBe(label);
 });
 
-test("bytes are found exactly where they stand, on whole bytes", () => {
+test("finds bytes exactly where they are, at whole bytes", () => {
   const bytes = fc.array(fc.constantFrom(0, 1, 0x10, 0xff), { maxLength: 40 });
   fc.assert(
     fc.property(bytes, bytes, (outer, inner) => {
@@ -396,11 +396,11 @@ test("bytes are found exactly where they stand, on whole bytes", () => {
   );
 });
 
-test("a panic nobody knows keeps its code", () => {
+test("an unknown panic keeps its code", () => {
   expect(panicOf(0x99n)).toEqual({ label: "PANIC_UNKNOWN", message: "Unknown panic (0x99)" });
 });
 
-test("no revert data whatever makes decoding throw, and all that comes out is bounded and printable", () => {
+test("decoding never throws for any revert data, and its output is bounded and printable", () => {
   const selectors = ["0x08c379a0", "0x4e487b71", "0x220266b6", "0x65c8fd4d", "0xe450d38c", "0x"] as const;
   const data = fc
     .tuple(fc.constantFrom(...selectors), fc.uint8Array({ maxLength: 400 }))
@@ -416,7 +416,7 @@ test("no revert data whatever makes decoding throw, and all that comes out is bo
   );
 });
 
-test("texts of any kind and length are cut and cleaned", () => {
+test("truncates and cleans texts of any kind and length", () => {
   const text = fc
     .array(fc.integer({ min: 0, max: 0x10_ffff }), { maxLength: 700 })
     .map((points) => String.fromCodePoint(...points));
@@ -428,7 +428,7 @@ test("texts of any kind and length are cut and cleaned", () => {
   );
 });
 
-test("arguments of an error are bounded, however long", () => {
+test("bounds the arguments of an error, however long", () => {
   const abi = parseAbi(["error Big(string text, bytes raw, (uint256 a, address b)[] list)"]);
   const list = Array.from({ length: 100 }, (_, at) => ({ a: BigInt(at), b: address(at) }));
   const output = encodeErrorResult({ abi, args: ["y".repeat(3_000), `0x${"ab".repeat(3_000)}`, list] });
@@ -444,7 +444,7 @@ test("arguments of an error are bounded, however long", () => {
   expect(revert.rawArgsHex?.length).toBeLessThan(8_300);
 });
 
-test("an event of an entry point is read, and nothing else", () => {
+test("reads events of an entry point, and nothing else", () => {
   expect(readUserOperationEvent(userOperationEvent(false))).toEqual({
     userOpHash: pad("0x01"),
     sender,

@@ -9,12 +9,12 @@ import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureFrame, FailureRevert, SimulationFailure } from "./simulation-failure.ts";
 
 const REDEEM_DELEGATIONS = "0xcef6d209";
-/** Frames of a path that are shown; of a longer one both ends. */
+/** Maximum number of frames shown of a path; of a longer one, both ends. */
 const MAX_PATH = 64;
 
 /**
- * Why a traced call does not do what was wanted, or undefined when nothing failed that anybody would mind:
- * the call itself failed, or a user operation in it did although the entry point went on.
+ * Why a traced call fails; undefined if it does not. A user operation that failed inside it counts, even if
+ * the entry point went on.
  */
 export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFailure | undefined {
   if (root.error !== undefined) return failureOn(failingPath(root, known), known);
@@ -30,7 +30,7 @@ export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFai
   return { label, message, details: { ...failure.details, revert: { type: "empty", label, message } } };
 }
 
-/** For a node that only says that a call failed and with which data: one frame is all that is known. */
+/** For a node that only reports a failure and its data: a single frame is known. */
 export function explainRevertData(
   call: Pick<CallFrame, "from" | "to" | "input" | "value">,
   revert: { readonly data: Hex; readonly reason: string },
@@ -52,7 +52,7 @@ export function explainRevertData(
   return failureOn([frame], known);
 }
 
-/** A failure that no contract told, about the call as a whole. */
+/** A failure without a reason from a contract, for the call as a whole. */
 export function plainFailure(
   call: Pick<CallFrame, "to" | "input">,
   label: string,
@@ -79,28 +79,28 @@ function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFail
 }
 
 /**
- * What the innermost call said; when it said nothing, the nearest caller that did, or the machine's word, or
- * where it happened.
+ * The reason of the innermost call; without one, that of the nearest caller with one, the EVM's error, or the
+ * location.
  */
 function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
   const innermost = path.at(-1);
   const machine = machineFailureOf(innermost?.error);
   if (machine !== undefined) return { type: "empty", ...machine };
-  const hasSaid = ({ error, output }: CallFrame): boolean => error !== undefined && output !== "0x";
-  const teller = path.findLast(hasSaid);
-  const telling = teller === undefined ? undefined : decodeRevert(teller.output, known);
+  const hasReason = ({ error, output }: CallFrame): boolean => error !== undefined && output !== "0x";
+  const reverted = path.findLast(hasReason);
+  const decoded = reverted === undefined ? undefined : decodeRevert(reverted.output, known);
   const isInRedeeming = path.some(({ input }) => input.startsWith(REDEEM_DELEGATIONS));
   if (
     isInRedeeming &&
-    (telling === undefined || (teller !== innermost && onlySaysThatACallFailed(telling)))
+    (decoded === undefined || (reverted !== innermost && onlySaysThatACallFailed(decoded)))
   ) {
     return {
-      ...(telling ?? EMPTY_REVERT),
+      ...(decoded ?? EMPTY_REVERT),
       label: "DELEGATION_REDEEM_FAILED",
-      message: telling === undefined ? "Redeeming the delegation failed" : telling.message,
+      message: decoded === undefined ? "Redeeming the delegation failed" : decoded.message,
     };
   }
-  return telling ?? EMPTY_REVERT;
+  return decoded ?? EMPTY_REVERT;
 }
 
 function describe(

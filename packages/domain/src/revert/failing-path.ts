@@ -7,8 +7,8 @@ import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureRevert } from "./simulation-failure.ts";
 
 /**
- * From a failed call to the one that failed of itself: each step is the call whose failure its caller passed
- * on. Calls whose failure was caught are on no path.
+ * The path from a failed call to the one that failed by itself: each step is the call whose failure its
+ * caller passed on. Caught failures are not part of it.
  */
 export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallFrame[] {
   const path = [failed];
@@ -19,14 +19,14 @@ export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallF
 }
 
 /**
- * Failed calls of one caller, the latest, and bytes of what it reverted with, that are compared: there may be
- * as many as gas lasts for.
+ * Maximum number of failed calls of one caller, the latest ones, and of bytes of its revert data, that are
+ * compared: gas alone would allow very many.
  */
 const MAX_COMPARED = 64;
 const MAX_SEARCHED_BYTES = 32_768;
 /**
- * Bytes that are looked at for one path. Reverting with much costs its author nearly nothing, and nobody else
- * is served meanwhile.
+ * Maximum number of bytes read per path. Large revert data costs its author almost nothing, and the search
+ * blocks other work.
  */
 const MAX_READ_BYTES = 2 ** 21;
 
@@ -35,18 +35,17 @@ interface Budget {
   bytes: number;
 }
 
-/** The call within `frame` for whose failure `frame` failed. */
+/** The call within `frame` whose failure made `frame` fail. */
 function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame | undefined {
   const last = frame.calls.at(-1);
   const failed = frame.calls.filter(({ error }) => error !== undefined).slice(-MAX_COMPARED);
-  // Passed on as it was or wrapped into an error of the caller's own; the last of several that are alike.
+  // Passed on unchanged or wrapped into the caller's own error; the last one of several equal ones.
   const passedOn = passedOnBy(frame, failed, budget);
   if (passedOn !== undefined) return passedOn;
-  // Nothing was called after it, and the caller gave no reason of its own, or one that only says that a call
-  // failed.
+  // Nothing was called after it, and the caller gave no reason of its own, or only that a call failed.
   if (last === undefined || last.error === undefined) return undefined;
   if (machineFailureOf(frame.error) !== undefined) {
-    // A caller that has no gas left because its call took it all.
+    // A caller that has no gas left because its call used all of it.
     return machineFailureOf(last.error)?.label === machineFailureOf(frame.error)?.label ? last : undefined;
   }
   if (frame.output === "0x") return last;
@@ -56,8 +55,8 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
 }
 
 /**
- * The last of `failed` whose data stand in what `frame` reverted with; shorter than a selector they could be
- * anywhere by chance.
+ * The last of `failed` whose data occur in `frame`'s revert data; data shorter than a selector could match by
+ * chance.
  */
 function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budget): CallFrame | undefined {
   const output = frame.output.slice(0, 2 + MAX_SEARCHED_BYTES * 2);
@@ -69,7 +68,7 @@ function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budg
     if (inner === frame.output) return call;
     if (inner.length >= 10 && inner.length <= output.length) {
       if (!spend(budget, lengthOf(output) + lengthOf(inner))) return undefined;
-      // As bytes: half a byte off it is something else.
+      // As bytes: a match at half a byte would be wrong.
       searched ??= bytesOf(output);
       if (holdsBytes(searched, bytesOf(inner))) return call;
     }
@@ -78,7 +77,7 @@ function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budg
   return undefined;
 }
 
-/** False when there is no room for it: then nothing more is read. */
+/** False if the budget is exceeded: then nothing more is read. */
 function spend(budget: Budget, bytes: number): boolean {
   budget.bytes -= bytes;
   return budget.bytes >= 0;
@@ -105,7 +104,7 @@ const replacingErrors: ReadonlySet<string> = new Set([
 const replacingTexts =
   /^(?:ST|SA|STF|STE|GS013|TF)$|(?:call|transfer|transfer_from|execution|transaction|operation|approve|multicall|delegation)\w*[\s_:-]*(?:has\s+)?(?:failed|reverted|error)|failed to (?:call|send|transfer|execute)/i;
 
-/** True of reasons by which a caller replaces those of the call that it made. */
+/** Whether a caller uses this reason to replace that of the call that it made. */
 export function onlySaysThatACallFailed(revert: FailureRevert): boolean {
   if (revert.type === "customError") return replacingErrors.has(revert.name ?? "");
   return revert.type === "errorString" && replacingTexts.test(revert.message);

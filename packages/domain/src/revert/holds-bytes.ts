@@ -1,6 +1,6 @@
 /**
- * Whether `inner` stands somewhere in `outer`. Both are chosen by contracts: it takes time proportional to
- * their lengths together, whatever they are (Knuth, Morris and Pratt 1977).
+ * Whether `inner` occurs in `outer`. Contracts control both, so the time must be linear in their total length
+ * (Knuth, Morris and Pratt 1977).
  */
 export function holdsBytes(outer: Uint8Array, inner: Uint8Array): boolean {
   if (inner.length === 0) return true;
@@ -15,7 +15,7 @@ export function holdsBytes(outer: Uint8Array, inner: Uint8Array): boolean {
   return false;
 }
 
-/** For each beginning of `bytes`: how much of its end is a beginning of `bytes` as well. */
+/** For each prefix of `bytes`: the length of its longest proper suffix that is also a prefix. */
 function bordersOf(bytes: Uint8Array): Uint32Array {
   const borders = new Uint32Array(bytes.length);
   let border = 0;

@@ -3,18 +3,18 @@ import type { Address, Hex } from "../ids/hex.ts";
 import type { KnownContract, KnownError, KnownFunction } from "./known-contract.ts";
 import { standardContracts } from "./standard-signatures.ts";
 
-/** Names for what is seen in a trace. */
+/** Names of functions and errors in a trace. */
 export interface KnownAbis {
   contractAt(address: Address): string | undefined;
-  /** Of a selector, as the contract at `address` has it, else as anybody has it. */
+  /** The function with this selector at `address`, else at any contract. */
   functionOf(selector: Hex, address: Address | undefined): KnownFunction | undefined;
-  /** All errors with this selector: two texts may share four bytes. */
+  /** All errors with this selector: two signatures may share it. */
   errorsOf(selector: Hex): readonly KnownError[];
 }
 
 /**
- * Collects the standard contracts and `further` ones. A function that several named contracts have belongs to
- * none of them.
+ * Combines the standard contracts with `further` ones. A function that several named contracts have is
+ * attributed to none of them.
  */
 export function createKnownAbis(further: readonly KnownContract[] = []): KnownAbis {
   const names = new Map<Address, string>();

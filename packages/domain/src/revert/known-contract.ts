@@ -9,17 +9,17 @@ export interface KnownError {
   readonly inputs: readonly AbiParameter[];
 }
 
-/** A contract whose functions and errors shall be called by their names. */
+/** A contract whose functions and errors are shown by name. */
 export interface KnownContract {
-  /** Undefined for interfaces that many contracts have: their functions are named without one. */
+  /** Undefined for interfaces of many contracts: their functions are shown without a contract name. */
   readonly name: string | undefined;
   readonly abi: AbiItems;
-  /** Where it is deployed, lower case, if that is known. */
+  /** Where it is deployed, lower case, if known. */
   readonly addresses?: readonly Address[];
 }
 
 export interface KnownFunction {
   readonly name: string;
-  /** The one known contract that has it. */
+  /** The only known contract that has it. */
   readonly contract: string | undefined;
 }

@@ -1,8 +1,8 @@
 const MAX_LABEL = 64;
 
 /**
- * SCREAMING_SNAKE of an identifier: `ERC20InsufficientBalance` → `ERC20_INSUFFICIENT_BALANCE`; undefined when
- * nothing of it can be said so.
+ * SCREAMING_SNAKE of an identifier: `ERC20InsufficientBalance` → `ERC20_INSUFFICIENT_BALANCE`; undefined if
+ * no letter is left.
  */
 export function labelOfName(name: string): string | undefined {
   return slug(
@@ -22,7 +22,7 @@ export function labelOfText(text: string): string | undefined {
 }
 
 /**
- * What an identifier says: `InvalidSignature` → `Invalid signature`, `ERC20InsufficientBalance` → `ERC20
+ * An identifier as words: `InvalidSignature` → `Invalid signature`, `ERC20InsufficientBalance` → `ERC20
  * insufficient balance`.
  */
 export function sentenceOfName(name: string): string {
@@ -48,6 +48,6 @@ function slug(text: string): string | undefined {
     if (longer.length > MAX_LABEL) break;
     label = longer;
   }
-  // A first word that is too long by itself is nothing that anybody would look for.
+  // A first word that is too long by itself makes no useful label.
   return /[A-Z]/.test(label) ? label : undefined;
 }

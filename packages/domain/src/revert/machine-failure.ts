@@ -1,10 +1,10 @@
-/** What the machine itself, not a contract's code, stopped a call for. */
+/** Why the EVM itself, not a contract's code, stopped a call. */
 export interface MachineFailure {
   readonly label: string;
   readonly message: string;
 }
 
-/** Wordings of geth and revm (anvil, reth), then of others; the first that fits is taken. */
+/** Error texts of geth and revm (anvil, reth), then of others; the first match counts. */
 const failures: readonly (readonly [RegExp, string, string])[] = [
   [/out of gas|OutOfGas|gas uint64 overflow|gas too low/i, "OUT_OF_GAS", "Out of gas"],
   [
@@ -37,9 +37,7 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
   [/precompile/i, "PRECOMPILE_FAILED", "A precompiled contract failed"],
 ];
 
-/**
- * Reads a node's word for a failed call; undefined for a plain revert and for words that nobody taught us.
- */
+/** Recognizes a node's error text; undefined for a plain revert and for unknown texts. */
 export function machineFailureOf(error: string | undefined): MachineFailure | undefined {
   if (error === undefined || /revert/i.test(error)) return undefined;
   const found = failures.find(([wording]) => wording.test(error));

@@ -12,7 +12,7 @@ const panics: ReadonlyMap<bigint, readonly [string, string]> = new Map([
   [0x51n, ["PANIC_UNINITIALIZED_FUNCTION", "Call of a zero-initialized function"]],
 ]);
 
-/** Label and text of a Solidity panic, the code in both or one of them. */
+/** Label and text of a Solidity panic. */
 export function panicOf(code: bigint): { readonly label: string; readonly message: string } {
   const hex = `0x${code.toString(16).padStart(2, "0")}`;
   const known = panics.get(code);

@@ -1,7 +1,4 @@
-/**
- * Why a simulated call cannot succeed, in the shapes of the API; every text from the chain in it is bounded
- * and printable.
- */
+/** Why a simulated call cannot succeed, in API format; every text from the chain is bounded and printable. */
 export interface SimulationFailure {
   /** SCREAMING_SNAKE. */
   readonly label: string;
@@ -11,7 +8,7 @@ export interface SimulationFailure {
 
 export interface SimulationFailureDetails {
   readonly topLevel: FailureFrame;
-  /** The call that failed of itself. */
+  /** The call that failed by itself. */
   readonly innermost: FailureFrame;
   /** From the top-level call to the innermost one, both included. */
   readonly path: readonly FailureFrame[];
@@ -21,9 +18,9 @@ export interface SimulationFailureDetails {
 export interface FailureFrame {
   readonly type: string;
   readonly address?: string;
-  /** Name of a contract that is known by its address or by a function that only it has. */
+  /** The contract's name, if its address or a function that only it has identifies it. */
   readonly contract?: string;
-  /** `Multicall3.aggregate3Value`, or the function alone where several contracts have it. */
+  /** `Multicall3.aggregate3Value`, or the function alone if several contracts have it. */
   readonly function?: string;
   readonly selector?: string;
   readonly error?: string;
@@ -41,6 +38,6 @@ export interface FailureRevert {
   readonly selector?: string;
   readonly name?: string;
   readonly args?: Readonly<Record<string, string>>;
-  /** What follows an unknown selector. */
+  /** The data after an unknown selector. */
   readonly rawArgsHex?: string;
 }

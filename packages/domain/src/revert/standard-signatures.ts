@@ -3,9 +3,9 @@ import type { Address } from "../ids/hex.ts";
 import type { KnownContract } from "./known-contract.ts";
 
 /**
- * Functions and errors that sponsored calls meet, by the contract or interface that has them. Selectors are
- * computed from these texts. Sources: the EIPs named below; OpenZeppelin Contracts 5 (draft-IERC6093, utils,
- * account); Permit2; account-abstraction 0.7 and 0.8; Multicall3.
+ * Functions and errors that are common in sponsored calls, by contract or interface. Selectors are computed
+ * from these texts. Sources: the EIPs named below; OpenZeppelin Contracts 5 (draft-IERC6093, utils, account);
+ * Permit2; account-abstraction 0.7 and 0.8; Multicall3.
  */
 const texts: readonly {
   readonly name?: string;
@@ -319,7 +319,7 @@ const texts: readonly {
 
 let made: readonly KnownContract[] | undefined;
 
-/** What {@link texts} say, parsed once, when it is first asked for. */
+/** {@link texts}, parsed on first use. */
 export function standardContracts(): readonly KnownContract[] {
   made ??= texts.map(({ name, addresses, functions, errors }) => ({
     name,
@@ -330,7 +330,7 @@ export function standardContracts(): readonly KnownContract[] {
 }
 
 function readAbi(kind: "function" | "error", signatures: readonly string[] = []): KnownContract["abi"] {
-  // parseAbi reads literal types; these are checked by the test that parses them all.
+  // parseAbi reads literal types; a test parses all of these.
   const read = parseAbi as unknown as (lines: readonly string[]) => KnownContract["abi"];
   return read(signatures.map((signature) => `${kind} ${signature}`));
 }

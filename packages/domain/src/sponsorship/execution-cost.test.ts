@@ -5,7 +5,7 @@ import { executionCost } from "./execution-cost.ts";
 
 const ether = { decimals: 18, priceUsd: 2_500n * ONE_USD };
 
-test("gas, coin and flat fee add up", () => {
+test("gas, value and flat fee add up", () => {
   const spending = { gas: 100_000n, weiPerGas: 2_000_000_000n, valueWei: 10n ** 16n, flatUsd: ONE_USD / 50n };
   expect(executionCost(spending, ether)).toEqual({
     gasUsd: ONE_USD / 2n,
@@ -23,7 +23,7 @@ test("charges value at its sale price, and the data fee like gas", () => {
   });
 });
 
-test("a fraction of the smallest USD unit is charged as a whole one", () => {
+test("rounds a fraction of the smallest USD unit up", () => {
   const cheap = { decimals: 18, priceUsd: 1n };
   expect(executionCost({ gas: 1n, weiPerGas: 1n, valueWei: 1n, flatUsd: 0n }, cheap).totalUsd).toBe(2n);
 });
@@ -33,9 +33,9 @@ test("never exceeds the cost reserved for at least as much gas at the same or a 
   fc.assert(
     fc.property(natural, natural, natural, natural, natural, (gas, less, wei, lower, valueWei) => {
       const shared = { valueWei, flatUsd: 1n };
-      const most = executionCost({ gas: gas + less, weiPerGas: wei + lower, ...shared }, ether);
+      const max = executionCost({ gas: gas + less, weiPerGas: wei + lower, ...shared }, ether);
       expect(executionCost({ gas, weiPerGas: wei, ...shared }, ether).totalUsd).toBeLessThanOrEqual(
-        most.totalUsd,
+        max.totalUsd,
       );
     }),
   );

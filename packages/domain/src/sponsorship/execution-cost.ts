@@ -1,24 +1,24 @@
 import { amountToUsdUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** The native token of a chain, for gas and for what a call carries. */
+/** The price of a chain's native token, for gas and for the value of a call. */
 export interface ExecutionPrices extends PricedUnit {
-  /** USD per whole native token that a call carries, the fee for selling it included. Absent: `priceUsd`. */
+  /** USD per whole native token sent as value, including the fee for selling it. Absent: `priceUsd`. */
   readonly salePriceUsd?: bigint | undefined;
 }
 
-/** What one transaction takes out of the executor, and what the service asks for sending it. */
+/** What one transaction costs the executor, and what the service charges for sending it. */
 export interface ExecutionSpending {
-  /** Gas units: the limit before it is sent, what was used afterwards. */
+  /** Gas units: the limit before it is sent, the gas used afterwards. */
   readonly gas: bigint;
-  /** Wei per unit: the most that may be offered before it is sent, what was paid afterwards. */
+  /** Wei per unit: the maximum before it is sent, the price paid afterwards. */
   readonly weiPerGas: bigint;
   /**
-   * What a rollup takes for the transaction's bytes, wei; charged like gas. Absent: none, or part of
+   * A rollup's fee for the transaction's data, wei; charged like gas. Absent: none, or included in
    * `weiPerGas`.
    */
   readonly dataFeeWei?: bigint;
-  /** Native token that the call carries, wei. */
+  /** Native tokens sent as the call's value, wei. */
   readonly valueWei: bigint;
   /** Flat fee of the service, USD with 18 decimals. */
   readonly flatUsd: bigint;
@@ -33,9 +33,8 @@ export interface ExecutionCost {
 }
 
 /**
- * What an execution costs its sponsor. The same for the most that it may cost and for what it did cost, so
- * that with less gas, a lower price and the same value, flat fee and USD price the second never exceeds the
- * first.
+ * What an execution costs its sponsor, both as a maximum and as the final cost: with less gas, a lower price
+ * and the same value, flat fee and USD price, the final cost never exceeds the maximum.
  */
 export function executionCost(
   { gas, weiPerGas, dataFeeWei = 0n, valueWei, flatUsd }: ExecutionSpending,

@@ -3,9 +3,8 @@ import type { SponsorshipRefusal, SponsorshipSpending } from "./judge-sponsorshi
 import type { SponsorshipRules } from "./rules.ts";
 
 /**
- * Whether the rules of a key let it pay so much of a request's fees; undefined when they do. No call is made
- * in the sponsor's name and no coin of his is carried: rules about those do not bind, budgets of the day and
- * of the user do.
+ * Checks whether a key's rules let it pay this much of a request's fees; undefined if they do. Rules about
+ * calls and their value do not apply, budgets per day and per user do.
  * @param costUsd USD with 18 decimals
  */
 export function judgeFees(

@@ -33,13 +33,13 @@ function refusal(
   )?.rule;
 }
 
-test("a key without rules pays for any call that carries no coin", () => {
+test("a key without rules pays for any call that sends no native tokens", () => {
   expect(refusal({})).toBeUndefined();
   expect(refusal({}, { valueUsd: 1n })).toBe("maxCallValueUsd");
   expect(refusal({ maxCallValueUsd: 5n }, { valueUsd: 5n })).toBeUndefined();
 });
 
-test("what is denied is denied at every depth, what is allowed is the transaction itself", () => {
+test("denied targets are denied at every depth, and allowed ones are those of the transaction itself", () => {
   expect(refusal({ denyTargets: [token] })).toBe("denyTargets");
   expect(refusal({ denyTargets: [wallet] })).toBe("denyTargets");
   expect(refusal({ denyTargets: [other] })).toBeUndefined();
@@ -63,22 +63,22 @@ test.each([
   ["dailyUsd", "todayUsd"],
   ["perUserDailyUsd", "userTodayUsd"],
   ["perTargetDailyUsd", "targetTodayUsd"],
-] as const)("%s binds to the last unit", (rule, spent) => {
+] as const)("%s applies to the last unit", (rule, spent) => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), (usd) => {
-      const most = usd + question.costUsd;
-      expect(refusal({ [rule]: most }, {}, { [spent]: usd })).toBeUndefined();
-      expect(refusal({ [rule]: most - 1n }, {}, { [spent]: usd })).toBe(rule);
+      const max = usd + question.costUsd;
+      expect(refusal({ [rule]: max }, {}, { [spent]: usd })).toBeUndefined();
+      expect(refusal({ [rule]: max - 1n }, {}, { [spent]: usd })).toBe(rule);
     }),
   );
 });
 
-test("a budget for a user does not let calls through that nobody can be named for", () => {
+test("a budget per user refuses calls without a known user", () => {
   expect(refusal({ perUserDailyUsd: ONE_USD }, { user: undefined })).toBe("perUserDailyUsd");
   expect(refusal({}, { user: undefined })).toBeUndefined();
 });
 
-test("budgets by contract bind the contracts that they name", () => {
+test("budgets by contract apply to the contracts that they name", () => {
   const budgets = new Map([[wallet, ONE_USD / 2n]]);
   expect(refusal({ perTargetDailyUsd: budgets })).toBe("perTargetDailyUsd");
   const elsewhere = { call: { target: other, selector: execute } };

@@ -5,25 +5,25 @@ import type { SelectorRule, SponsorshipRules } from "./rules.ts";
 /** One call made by a sponsored transaction. */
 export interface SponsoredCall {
   readonly target: Address;
-  /** First four bytes of its data; undefined when it has fewer. */
+  /** First four bytes of its data. Undefined if there are fewer. */
   readonly selector: Hex | undefined;
 }
 
-/** What is asked of a sponsor. */
+/** The execution that a sponsor is asked to pay. */
 export interface SponsorshipQuestion {
   /** The transaction itself. */
   readonly call: SponsoredCall;
-  /** Every call that it makes, at whatever depth, as far as the simulation showed them. */
+  /** Every call that it makes, at any depth, as far as the simulation showed. */
   readonly innerCalls: readonly SponsoredCall[];
-  /** Whom it is made for; undefined when nobody can be named. */
+  /** The user that it is made for, if known. */
   readonly user: Address | undefined;
-  /** The most it may cost, USD with 18 decimals. */
+  /** Its maximum cost, USD with 18 decimals. */
   readonly costUsd: bigint;
-  /** Native coin that it carries, USD with 18 decimals. */
+  /** Native tokens that it sends, USD with 18 decimals. */
   readonly valueUsd: bigint;
 }
 
-/** What the key has spent or set aside this UTC day, USD with 18 decimals. */
+/** What the key has spent or reserved this UTC day, USD with 18 decimals. */
 export interface SponsorshipSpending {
   readonly todayUsd: bigint;
   readonly userTodayUsd: bigint;
@@ -37,9 +37,9 @@ export interface SponsorshipRefusal {
 }
 
 /**
- * Whether the rules of a key let it pay for a call; undefined when they do. What is allowed is the
- * transaction itself: who allows a wallet or an entry point allows what users do by it. What is denied is
- * denied at every depth.
+ * Checks whether a key's rules let it pay for a call; undefined if they do. Allow lists apply to the
+ * transaction itself: allowing a wallet or an entry point allows what users do through it. Deny lists apply
+ * at every depth.
  */
 export function judgeSponsorship(
   rules: SponsorshipRules,
@@ -94,7 +94,7 @@ function judgeCosts(
       rule: "dailyUsd",
       message: `the daily budget of the API key${limit(rules.dailyUsd)} does not cover this call`,
     };
-  // Without a name the bound would not bind: whoever hides the user gets nothing.
+  // Without a known user the budget could be evaded.
   if (rules.perUserDailyUsd !== undefined && user === undefined)
     return { rule: "perUserDailyUsd", message: "the user of this call cannot be determined" };
   if (exceeds(spending.userTodayUsd + costUsd, rules.perUserDailyUsd))
@@ -118,6 +118,6 @@ function limit(usd: bigint | undefined): string {
   return usd === undefined ? "" : ` ($${formatUsd(usd)})`;
 }
 
-function exceeds(usd: bigint, most: bigint | undefined): boolean {
-  return most !== undefined && usd > most;
+function exceeds(usd: bigint, max: bigint | undefined): boolean {
+  return max !== undefined && usd > max;
 }

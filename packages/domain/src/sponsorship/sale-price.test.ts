@@ -13,11 +13,11 @@ test("adds the fee to the price, rounded up", () => {
 const usd = fc.bigInt({ min: 1n, max: 10n ** 24n });
 const bps = fc.integer({ min: 0, max: 1_000 });
 
-test("a sale that is kept pays today's price, its fee included, up to the honored part", () => {
+test("a sale within the tolerance pays today's price, including its fee", () => {
   fc.assert(
     fc.property(usd, usd, usd, usd, bps, (agreed, reservedUsd, worthUsd, salePriceUsd, honourBps) => {
       const isBeyond = isSaleBeyondHonour(agreed, { reservedUsd, worthUsd, salePriceUsd, honourBps });
-      // What the reserved part buys is worth no more than what the part is worth now, plus the honored part.
+      // What the reserved part buys is worth no more than the part now, plus the tolerance.
       const soldUsd = reservedUsd * salePriceUsd * BPS;
       const paidUsd = agreed * worthUsd * (BPS + BigInt(honourBps));
       expect(isBeyond).toBe(soldUsd > paidUsd);
@@ -28,7 +28,7 @@ test("a sale that is kept pays today's price, its fee included, up to the honore
   );
 });
 
-test("a payment that lost value counts like native token that rose", () => {
+test("a payment that lost value counts like a native token that rose", () => {
   const at = (worthUsd: bigint, salePriceUsd: bigint) =>
     isSaleBeyondHonour(1_000n, { reservedUsd: 10_000n, worthUsd, salePriceUsd, honourBps: 10 });
   expect(at(10_000n, 1_001n)).toBe(false);

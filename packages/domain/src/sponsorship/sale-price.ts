@@ -1,8 +1,8 @@
 import { BPS, bpsOfUp } from "../money/bps.ts";
 
 /**
- * The price at which native token is sold: USD with 18 decimals per whole token, service fee and spread
- * included.
+ * The price at which native tokens are sold: USD with 18 decimals per whole token, including service fee and
+ * spread.
  */
 export function salePrice(priceUsd: bigint, feeBps: number): bigint {
   return priceUsd + bpsOfUp(priceUsd, feeBps);
@@ -10,12 +10,12 @@ export function salePrice(priceUsd: bigint, feeBps: number): bigint {
 
 /** A part of what was reserved for a sale, at today's prices. All USD with 18 decimals. */
 export interface SalePartNow {
-  /** What the part was worth when it was reserved. */
+  /** The part's value when it was reserved. */
   readonly reservedUsd: bigint;
   readonly worthUsd: bigint;
   /** The sale price now, see {@link salePrice}. */
   readonly salePriceUsd: bigint;
-  /** How far the agreed price is kept. */
+  /** The tolerance for price moves since then. */
   readonly honourBps: number;
 }
 

@@ -2,13 +2,12 @@ import { sha256Text } from "../hashing/sha256.ts";
 import { toHex } from "../hashing/struct-writer.ts";
 import type { Hex, Hex32 } from "../ids/hex.ts";
 
-/** A partially signed transaction begins so (BIP 174). */
+/** Prefix of a partially signed transaction (BIP 174). */
 const PSBT = /^70736274ff(?:[0-9a-f]{2})+$/;
 
 /**
- * The payload that stands for a partially signed transaction, given as bare hex.
- *
- * @throws RangeError when it does not begin as one.
+ * The payload of a partially signed transaction, given as hex without prefix.
+ * @throws RangeError if it does not start like one
  */
 export function encodeBitcoinPsbt(psbt: string): Hex {
   const hex = psbt.toLowerCase();
@@ -17,8 +16,8 @@ export function encodeBitcoinPsbt(psbt: string): Hex {
 }
 
 /**
- * The bare lower-case hex of a payload's partially signed transaction; undefined when it does not begin as
- * one. Its inside is not read.
+ * The partially signed transaction of a payload, as lower-case hex without prefix; undefined if it does not
+ * start like one. Its contents are not parsed.
  */
 export function decodeBitcoinPsbt(payload: Hex): string | undefined {
   const hex = payload.slice(2).toLowerCase();
@@ -27,8 +26,7 @@ export function decodeBitcoinPsbt(payload: Hex): string | undefined {
 
 /**
  * Id of a withdrawal on Bitcoin: sha256 of the payload's text, `0x` and lower-case hex.
- *
- * @throws RangeError as `encodeBitcoinPsbt`.
+ * @throws RangeError as `encodeBitcoinPsbt`
  */
 export function bitcoinPsbtId(psbt: string): Hex32 {
   return toHex(sha256Text(encodeBitcoinPsbt(psbt)));

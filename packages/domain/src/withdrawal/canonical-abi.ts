@@ -3,9 +3,9 @@ import type { AbiParameter } from "viem";
 import type { Hex } from "../ids/hex.ts";
 
 /**
- * The values that `encoded` holds when it is exactly what `encodeAbiParameters` writes for them, in any case
- * of hex; undefined for everything else. ABI data has endless other layouts of the same values (gaps, shared
- * or reordered tails, dirty padding, bytes after the end): a payload must have one spelling.
+ * Decodes `encoded` if it is exactly what `encodeAbiParameters` writes for its values, in any case of hex;
+ * otherwise undefined. ABI data allows endless other layouts of the same values (gaps, shared or reordered
+ * tails, dirty padding, trailing bytes), but a payload must have one format.
  */
 export function decodeCanonicalAbi<const P extends readonly AbiParameter[]>(
   parameters: P,
@@ -16,7 +16,7 @@ export function decodeCanonicalAbi<const P extends readonly AbiParameter[]>(
     const again = encodeAbiParameters<readonly AbiParameter[]>(parameters, values as readonly unknown[]);
     return again === encoded.toLowerCase() ? values : undefined;
   } catch {
-    // The library throws for words that point nowhere, which here is an answer.
+    // The library throws for offsets out of range, which is an ordinary result here.
     return undefined;
   }
 }

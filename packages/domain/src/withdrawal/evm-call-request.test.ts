@@ -72,7 +72,7 @@ test("a payload in upper case is the same request", () => {
   expect(decodeEvmCallRequest(`0x${payload.slice(2).toUpperCase()}`)).toEqual(request);
 });
 
-test("a payload has one spelling: no other bytes are a request", () => {
+test("a payload has one format: no other bytes decode to the request", () => {
   const words = payload.slice(2).match(/.{64}/g)!;
   const withWord = (at: number, word: string): Hex => `0x${words.with(at, word.padStart(64, "0")).join("")}`;
   expect(decodeEvmCallRequest(`${payload}${"0".repeat(64)}`), "bytes after the end").toBeUndefined();
@@ -102,7 +102,7 @@ test("any changed byte makes another request or none", () => {
   );
 });
 
-test("the same values in a layout of its own are no request", () => {
+test("refuses the same values in another layout", () => {
   const word = (value: bigint) => value.toString(16).padStart(64, "0");
   const request = (...words: bigint[]): Hex => `0x${words.map(word).join("")}`;
   expect(decodeEvmCallRequest(request(0x20n, 0x60n, 2n, 3n, 0n))).toEqual({
@@ -110,7 +110,7 @@ test("the same values in a layout of its own are no request", () => {
     nonce: 2n,
     expiration: 3n,
   });
-  // The list of calls, empty, begins one word later than it must.
+  // The empty list of calls starts one word late.
   const gap = request(0x20n, 0x80n, 2n, 3n, 0n, 0n);
   expect(decodeEvmCallRequest(gap)).toBeUndefined();
 });
@@ -124,7 +124,7 @@ const paid = (...calls: Partial<EvmCall>[]) =>
     calls: calls.map((call) => ({ to: token, data: transfer, value: 0n, allowFailure: false, ...call })),
   });
 
-test("a request pays its one call's native value or its one transfer of a token", () => {
+test("a request pays the native value of its one call or its one token transfer", () => {
   expect(evmWithdrawalPayment(request)).toEqual({
     recipient,
     currency: "0x0000000000000000000000000000000000000000",
@@ -133,7 +133,7 @@ test("a request pays its one call's native value or its one transfer of a token"
   expect(paid({})).toEqual({ recipient, currency: token, amount: 5n });
 });
 
-test("a request that could be carried out without paying what it seems to pay is refused", () => {
+test("refuses a request that could be executed without paying what it seems to pay", () => {
   const refusal = (...calls: Partial<EvmCall>[]) => (paid(...calls) as { refusal?: string }).refusal;
   expect(refusal()).toBe("a withdrawal must have exactly one call");
   expect(refusal({}, {})).toBe("a withdrawal must have exactly one call");

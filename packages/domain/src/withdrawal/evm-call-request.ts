@@ -10,7 +10,7 @@ export interface EvmCall {
   readonly data: Hex;
   /** Wei. */
   readonly value: bigint;
-  /** A failure of this call does not undo the request. */
+  /** A failure of this call does not revert the request. */
   readonly allowFailure: boolean;
 }
 
@@ -46,9 +46,8 @@ const parameters = [
 ] as const;
 
 /**
- * The payload that stands for a request: its ABI encoding.
- *
- * @throws the library's error when a value does not fit its type.
+ * The payload of a request: its ABI encoding.
+ * @throws the library's error if a value does not fit its type
  */
 export function encodeEvmCallRequest({ calls, nonce, expiration }: EvmCallRequest): Hex {
   const lowered = calls.map((call) => ({ ...call, to: lower(call.to), data: lower(call.data) }));
@@ -56,8 +55,8 @@ export function encodeEvmCallRequest({ calls, nonce, expiration }: EvmCallReques
 }
 
 /**
- * The request that a payload stands for; undefined unless it is exactly what `encodeEvmCallRequest` writes
- * (in any case of hex).
+ * The request of a payload; undefined unless it is exactly what `encodeEvmCallRequest` writes (in any case of
+ * hex).
  */
 export function decodeEvmCallRequest(payload: Hex): EvmCallRequest | undefined {
   const [request] = decodeCanonicalAbi(parameters, payload) ?? [];
@@ -74,9 +73,9 @@ const callWriter = structWriter(5);
 const requestWriter = structWriter(4);
 
 /**
- * Under which a depository files a request: its EIP-712 struct hash without a domain, so that it is the same
- * on every chain.
- * @throws RangeError when a value does not fit its type.
+ * The id of a request at a depository: its EIP-712 struct hash without a domain, so that it is the same on
+ * every chain.
+ * @throws RangeError if a value does not fit its type
  */
 export function evmCallRequestId({ calls, nonce, expiration }: EvmCallRequest): Hex32 {
   const callsHash = arrayHash(calls, (call) =>
@@ -91,21 +90,21 @@ export function evmCallRequestId({ calls, nonce, expiration }: EvmCallRequest): 
   return toHex(requestWriter.start(REQUEST).word(callsHash).uint256(nonce).uint256(expiration).hash());
 }
 
-/** What a request pays, once and wholly. */
+/** What a request pays, once and in full. */
 export interface EvmWithdrawalPayment {
   readonly recipient: Address;
-  /** Zero address = native. */
+  /** Zero address = native token. */
   readonly currency: Address;
   readonly amount: bigint;
 }
 
-/** `transfer(address,uint256)` and nothing after it. */
+/** `transfer(address,uint256)` without trailing bytes. */
 const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/;
 
 /**
- * The payment that a request stands for, or why it stands for none: exactly one call which must not fail, and
- * which does nothing but send the native coin or `transfer` a token. Whatever else a request does could be
- * carried out without having paid what an attestation of it would say.
+ * The payment of a request, or why it has none: exactly one call that must not fail and only sends native
+ * tokens or calls `transfer` on a token. Any other request could be executed without paying what its
+ * attestation would state.
  */
 export function evmWithdrawalPayment({
   calls,

@@ -4,13 +4,13 @@ import type { Hex, Hex32 } from "../ids/hex.ts";
 import { decodeCanonicalAbi } from "./canonical-abi.ts";
 
 /**
- * A payment out of a depository on the perpetuals exchange, as the exchange's own signing types describe it.
- * Amounts are decimal texts there.
+ * A payment out of a depository on Hyperliquid, by Hyperliquid's own signing types. Amounts are decimal texts
+ * there.
  */
 export type HyperliquidAction =
   | {
       readonly type: "UsdSend";
-      /** Name of the exchange's network. */
+      /** Name of Hyperliquid's network. */
       readonly chain: string;
       readonly destination: string;
       readonly amount: string;
@@ -31,23 +31,23 @@ export type HyperliquidAction =
     };
 
 /**
- * Names inside the exchange's signing types; they are hashed, so an id is only valid under the names of its
+ * Names inside Hyperliquid's signing types; they are hashed, so an id is only valid with the names of its
  * network.
  */
 export interface ExchangeSigningNames {
-  /** Before the colon of a type's name. */
+  /** The part of a type's name before the colon. */
   readonly typePrefix: string;
-  /** Field that names the exchange's network. */
+  /** The field that names Hyperliquid's network. */
   readonly chainField: string;
 }
 
-/** The names that the real exchange verifies. */
+/** The names that the real Hyperliquid verifies. */
 export const hyperliquidSigningNames: ExchangeSigningNames = {
   typePrefix: "HyperliquidTransaction",
   chainField: "hyperliquidChain",
 };
 
-/** The names of this service's own client contract. */
+/** The names of this service's public contract. */
 export const exchangeSigningNames: ExchangeSigningNames = {
   typePrefix: "ExchangeTransaction",
   chainField: "exchangeChain",
@@ -91,7 +91,7 @@ const sendAsset = [
   },
 ] as const;
 
-/** The payload that stands for an action. @throws the library's error when its number is no uint64. */
+/** The payload of an action. @throws the library's error if its number is not a uint64 */
 export function encodeHyperliquidAction(action: HyperliquidAction): Hex {
   const wrap = (txType: number, parameters: Hex) => encodeAbiParameters(envelope, [{ txType, parameters }]);
   return action.type === "UsdSend"
@@ -100,8 +100,8 @@ export function encodeHyperliquidAction(action: HyperliquidAction): Hex {
 }
 
 /**
- * The action that a payload stands for; undefined unless it is exactly what `encodeHyperliquidAction` writes
- * (in any case of hex).
+ * The action of a payload; undefined unless it is exactly what `encodeHyperliquidAction` writes (in any case
+ * of hex).
  */
 export function decodeHyperliquidAction(payload: Hex): HyperliquidAction | undefined {
   const [outer] = decodeCanonicalAbi(envelope, payload) ?? [];
@@ -120,9 +120,8 @@ const usdSendWriter = structWriter(5);
 const sendAssetWriter = structWriter(9);
 
 /**
- * Id of a withdrawal on the exchange: the struct hash that the exchange itself verifies.
- *
- * @throws RangeError when its number is no uint64.
+ * Id of a withdrawal on Hyperliquid: the struct hash that Hyperliquid itself verifies.
+ * @throws RangeError if its number is not a uint64
  */
 export function hyperliquidActionId(action: HyperliquidAction, names: ExchangeSigningNames): Hex32 {
   const type = (name: string, fields: string) =>

@@ -3,7 +3,7 @@ import { keccakText, toHex } from "../hashing/struct-writer.ts";
 import type { Hex, Hex32 } from "../ids/hex.ts";
 import { decodeCanonicalAbi } from "./canonical-abi.ts";
 
-/** A payment out of a depository account on the order-book exchange. All numbers are uint64. */
+/** A payment out of a depository account on Lighter. All numbers are uint64. */
 export interface LighterTransfer {
   readonly nonce: bigint;
   readonly fromAccountIndex: bigint;
@@ -47,18 +47,18 @@ const transfer = [
   },
 ] as const;
 
-/** The only action that a withdrawal may be. */
+/** The only action that a withdrawal can be. */
 const TRANSFER = 0;
 
-/** The payload that stands for a transfer. @throws the library's error when a value does not fit its type. */
+/** The payload of a transfer. @throws the library's error if a value does not fit its type */
 export function encodeLighterTransfer(request: LighterTransfer): Hex {
   const parameters = encodeAbiParameters(transfer, [{ ...request, memo: memoOf(request) }]);
   return encodeAbiParameters(envelope, [{ actionType: TRANSFER, parameters }]);
 }
 
 /**
- * The transfer that a payload stands for; undefined unless it is exactly what `encodeLighterTransfer` writes
- * (in any case of hex).
+ * The transfer of a payload; undefined unless it is exactly what `encodeLighterTransfer` writes (in any case
+ * of hex).
  */
 export function decodeLighterTransfer(payload: Hex): LighterTransfer | undefined {
   const [outer] = decodeCanonicalAbi(envelope, payload) ?? [];
@@ -68,8 +68,7 @@ export function decodeLighterTransfer(payload: Hex): LighterTransfer | undefined
 }
 
 /**
- * Id of a withdrawal on the exchange: keccak256 of the text that the account's owner signs for such a
- * transfer.
+ * Id of a withdrawal on Lighter: keccak256 of the text that the account's owner signs for such a transfer.
  * @throws RangeError as {@link lighterTransferText}
  */
 export function lighterTransferId(request: LighterTransfer): Hex32 {
@@ -77,8 +76,8 @@ export function lighterTransferId(request: LighterTransfer): Hex32 {
 }
 
 /**
- * The text that the owner of the sending account signs (EIP-191) for a transfer to somebody else.
- * @throws RangeError when a number is no uint64 or the memo no 32 bytes.
+ * The text that the owner of the sending account signs (EIP-191) for a transfer to another account.
+ * @throws RangeError if a number is not a uint64 or the memo is not 32 bytes
  */
 export function lighterTransferText(request: LighterTransfer): string {
   const lines = [

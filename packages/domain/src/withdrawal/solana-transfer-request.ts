@@ -14,7 +14,7 @@ export interface SolanaTransferRequest {
   readonly amount: bigint;
   /** uint64. */
   readonly nonce: bigint;
-  /** Unix seconds, int64; it can be carried out before this time. */
+  /** Unix seconds, int64; it can be executed before this time. */
   readonly expiration: bigint;
   readonly vaultAddress: string;
 }
@@ -24,9 +24,9 @@ const LENGTH_NATIVE = 32 + 32 + 1 + 8 + 8 + 8 + 32;
 const LENGTH_TOKEN = LENGTH_NATIVE + 32;
 
 /**
- * The payload that stands for a request: its borsh encoding, the native currency being no token.
- * @throws ServiceError INVALID_REQUEST for a key that is none, RangeError when a number or the domain does
- * not fit its type.
+ * The payload of a request: its borsh encoding, with the native currency as no token.
+ * @throws ServiceError INVALID_REQUEST for an invalid key, RangeError if a number or the domain does not fit
+ * its type
  */
 export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex {
   const isToken = request.token !== NATIVE;
@@ -52,8 +52,8 @@ export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex
 }
 
 /**
- * The request that a payload stands for; undefined unless it is exactly what `encodeSolanaTransferRequest`
- * writes (in any case of hex).
+ * The request of a payload; undefined unless it is exactly what `encodeSolanaTransferRequest` writes (in any
+ * case of hex).
  */
 export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest | undefined {
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(payload)) return undefined;
@@ -64,7 +64,7 @@ export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest
   const view = new DataView(bytes.buffer);
   const key = (offset: number) => decodeAddress("solana-vm", toHex(bytes.subarray(offset, offset + 32)));
   const token = isToken ? key(65) : NATIVE;
-  // "Some token, the native one" would be a second spelling of a native payment, with another id.
+  // "Some token, the native one" would be a second encoding of a native payment, with another id.
   if (isToken && token === NATIVE) return undefined;
   const numbers = isToken ? 97 : 65;
   return {
@@ -79,9 +79,8 @@ export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest
 }
 
 /**
- * Under which the depository files a request: sha256 of its payload.
- *
- * @throws as `encodeSolanaTransferRequest`.
+ * The id of a request at the depository: sha256 of its payload.
+ * @throws as `encodeSolanaTransferRequest`
  */
 export function solanaTransferRequestId(request: SolanaTransferRequest): Hex32 {
   return toHex(sha256(bytesOf(encodeSolanaTransferRequest(request))));

@@ -34,8 +34,8 @@ const int64 = fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n });
 const upper = (text: string): Hex => `0x${text.slice(2).toUpperCase()}`;
 
 /**
- * Digits of `payload` are changed one at a time; whatever is still decoded must be written back to exactly
- * the changed bytes.
+ * Changes the digits of `payload` one at a time; whatever still decodes must encode to exactly the changed
+ * bytes.
  */
 function everyChangeIsAnotherPayload(payload: Hex, rewritten: (changed: Hex) => Hex | undefined): void {
   fc.assert(
@@ -83,7 +83,7 @@ test("any Solana request survives its payload, with a token or without", () => {
   );
 });
 
-test("a Solana payload has one spelling", () => {
+test("a Solana payload has one format", () => {
   const withToken = encodeSolanaTransferRequest({ ...solanaRequest, token: solanaRequest.recipient });
   for (const payload of [solana.output.encoded as Hex, withToken])
     everyChangeIsAnotherPayload(payload, (changed) => {
@@ -96,7 +96,7 @@ test("a Solana payload has one spelling", () => {
   expect(decodeSolanaTransferRequest(nativeAsToken)).toBeUndefined();
 });
 
-test("a Solana request whose values do not fit their types has no payload", () => {
+test("refuses a Solana request whose values do not fit their types", () => {
   const encoded = (change: Partial<SolanaTransferRequest>) => () =>
     encodeSolanaTransferRequest({ ...solanaRequest, ...change });
   expect(encoded({ amount: 1n << 64n })).toThrow(RangeError);
@@ -111,11 +111,11 @@ test("the Bitcoin withdrawal of the contract's vectors has its payload and its i
   expect(encodeBitcoinPsbt(psbt)).toBe(bitcoin.output.encoded);
   expect(decodeBitcoinPsbt(upper(bitcoin.output.encoded))).toBe(psbt);
   expect(bitcoinPsbtId(psbt)).toBe(bitcoin.output.withdrawalId);
-  // The id is the hash of a text: without one case for all, a payload would have many.
+  // The id is the hash of a text: without a fixed letter case, a payload would have many.
   expect(bitcoinPsbtId(psbt.toUpperCase())).toBe(bitcoin.output.withdrawalId);
 });
 
-test("bytes that do not begin as a partially signed transaction are no Bitcoin payload", () => {
+test("refuses bytes that do not start like a partially signed transaction as a Bitcoin payload", () => {
   for (const bad of [
     "0x",
     "0x70736274ff",
@@ -137,13 +137,13 @@ const usdSend: HyperliquidAction = {
   time: BigInt(given.time),
 };
 
-test("the perpetuals exchange's withdrawal of the contract's vectors has its payload and its id", () => {
+test("the Hyperliquid withdrawal of the contract's vectors has its payload and its id", () => {
   expect(encodeHyperliquidAction(usdSend)).toBe(hyperliquid.output.encoded);
   expect(decodeHyperliquidAction(upper(hyperliquid.output.encoded))).toEqual(usdSend);
   expect(hyperliquidActionId(usdSend, hyperliquidSigningNames)).toBe(hyperliquid.output.withdrawalId);
 });
 
-test("under the names of another network the same action has another id", () => {
+test("with the names of another network the same action has another id", () => {
   expect(hyperliquidActionId(usdSend, exchangeSigningNames)).not.toBe(hyperliquid.output.withdrawalId);
 });
 
@@ -160,7 +160,7 @@ const aSendAsset = fc.record({
   nonce: uint64,
 });
 
-test("any action on the perpetuals exchange survives its payload, and its id is viem's struct hash", () => {
+test("any Hyperliquid action survives its payload, and its id is viem's struct hash", () => {
   const aUsdSend = fc.record({
     type: fc.constant("UsdSend" as const),
     chain: text,
@@ -196,7 +196,7 @@ test("any action on the perpetuals exchange survives its payload, and its id is 
   );
 });
 
-test("a payload of the perpetuals exchange has one spelling", () => {
+test("a Hyperliquid payload has one format", () => {
   everyChangeIsAnotherPayload(hyperliquid.output.encoded as Hex, (changed) => {
     const action = decodeHyperliquidAction(changed);
     return action && encodeHyperliquidAction(action);
@@ -210,14 +210,14 @@ const transfer = {
   memo: `0x${memo}`,
 } as unknown as LighterTransfer;
 
-test("the order-book exchange's withdrawal of the contract's vectors has its payload and its id", () => {
+test("the Lighter withdrawal of the contract's vectors has its payload and its id", () => {
   expect(encodeLighterTransfer(transfer)).toBe(lighter.output.encoded);
   expect(decodeLighterTransfer(upper(lighter.output.encoded))).toEqual(transfer);
   expect(lighterTransferId(transfer)).toBe(lighter.output.withdrawalId);
   expect(lighterTransferId({ ...transfer, memo: upper(transfer.memo) })).toBe(lighter.output.withdrawalId);
 });
 
-test("every field of an order-book transfer is part of its payload and of its id", () => {
+test("every field of a Lighter transfer is part of its payload and of its id", () => {
   const payload = encodeLighterTransfer(transfer);
   for (const name of Object.keys(numbers)) {
     const changed = { ...transfer, [name]: 77n };
@@ -229,7 +229,7 @@ test("every field of an order-book transfer is part of its payload and of its id
   expect(() => lighterTransferId({ ...transfer, memo: "0xab" })).toThrow(RangeError);
 });
 
-test("a payload of the order-book exchange has one spelling, and is a transfer", () => {
+test("a Lighter payload has one format, and is a transfer", () => {
   everyChangeIsAnotherPayload(lighter.output.encoded as Hex, (changed) => {
     const request = decodeLighterTransfer(changed);
     return request && encodeLighterTransfer(request);

@@ -6,7 +6,7 @@ import { sponsorshipRules } from "./sponsorship-rules.ts";
 const MAX_ENTRIES = 100;
 const HEX_SIGNATURE = "must be 0x and the hex digits of at most 10000 bytes";
 
-/** What a key is for. */
+/** Scopes of a key. */
 export const apiScope = z.enum(
   ["quote", "execute", "fast-fill", "read"],
   because("must be quote, execute, fast-fill or read"),
@@ -59,7 +59,7 @@ export const createApiKeyRequest = z
   )
   .meta({ id: "CreateApiKeyRequest" });
 
-/** Body of `PATCH /admin/keys/{id}`: what is named is replaced whole. */
+/** Body of `PATCH /admin/keys/{id}`: replaces each named field as a whole. */
 export const changeApiKeyRequest = z
   .strictObject(
     {
@@ -114,7 +114,7 @@ export const linkFundingAddressRequest = z
       address: wallet,
       signature: z
         .string(because(HEX_SIGNATURE))
-        // One check alone: a second one would be asked about values of other types as well.
+        // A single check: a second one would also run for values of other types.
         .regex(/^0x([0-9a-fA-F]{2}){1,10000}$/, HEX_SIGNATURE),
     },
     becauseStrict("must be a JSON object"),

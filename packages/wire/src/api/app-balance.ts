@@ -18,14 +18,14 @@ import {
 } from "../scalars.ts";
 import { amountObject } from "./currency.ts";
 
-/** Rows of one page at most. */
+/** Maximum rows per page. */
 export const MAX_BALANCE_ROWS = 50;
 
 export const walletParams = z.object({
   wallet: address.describe("The funding wallet."),
 });
 
-/** Query of the lists that go back in time. */
+/** Query of the lists with older pages. */
 export const pageQuery = z.object({
   limit: numberOrDigits(`a number up to ${MAX_BALANCE_ROWS}`, MAX_BALANCE_ROWS)
     .optional()
@@ -207,7 +207,7 @@ export const permitRequest = z
   )
   .meta({ id: "PermitRequest" });
 
-/** A permit names its request; a claim is known by what was posted. */
+/** A permit answer names its request; a claim is known from the posted body. */
 export const permitAnswer = z
   .object({ message: z.string(), requestId: answerHash32.optional() })
   .meta({ id: "PermitAnswer" });

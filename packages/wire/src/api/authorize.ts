@@ -14,10 +14,7 @@ export const authorizeQuery = z.object({
     .describe("The wallet's EIP-712 signature, 65 bytes."),
 });
 
-/**
- * Body of `POST /authorize`: what the `authorize` step of a quote gives. Fields not listed are accepted and
- * ignored.
- */
+/** Body of `POST /authorize`: the `authorize` step of a quote. Other fields are accepted and ignored. */
 export const authorizeRequest = z
   .object(
     {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { because } from "../because.ts";
 import { address, chainId, flag, numberOrDigits, text } from "../scalars.ts";
 
-/** Currencies of one answer. */
+/** Maximum currencies per answer. */
 export const MAX_CURRENCIES = 100;
 const DEFAULT_CURRENCIES = 20;
 const MAX_CHAINS = 200;
@@ -12,7 +12,7 @@ const limit = numberOrDigits(`a whole number from 1 to ${MAX_CURRENCIES}`, MAX_C
   .refine((value) => Number(value) !== 0, `must be a whole number from 1 to ${MAX_CURRENCIES}`)
   .default(DEFAULT_CURRENCIES);
 
-/** Body of `POST /currencies/v2` and `/currencies/v1`; all of it may be absent. */
+/** Body of `POST /currencies/v2` and `/currencies/v1`; all fields are optional. */
 export const currenciesRequest = z
   .object(
     {

@@ -25,7 +25,7 @@ export const chainCurrency = z
   })
   .meta({ id: "ChainCurrency" });
 
-/** An ERC-20 currency of a chain, with what it costs to move it. */
+/** An ERC-20 currency of a chain, with the cost of moving it. */
 export const erc20Currency = z
   .object({
     ...currencyFields,
@@ -51,7 +51,7 @@ export const currency = z
   })
   .meta({ id: "Currency" });
 
-/** An amount of one currency, in three notations. */
+/** An amount of one currency, in three formats. */
 export const amountObject = z
   .object({
     currency,

@@ -40,7 +40,7 @@ export const reindexAddressAnswer = z
 
 export type ReindexAddressAnswer = z.infer<typeof reindexAddressAnswer>;
 
-/** Query of `GET /deposit-addresses/v1`: one of the two. */
+/** Query of `GET /deposit-addresses/v1`: exactly one of the two. */
 export const depositAddressQuery = z.object({
   address: address.optional(),
   requestId: hash32.optional().describe("Any request paid through the address."),

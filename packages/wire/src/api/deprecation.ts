@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the headers of a deprecated endpoint say, for those who do not read headers. */
+/** The deprecation headers repeated in the body, for clients that do not read headers. */
 export const deprecation = z
   .object({
     message: z.string(),

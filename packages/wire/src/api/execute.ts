@@ -14,7 +14,7 @@ const word = z
   .string(because("must be 0x and up to 64 hex digits"))
   .regex(/^0x[0-9a-fA-F]{1,64}$/, "must be 0x and up to 64 hex digits");
 
-/** EIP-7702 authorization, as its signer's wallet gives it out. */
+/** EIP-7702 authorization, in the format of the signer's wallet. */
 const signedAuthorization = z
   .object(
     {
@@ -35,7 +35,7 @@ const authorizationList = z
   .optional()
   .describe("Signed EIP-7702 authorizations to include in the transaction.");
 
-/** Body of `POST /execute`. Fields not listed are accepted and ignored. */
+/** Body of `POST /execute`. Other fields are accepted and ignored. */
 export const executeRequest = z
   .object(
     {
@@ -98,7 +98,7 @@ export const executeAnswer = z
   .meta({ id: "ExecuteAnswer" });
 export type ExecuteAnswer = z.infer<typeof executeAnswer>;
 
-/** Body of every error of `POST /execute` but a failed simulation: this field and no other. */
+/** Body of every error of `POST /execute` except a failed simulation: this field and no other. */
 export const plainError = z
   .strictObject({ error: z.string().describe("Description of the error for the caller.") })
   .meta({ id: "PlainError" });

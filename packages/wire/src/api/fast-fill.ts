@@ -7,7 +7,7 @@ import { amount, hash32 } from "../scalars.ts";
 const USD_TEXT = /^\d{1,15}(\.\d{1,18})?$/;
 const MUST_BE_USD = 'must be an amount of USD: a number of at least 0, or a decimal string such as "12.5"';
 
-/** USD that clients send as a number or as its text. It stays as it came; {@link usdOfInput} reads it. */
+/** USD as a number or its text. The schema does not convert it; {@link usdOfInput} does. */
 const usd = z
   .union([z.number(), z.string()], because(MUST_BE_USD))
   .refine((value) => usdOfInput(value) !== undefined, MUST_BE_USD);
@@ -37,7 +37,7 @@ export const fastFillRequest = z
 
 export type FastFillInput = z.infer<typeof fastFillRequest>;
 
-/** Body of every error of `POST /fast-fill`: the usual one, its code under a second name too. */
+/** Body of every error of `POST /fast-fill`: the usual one, with its code under a second name too. */
 export const fastFillError = errorBody
   .extend({ code: z.string().describe("Same as `errorCode`.") })
   .meta({ id: "FastFillError" });
@@ -47,7 +47,7 @@ export const fastFillUnknown = fastFillError
   .extend({ status: z.literal("unknown") })
   .meta({ id: "FastFillUnknown" });
 
-/** USD with 18 decimals; undefined when the value is none. */
+/** USD with 18 decimals; undefined for an invalid value. */
 export function usdOfInput(value: number | string): bigint | undefined {
   if (typeof value === "string") return USD_TEXT.test(value) ? parseDecimal(value, USD_DECIMALS) : undefined;
   return Number.isFinite(value) && value >= 0 && value < 1e15

@@ -28,7 +28,7 @@ const chainReadiness = z.object({
   required: z.boolean().optional().describe("Whether `READINESS_CHAINS` lists the chain."),
 });
 
-/** The process can do its work; the state of each thing it needs by name. */
+/** The process can do its work; the state of each dependency by name. */
 export const readinessAnswer = z
   .object({
     ready: z.boolean(),

@@ -10,7 +10,7 @@ const schemas = new Map(
 );
 
 test.each(Object.entries(openapiExamples.schemas))(
-  "the example of %s has all fields that its schema requires, and no others",
+  "the example of %s has all required fields of its schema, and no others",
   (name, example) => {
     const schema = schemas.get(name);
     if (schema === undefined) throw new Error(`no schema is exported with the id ${name}`);

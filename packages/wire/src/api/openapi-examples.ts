@@ -1,5 +1,5 @@
-// Example values of the OpenAPI document. Requests work as they are on the local system (`npm start`), whose
-// chains and currencies they name; answers are what it gave, shortened.
+// Example values of the OpenAPI document. Requests work on the local system (`npm start`), whose chains and
+// currencies they name; answers are its answers, shortened.
 const ORIGIN = 72100117;
 const DESTINATION = 72100228;
 const NATIVE = "0x0000000000000000000000000000000000000000";

@@ -4,7 +4,7 @@ import { accountText, answerHash32, answerHex, digits, evmAddress } from "../sca
 const unixSeconds = z.int().nonnegative().describe("Unix seconds.");
 const chainName = z.string().describe("Name of the chain: `protocol.v2.chainId` in `GET /chains`.");
 
-/** The agreement that the deposit refers to. Its EIP-712 struct hash is the `orderId`. */
+/** The terms that the deposit refers to. Its EIP-712 struct hash is the `orderId`. */
 export const orderData = z
   .object({
     version: z.string(),

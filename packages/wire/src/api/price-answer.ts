@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { deprecation } from "./deprecation.ts";
 import { quoteAnswer } from "./quote-answer.ts";
 
-/** What `POST /price` tells of a quote: prices, no steps and no promise. */
+/** The part of a quote that `POST /price` returns: prices, without steps and without a guarantee. */
 export const priceAnswer = quoteAnswer
   .pick({ fees: true, feeSponsorship: true, details: true, warnings: true })
   .extend({ deprecation })

@@ -4,7 +4,7 @@ import { because } from "../because.ts";
 import { hash32, milliseconds } from "../scalars.ts";
 import { statusQuery } from "./intent-status.ts";
 
-/** The one event there is. */
+/** The only event. */
 export const STATUS_EVENT = "request.status.updated";
 
 /** What a client sends on the socket. */
@@ -20,7 +20,7 @@ export const socketRequest = z.object(
   because("must be a JSON object"),
 );
 
-/** What is told of a request on the socket and, as `data`, to webhooks. */
+/** The status of a request on the socket and, as `data`, in webhooks. */
 export const statusUpdate = z.object({
   status: z.enum(publicStatuses),
   inTxHashes: z.array(z.string()),
@@ -45,7 +45,7 @@ export const socketEvent = z.object({
 /** Query of `GET /intents/status/v3/stream`. */
 export const streamQuery = statusQuery;
 
-/** Answer of the stream to a client that knows the end already. */
+/** Answer of the stream to a client that already has the final status. */
 export const nothingMore = z.null().describe("There will be no more events.");
 
 export type SocketRequest = z.infer<typeof socketRequest>;

@@ -80,7 +80,7 @@ export const transactionStep = z
   })
   .meta({ id: "TransactionStep" });
 
-/** What the user signs instead of sending it: the service does. */
+/** What the user signs instead of sending a transaction: the service sends it. */
 export const signatureStep = z
   .object({
     id: z.enum(["authorize1", "authorize2"]),
@@ -225,9 +225,7 @@ export type QuoteFees = z.infer<typeof quoteFees>;
 export type QuoteDetails = z.infer<typeof quoteDetails>;
 export type TransactionData = z.infer<typeof transactionData>;
 
-/**
- * The transactions that steps ask a wallet of an EVM chain for, in order; what is to be signed is left out.
- */
+/** The transactions that steps request from an EVM wallet, in order, without signatures. */
 export function transactionsOf(steps: readonly QuoteStep[]): TransactionData[] {
   return steps.flatMap((one) => (isEvmStep(one) ? one.items.map(({ data }) => data) : []));
 }

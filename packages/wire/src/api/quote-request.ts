@@ -10,7 +10,7 @@ const names = z
 const usdSixDecimals = numberOrDigits("a whole number (USD with 6 decimals, e.g. 2000000 = $2)").optional();
 const bps = numberOrDigits("a whole number of bps from 0 to 10000", 10_000).optional();
 
-/** A call that is run on the destination chain after the output arrived there. */
+/** A call on the destination chain after the output arrived there. */
 export const destinationCall = z
   .object(
     {
@@ -41,8 +41,8 @@ export const authorization = z
   .meta({ id: "Authorization" });
 
 /**
- * Body of `POST /quote/v2` and `POST /quote`. Fields not listed are accepted and ignored, with a warning when
- * one is nearly a listed one.
+ * Body of `POST /quote/v2` and `POST /quote`. Other fields are accepted and ignored, with a warning for a
+ * name that is close to a known one.
  */
 export const quoteRequest = z
   .object(
@@ -233,7 +233,7 @@ export const quoteRequest = z
   )
   .meta({ id: "QuoteRequest" });
 
-/** Fields of {@link quoteRequest} that change nothing. */
+/** Fields of {@link quoteRequest} without effect. */
 export const quoteFieldsWithoutEffect = [
   "gasLimitForDepositSpecifiedTxs",
   "referrerAddress",
@@ -243,12 +243,11 @@ export const quoteFieldsWithoutEffect = [
   "latePaymentSlippageTolerance",
 ] as const satisfies ReadonlyArray<keyof QuoteInput>;
 
-/** What a route hands to the quote use case. */
 export type QuoteInput = z.infer<typeof quoteRequest>;
 export type DestinationCall = z.infer<typeof destinationCall>;
 export type Authorization = z.infer<typeof authorization>;
 
-/** Codes of fields whose bad values have a code of their own; all others are `INVALID_REQUEST`. */
+/** Fields whose invalid values have an error code of their own; all others give `INVALID_REQUEST`. */
 export const quoteFieldErrorCodes = {
   slippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",
   latePaymentSlippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",

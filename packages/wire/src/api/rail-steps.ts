@@ -5,7 +5,7 @@ const typeFields = z.record(z.string(), z.array(z.object({ name: z.string(), typ
 const status = z.enum(["incomplete", "complete"]);
 const check = z.object({ endpoint: z.string(), method: z.literal("GET") });
 
-/** Instructions that a Solana wallet puts into a transaction of its own. */
+/** Instructions that a Solana wallet puts into a transaction. */
 export const solanaData = z
   .object({
     instructions: z.array(
@@ -22,7 +22,7 @@ export const solanaData = z
   })
   .meta({ id: "SolanaData" });
 
-/** What a Bitcoin wallet signs, and how any other payment does the same. */
+/** What a Bitcoin wallet signs, and how to pay in any other way. */
 export const bitcoinData = z
   .object({
     psbt: z
@@ -44,7 +44,7 @@ export const bitcoinData = z
   })
   .meta({ id: "BitcoinData" });
 
-/** An action that is signed and posted to the perpetuals exchange itself. */
+/** An action that is signed and posted to Hyperliquid itself. */
 export const exchangeData = z
   .object({
     action: z.object({
@@ -66,7 +66,7 @@ const stepWords = {
   depositAddress: z.string().describe("Empty if the quote uses no deposit address."),
 };
 
-/** A deposit on a chain that is no EVM chain. */
+/** A deposit on a non-EVM chain. */
 export const railStep = z
   .object({
     id: z.literal("deposit"),
@@ -77,8 +77,8 @@ export const railStep = z
   .meta({ id: "RailStep" });
 
 /**
- * What the wallet of a withdrawal from the perpetuals exchange says about its nonce. It is done with the
- * post: nothing is to be waited for before the next step.
+ * What the wallet signs about the nonce of a withdrawal from Hyperliquid. It is complete once posted: a
+ * client need not wait before the next step.
  */
 export const authorizeStep = z
   .object({

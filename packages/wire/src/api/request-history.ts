@@ -11,12 +11,12 @@ import {
   text,
 } from "../scalars.ts";
 
-/** Rows of one page at most. */
+/** Maximum rows per page. */
 export const MAX_LISTED_REQUESTS = 50;
-/** Requests are counted up to here: beyond, `total` is this number and `totalIsCapped` is true. */
+/** Requests are counted up to this number: beyond it, `total` is this number and `totalIsCapped` is true. */
 export const MAX_COUNTED_REQUESTS = 10_000;
 
-/** One value, several in one text with commas between them, or several texts: any of them is meant. */
+/** One value, several separated by commas, or several texts: any of them matches. */
 const HIDDEN =
   "Null until funds were moved from the deposit address, except for the API key that requested the quote. The quote response contains it.";
 
@@ -103,8 +103,8 @@ const requestsFields = z.object({
 });
 
 /**
- * Query of the three lists of requests. Values are read by the route: here is what they look like. Other
- * parameters are refused: a filter that is ignored would widen the answer to the requests of others.
+ * Query of the three lists of requests; the route parses the values. Unknown parameters are refused: an
+ * ignored filter would include the requests of others.
  */
 export const requestsQuery = requestsFields.loose().superRefine((query, context) => {
   for (const name of Object.keys(query))

@@ -35,7 +35,7 @@ const anyRules: fc.Arbitrary<SponsorshipRules> = fc.record(
   { requiredKeys: ["maxCallValueUsd"] },
 );
 
-test("rules are the same after they were written and read", () => {
+test("rules survive JSON", () => {
   fc.assert(
     fc.property(anyRules, (rules) => {
       const text = JSON.stringify(rulesToJson(rules));
@@ -44,14 +44,14 @@ test("rules are the same after they were written and read", () => {
   );
 });
 
-test("an empty list is a rule, an absent one is none", () => {
+test("an empty list is a rule, an absent one is not", () => {
   expect(rulesFromJson(sponsorshipRules.parse({ allowTargets: [] }))).toEqual({
     maxCallValueUsd: 0n,
     allowTargets: [],
   });
 });
 
-test("addresses and selectors are lower case inside, whatever they are outside", () => {
+test("addresses and selectors are lower case inside, whatever the input", () => {
   const rules = sponsorshipRules.parse({
     denyTargets: [`0x${"AB".repeat(20)}`],
     perTargetDailyUsd: { [`0x${"CD".repeat(20)}`]: "1.5" },
@@ -76,6 +76,6 @@ test.for([
   { denyTargets: ["0x12"] },
   { allowSelectors: [{ selector: "0xa9059cbb", to: `0x${"ab".repeat(20)}` }] },
   { allowSelectors: "0xa9059cbb" },
-])("rules that are not understood to the last word are refused: %j", (rules) => {
+])("refuses rules that are not fully understood: %j", (rules) => {
   expect(sponsorshipRules.safeParse(rules).success).toBe(false);
 });

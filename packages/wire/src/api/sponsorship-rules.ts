@@ -33,10 +33,7 @@ const usdByTarget = z
     "must list each target only once",
   );
 
-/**
- * What a key may have paid from its app balance. A name that is not known is refused: a bound that is
- * misspelt would not bind.
- */
+/** What a key may pay from its app balance. Unknown names are refused: a misspelled limit would not apply. */
 export const sponsorshipRules = z
   .strictObject(
     {
@@ -88,7 +85,7 @@ const figures = [
 const targetLists = ["allowTargets", "denyTargets"] as const;
 const selectorLists = ["allowSelectors", "denySelectors"] as const;
 
-/** The rules that a well-formed text states. */
+/** Parses well-formed rules. */
 export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
   const perTarget = json.perTargetDailyUsd;
   return {
@@ -111,12 +108,12 @@ export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
           perTargetDailyUsd:
             typeof perTarget === "string"
               ? usdOf(perTarget)
-              : new Map(Object.entries(perTarget).map(([to, most]) => [lower(to), usdOf(most)])),
+              : new Map(Object.entries(perTarget).map(([to, limit]) => [lower(to), usdOf(limit)])),
         }),
   };
 }
 
-/** The text of rules, which {@link rulesFromJson} reads back. */
+/** Formats rules; the inverse of {@link rulesFromJson}. */
 export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
   const perTarget = rules.perTargetDailyUsd;
   return {
@@ -142,12 +139,12 @@ export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
           perTargetDailyUsd:
             typeof perTarget === "bigint"
               ? usdText(perTarget)
-              : Object.fromEntries([...perTarget].map(([to, most]) => [to, usdText(most)] as const)),
+              : Object.fromEntries([...perTarget].map(([to, limit]) => [to, usdText(limit)] as const)),
         }),
   };
 }
 
-/** Those of the names that have a value, converted. */
+/** The named values that are present, converted. */
 function present<Name extends string, In, Out>(
   names: readonly Name[],
   valueOf: (name: Name) => In | undefined,

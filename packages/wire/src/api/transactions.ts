@@ -32,7 +32,7 @@ export const singleTransactionRequest = z
   )
   .meta({ id: "SingleTransactionRequest" });
 
-/** What `tx` of `POST /transactions/single` must hold once it is read as JSON. */
+/** The required contents of `tx` of `POST /transactions/single`, parsed as JSON. */
 export const singleTransaction = z.object(
   { txHash: transactionId.optional(), replacementTxHash: transactionId.optional() },
   because("must be a JSON string of an object"),

@@ -4,9 +4,9 @@ import { count, hash32, milliseconds, text } from "../scalars.ts";
 
 const LONGEST_URL = 2_048;
 const MAX_HEADERS = 10;
-/** A database's text holds no NUL, and nobody is shown the others. */
+/** Postgres text cannot hold NUL, and other control characters are not displayed. */
 const NO_CONTROLS = /^[^\p{Cc}]*$/u;
-/** Names that every delivery has already, or that the connection has. */
+/** Header names that every delivery or its connection already uses. */
 const OWN_HEADERS =
   /^(content-|x-signature-|x-webhook-|(host|connection|transfer-encoding|expect|upgrade|te|trailer|keep-alive|user-agent)$)/;
 

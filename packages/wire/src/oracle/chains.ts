@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Answer of `GET /chains/v1`: what this oracle attests. The hub is not among them. */
+/** Answer of `GET /chains/v1`: the chains that this oracle attests, without the hub. */
 export const oracleChainsAnswer = z
   .object({
     chains: z.array(

@@ -47,10 +47,7 @@ export const depositMessage = z
   })
   .meta({ id: "DepositMessage" });
 
-/**
- * One message and one action per deposit, in chain order; no message and no execution when the transaction
- * holds no deposit.
- */
+/** One message and one action per deposit, in chain order; neither if the transaction has no deposit. */
 export const depositAttestationAnswer = z
   .object({ messages: z.array(depositMessage), execution: execution.optional(), ...answerExtras })
   .meta({ id: "DepositAttestationAnswer" });

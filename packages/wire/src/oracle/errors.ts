@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Why an attestation was not given; see {@link oracleErrorStatus} for the HTTP status of each. */
+/** Why an attestation failed; see {@link oracleErrorStatus} for the HTTP status of each. */
 export const oracleErrorCode = z.enum([
   "invalid_request",
   "not_found",

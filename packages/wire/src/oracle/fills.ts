@@ -20,7 +20,7 @@ export const fillAttestationRequest = z
   .object({ ...subject, ...peerOptions }, because("must be an object"))
   .meta({ id: "FillAttestationRequest" });
 
-/** That an order was paid, and the execution that gives its deposits to the solver. */
+/** The attestation that an order was paid, and the execution that credits its deposits to the solver. */
 export const fillAttestationAnswer = z
   .object({
     message: z.object({ data: z.object(subject), result: settlementResult, ...messageSignatures }),

@@ -34,7 +34,7 @@ export const mappingSignature = z
   })
   .meta({ id: "MappingSignature" });
 
-/** The entry that the hub's `GenericMapping` takes with enough of these signatures. */
+/** The entry that the hub's `GenericMapping` accepts with enough of these signatures. */
 export const nonceMappingAnswer = z
   .object({
     genericMapping: z.object({

@@ -10,12 +10,12 @@ import {
   unixSeconds32,
 } from "./scalars.ts";
 
-const list = <Item extends z.ZodType>(item: Item, most: number): z.ZodArray<Item> =>
-  z.array(item, because("must be a list")).max(most, `must have at most ${most} entries`);
+const list = <Item extends z.ZodType>(item: Item, max: number): z.ZodArray<Item> =>
+  z.array(item, because("must be a list")).max(max, `must have at most ${max} entries`);
 
 /**
- * An order as the oracle is asked about it. Looser than the quotes of the API only where other families spell
- * addresses in other ways; stricter about amounts, because orders come from anybody.
+ * An order in a request to the oracle. Looser than the API's quotes only where other families have other
+ * address formats; stricter about amounts, because anyone can send orders.
  */
 export const attestedOrder = z
   .object(

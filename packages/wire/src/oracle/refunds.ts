@@ -5,7 +5,7 @@ import { peerOptions, signature65, transactionId, uint32 } from "./scalars.ts";
 import { inputEntries, settlementResult } from "./settled-input.ts";
 import { answerExtras, execution, messageSignatures } from "./signatures.ts";
 
-/** Which transaction gave an input back, and by which of the input's refund options. */
+/** The transaction that refunded an input, and the refund option it used. */
 export const refundEntry = z
   .object(
     {
@@ -31,7 +31,9 @@ export const refundAttestationRequest = z
   .object({ ...subject, ...peerOptions }, because("must be an object"))
   .meta({ id: "RefundAttestationRequest" });
 
-/** That an order's deposits were given back, and the execution that gives them to the solver who did. */
+/**
+ * The attestation that an order's deposits were refunded, and the execution that credits them to the solver.
+ */
 export const refundAttestationAnswer = z
   .object({
     message: z.object({ data: z.object(subject), result: settlementResult, ...messageSignatures }),

@@ -13,20 +13,20 @@ export const chainName = z
   .max(64, "must have at most 64 characters")
   .describe("Name of a chain, such as `base`; see `GET /chains/v1`.");
 
-/** Amounts have one spelling: what is signed about them must not depend on how a caller wrote them. */
+/** Amounts have one format: signed data must not depend on how a caller wrote them. */
 export const canonicalAmount = z
   .string(because(WORDS_OF_AMOUNT))
   .regex(/^(0|[1-9]\d{0,77})$/, { error: WORDS_OF_AMOUNT, abort: true })
   .refine((digits) => digits.length < 78 || BigInt(digits) <= UINT256_MAX, "must be below 2^256");
 
-/** An id of a transaction in its family's spelling, which the use case judges. */
+/** A transaction id in its family's format, which the use case checks. */
 export const transactionId = z
   .string(because("must be a string"))
   .min(1, "must not be empty")
   .max(128, "must have at most 128 characters")
   .describe("Transaction id in the format of the chain family (EVM: `0x` and 64 hex digits).");
 
-/** Position in a list, or anything else that is a uint32. */
+/** An index or any other uint32. */
 export const uint32 = z
   .int(because("must be an integer"))
   .min(0, "must not be negative")
@@ -43,7 +43,7 @@ export const evmAccount = z
   .string(because("must be 0x followed by 40 hex digits"))
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x followed by 40 hex digits");
 
-/** What any attestation route may be asked besides its subject. */
+/** Options of every attestation request. */
 export const peerOptions = {
   requestPeerSignatures: flag
     .optional()

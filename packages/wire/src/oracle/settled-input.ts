@@ -3,7 +3,7 @@ import { because } from "../because.ts";
 import { answerHash32, signedDigits } from "../scalars.ts";
 import { hash32, transactionId, uint32 } from "./scalars.ts";
 
-/** Which deposit pays an input of the order. */
+/** The deposit that pays an input of the order. */
 export const inputEntry = z
   .object(
     {
@@ -19,7 +19,7 @@ export const inputEntries = z
   .array(inputEntry, because("must be a list"))
   .max(64, "must have at most 64 entries");
 
-/** Verdict on a fill or refund. Failures are errors, so the status is always 1. */
+/** Result of a fill or refund. Failures are errors, so the status is always 1. */
 export const settlementResult = z
   .object({
     orderId: answerHash32,

@@ -6,7 +6,7 @@ export const messageSignature = z
   .object({ oracle: evmAddress.describe("Address of the signer."), signature: answerHex })
   .meta({ id: "MessageSignature" });
 
-/** An oracle's EIP-712 signature of an execution for the contract that will carry it out. */
+/** An oracle's EIP-712 signature of an execution for the contract that will run it. */
 export const executionSignature = z
   .object({
     oracleChainId: digits.describe("Chain id of the hub."),
@@ -46,7 +46,7 @@ export const payloadSignature = z
   })
   .meta({ id: "PayloadSignature" });
 
-/** How an answer came about; says nothing that is signed. */
+/** How an answer was aggregated; not part of what is signed. */
 export const quorum = z
   .object({
     signers: z.int().nonnegative().describe("Number of distinct counted signers in this response."),
@@ -57,7 +57,7 @@ export const quorum = z
   })
   .meta({ id: "Quorum" });
 
-/** Fields that any attestation may carry besides its payload. */
+/** Fields of any attestation in addition to its payload. */
 export const answerExtras = {
   quorum: quorum.optional(),
   shadow: z.literal(true).optional().describe("This oracle runs in shadow mode: do not count its signature."),

@@ -20,7 +20,7 @@ const finalBlock = z
   .optional()
   .describe("Absent if no node answered or if the chain family has no final block to query.");
 
-/** Answer of `GET /status/v1`: who this oracle is for the hub, and what it can see. */
+/** Answer of `GET /status/v1`: this oracle's identity on the hub, and what it can reach. */
 export const oracleStatus = z
   .object({
     signer: z.string().describe("Address with which this oracle signs."),

@@ -10,7 +10,7 @@ export const withdrawalInitiatedRequest = z
   .object({ ...hubWithdrawal, ...peerOptions }, because("must be an object"))
   .meta({ id: "WithdrawalInitiatedRequest" });
 
-/** What the allocator is asked to pay out, and who attests that the hub holds the money for it. */
+/** What the allocator is asked to pay out, and who attests that the hub holds the amount. */
 export const payloadParams = z
   .object({
     chainId: digits.describe("Chain to withdraw to, by its number on the hub."),
@@ -26,8 +26,8 @@ export const payloadParams = z
   .meta({ id: "PayloadParams" });
 
 /**
- * That the withdrawal address holds the amount. `payloadParams` is signed; it is absent when this hub has no
- * allocator.
+ * The attestation that the withdrawal address holds the amount. `payloadParams` is signed; absent if this hub
+ * has no allocator.
  */
 export const withdrawalInitiatedAnswer = z
   .object({

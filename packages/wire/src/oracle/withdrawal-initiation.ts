@@ -16,7 +16,7 @@ export const hubWithdrawal = {
   withdrawalNonce: hash32,
 };
 
-/** The same, as answers repeat it. */
+/** The same as repeated in answers. */
 export const hubWithdrawalEcho = z.object({
   settlementChainId: z.string(),
   expectedAmount: digits,

@@ -4,7 +4,7 @@ import { answerHash32 } from "../scalars.ts";
 import { address, chainName, hash32, hexData, peerOptions, transactionId } from "./scalars.ts";
 import { answerExtras, execution, messageSignatures } from "./signatures.ts";
 
-/** Whose withdrawal it is: everything that the withdrawal address is made of. */
+/** The components of the withdrawal address. */
 export const withdrawalAddressRequest = z
   .object(
     {
@@ -37,7 +37,7 @@ export const withdrawalAttestationRequest = z
 export const withdrawalStatus = z.union([z.literal(0), z.literal(1), z.literal(2)]);
 
 /**
- * `execution` burns what was paid out or gives back what can no longer be; nothing is signed while the
+ * `execution` burns what was paid out, or returns what can no longer be paid; nothing is signed while the
  * withdrawal is pending.
  */
 export const withdrawalAttestationAnswer = z

@@ -11,7 +11,7 @@ import type {
   Currency,
   DepositAddressKey,
   ErrorCode,
-  RefundWish,
+  RefundTarget,
   RequestTerms,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
@@ -23,7 +23,7 @@ export interface AddressWish {
   readonly strict: boolean;
   /** The zero address: nobody. */
   readonly recovery: Address;
-  readonly refundTo: RefundWish;
+  readonly refundTo: RefundTarget;
 }
 
 interface Refusal {
@@ -154,7 +154,7 @@ export function askForAddress(input: QuoteInput): {
 }
 
 /** Where the address's money goes when it is not filled: the zero address means its sender. */
-function refundWishOf(text: string | undefined): RefundWish {
+function refundWishOf(text: string | undefined): RefundTarget {
   const refundTo = text === undefined ? undefined : parseAddress(text);
   if (refundTo === undefined) return "nobody";
   return refundTo === NATIVE_CURRENCY ? "sender" : refundTo;

@@ -3,8 +3,8 @@ import {
   formatAmount,
   formatUsd,
   parseAnyTransaction,
-  spellAddress,
-  spellTransaction,
+  formatAddress,
+  formatTransactionId,
 } from "@causeway/domain";
 import type { Currency, DepositId, Hex } from "@causeway/domain";
 import { parseArgs } from "node:util";
@@ -115,12 +115,12 @@ async function act(
   print("refund", {
     depositId: deposit.id,
     chain: chain.name,
-    txHash: spellTransaction(chain, deposit.txHash),
+    txHash: formatTransactionId(chain, deposit.txHash),
     requestId: deposit.requestId,
     deposited: `${formatAmount(deposit.amount, currency.decimals)} ${currency.symbol}`,
-    currency: spellAddress(chain, deposit.currency),
+    currency: formatAddress(chain, deposit.currency),
     usd: await worth(usd, currency, deposit.amount),
-    recipient: spellAddress(chain, verdict.recipient),
+    recipient: formatAddress(chain, verdict.recipient),
     why: verdict.why,
     note: "the refund is the deposit minus the cost of its payment; make sure that the money was not already returned by hand",
   });

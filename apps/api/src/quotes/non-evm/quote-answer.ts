@@ -6,8 +6,8 @@ import {
   pairClassOf,
   ServiceError,
   slippageDetails,
-  spellAddress,
-  spellOrder,
+  formatAddress,
+  formatOrder,
   toWrittenUsd,
   tradeImpact,
   tradeRate,
@@ -20,7 +20,6 @@ import type { RailQuestion } from "./quote-question.ts";
 import type { RailSteps } from "./quote-steps.ts";
 import type { RailAgreement } from "./quote-terms.ts";
 
-/** Everything an answer tells. */
 export interface RailAnswerFacts {
   readonly question: RailQuestion;
   readonly pricing: RoutePricing;
@@ -30,11 +29,9 @@ export interface RailAnswerFacts {
   readonly timeEstimateSeconds: number;
 }
 
-/**
- * A quote to or from a rail in the words of the wire: what is on a chain is written as its users write it.
- */
-export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
-  const { question, agreement, made } = told;
+/** The wire form of a quote from or to a non-EVM chain. Addresses are in the format of their chain. */
+export function toRailAnswer(facts: RailAnswerFacts): QuoteAnswer {
+  const { question, agreement, made } = facts;
   const { origin, destination } = question;
   const { terms } = agreement;
   const depository = isRail(origin) ? origin.chain.depository : origin.chain.contracts.depository;
@@ -42,15 +39,15 @@ export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
   return {
     requestId: terms.requestId,
     steps: made.steps,
-    fees: feesOf(told),
-    details: detailsOf(told),
+    fees: feesOf(facts),
+    details: detailsOf(facts),
     expiresAt: terms.firmUntilMs,
     fillDeadline: terms.fillDeadlineMs,
     protocol: {
       v2: {
         orderId: terms.orderId,
         hubType: "onchain",
-        orderData: spellOrder(terms.order, (name) => {
+        orderData: formatOrder(terms.order, (name) => {
           const family = families.get(name);
           if (family === undefined)
             throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${name} is not configured`);
@@ -58,8 +55,8 @@ export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
         }),
         paymentDetails: {
           chainId: origin.chain.name,
-          depository: spellAddress(origin.chain, depository),
-          currency: spellAddress(origin.chain, terms.origin.currency),
+          depository: formatAddress(origin.chain, depository),
+          currency: formatAddress(origin.chain, terms.origin.currency),
           amount: terms.origin.amount.toString(),
         },
       },
@@ -80,7 +77,7 @@ function feesOf({ question, pricing, trade, made }: RailAnswerFacts): QuoteFees 
     gas: amountObject(native, pricing.originNative, made.gas, made.gas),
     relayer: {
       ...inDeposit(trade.execution + trade.service),
-      // The sum of its two parts as they are written, not a third cut of its own.
+      // The sum of the two amounts as written: rounding it again could differ.
       amountUsd: formatUsd(written(trade.execution) + written(trade.service)),
     },
     relayerGas: inDeposit(trade.execution),
@@ -130,8 +127,8 @@ function detailsOf({
   );
   return {
     operation: pairClassOf(originCurrency, destinationCurrency) === "sameAsset" ? "bridge" : "swap",
-    sender: spellAddress(origin.chain, terms.user),
-    recipient: spellAddress(destination.chain, terms.recipient),
+    sender: formatAddress(origin.chain, terms.user),
+    recipient: formatAddress(destination.chain, terms.recipient),
     currencyIn,
     currencyOut,
     refundCurrency: { ...currencyIn, minimumAmount: refundMinimum.toString() },

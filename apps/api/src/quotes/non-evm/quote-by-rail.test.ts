@@ -32,7 +32,7 @@ const BITCOIN = 8_253_038;
 const EXCHANGE = 1_337;
 const NATIVE = `0x${"0".repeat(40)}`;
 
-/** Wallets' sides of the two chains that need one; what was asked of them is kept. */
+/** Wallet adapters of the two chain families that need one. `asked` records their arguments. */
 function users(asked: UserDeposit[] = []): { svm: RailUsers; bvm: RailUsers; hypevm: RailUsers } {
   return {
     svm: {
@@ -86,7 +86,7 @@ function worldOf({ svm, bvm, hypevm, asked, ...world }: Story = {}) {
   });
 }
 
-/** 100 USDC, or a hundredth of a bitcoin, from any chain to any other. */
+/** 100 USDC or 0.01 BTC between any two chains. */
 const places = {
   evm: { id: ORIGIN, currency: usdcOn(ORIGIN), user, amount: "100000000" },
   other: { id: DESTINATION, currency: usdcOn(DESTINATION), user, amount: "100000000" },
@@ -145,7 +145,7 @@ const pairs: (readonly [Place, Place])[] = (Object.keys(places) as Place[]).flat
     .map((to) => [from, to] as const),
 );
 
-/** The family that an oracle has configured for a chain of this name. */
+/** The family that an oracle configures for a chain of this name. */
 function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType {
   const chains = [...world.chains.all, ...world.chains.rails].map(({ chain }) => chain);
   return (name) => {
@@ -156,7 +156,7 @@ function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType
 }
 
 test.each(pairs)(
-  "from %s to %s: the id that the deposit carries is the one that an oracle computes of the order in the answer",
+  "from %s to %s: the id in the deposit is the one that an oracle computes from the order",
   async (from, to) => {
     const { answer, terms, world } = await quoted(from, to);
     const order = encodeOrder(answer.protocol.v2.orderData as OrderJson, familiesOf(world));
@@ -180,7 +180,7 @@ test.each(pairs)(
     expect(answer.protocol.v2.paymentDetails.currency).toBe(places[from].currency);
     for (const step of answer.steps) expect(step.requestId).toBe(terms.requestId);
     const text = JSON.stringify(answer);
-    // Bytes of accounts of chains that have another spelling are nowhere to be seen.
+    // Accounts of non-EVM chains must not appear as raw bytes.
     for (const [vmType, account] of [
       ["svm", solana.user],
       ["svm", solana.usdc],
@@ -190,7 +190,7 @@ test.each(pairs)(
   },
 );
 
-test("what is agreed is kept in bytes, whatever the client wrote", async () => {
+test("stores accounts as bytes, whatever format the client used", async () => {
   const { terms } = await quoted("svm", "bvm", { recipient: bitcoin.user.toUpperCase() });
   expect(terms).toMatchObject({
     kind: "bridge",
@@ -205,7 +205,7 @@ test("what is agreed is kept in bytes, whatever the client wrote", async () => {
   expect(terms).not.toHaveProperty("walletNonce");
 });
 
-test("on the EVM side of an order the contract is named whose events prove a payment", async () => {
+test("an EVM side of the order names the contract whose events prove the payment", async () => {
   const contract = encodeFillContract(aChain(ORIGIN).contracts.router);
   const { order: out } = (await quoted("evm", "svm")).terms;
   expect([out.inputs[0]?.refunds[0]?.extraData, out.output.extraData]).toEqual([contract, "0x"]);
@@ -227,7 +227,8 @@ test("deducts the payment's cost, the flat fee and the pair's fee from an exact 
       },
     },
   );
-  // 2000 sat and 10 % are 2200 sat, $1.10 at $50,000; $0.01 flat; 6 bps of 100 for a stable and a major one.
+  // 2000 sat and 10 % are 2200 sat, $1.10 at $50,000; $0.01 flat; 6 bps of 100 for a stable and a major
+  // asset.
   const input = 100_000_000n;
   const execution = 1_110_000n;
   const service = 60_000n;
@@ -236,11 +237,11 @@ test("deducts the payment's cost, the flat fee and the pair's fee from an exact 
   // USDC with 6 decimals at $1 to BTC with 8 at $50,000.
   const expected = ((input - execution - service) * 10n ** 8n) / (50_000n * 10n ** 6n);
   expect(terms.destination.expectedAmount).toBe(expected);
-  // 1 % for a major one, rounded up towards the user.
+  // 1 % for a major asset, rounded up in the user's favor.
   expect(terms.destination.minimumAmount).toBe((expected * 9_900n + 9_999n) / 10_000n);
 });
 
-test("whoever is the first to pay an account of the exchange pays what the exchange takes for that: the user, not the solver", async () => {
+test("charges the user, not the solver, for activating a Hyperliquid account", async () => {
   const dollar = 100_000_000n;
   const { user: fresh } = places.other;
   const first = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === fresh ? dollar : 0n) } };
@@ -251,7 +252,7 @@ test("whoever is the first to pay an account of the exchange pays what the excha
     "AMOUNT_TOO_LOW",
     "amount",
   ]);
-  // Nor does somebody get his deposit back at the solver's cost on an account that he has just thought of.
+  // A refund to an inactive account must not cost the solver the activation either.
   const elsewhere: Hex = `0x${"5a".repeat(20)}`;
   const back = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === elsewhere ? dollar : 0n) } };
   const { terms: refunded } = await quoted("perps", "evm", { refundTo: elsewhere }, { hypevm: back });
@@ -263,7 +264,7 @@ test("whoever is the first to pay an account of the exchange pays what the excha
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
 });
 
-test("an exact output costs the least input that brings it, and may not fall short", async () => {
+test("an exact output costs the smallest input that buys it, and has no slippage", async () => {
   const exact = { tradeType: "EXACT_OUTPUT", amount: "150000" } as const;
   const { terms } = await quoted("evm", "bvm", exact);
   expect(terms.destination).toMatchObject({ expectedAmount: 150_000n, minimumAmount: 150_000n });
@@ -273,7 +274,7 @@ test("an exact output costs the least input that brings it, and may not fall sho
   expect(less.destination.expectedAmount).toBeLessThan(150_000n);
 });
 
-test("an expected output may fall short by the slippage that the client allows", async () => {
+test("an expected output may fall short by the client's slippage", async () => {
   const { terms } = await quoted("evm", "svm", {
     tradeType: "EXPECTED_OUTPUT",
     amount: "90000000",
@@ -282,23 +283,23 @@ test("an expected output may fall short by the slippage that the client allows",
   expect(terms.destination).toMatchObject({ expectedAmount: 90_000_000n, minimumAmount: 87_750_000n });
 });
 
-test("what comes back at least leaves room for ten times what the payment costs today on the origin", async () => {
+test("the minimum refund leaves room for ten times today's cost of a payment on the origin", async () => {
   const { answer, terms } = await quoted("bvm", "evm", {}, { bvm: { paymentCost: 2_000n } });
   const minimum = 1_000_000n - 20_000n;
   expect(terms.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(minimum);
   expect(answer.details.refundCurrency.minimumAmount).toBe(String(minimum));
 });
 
-test("a quote takes as long as its origin needs to be final", async () => {
+test("the time estimate includes the finality of the origin", async () => {
   const seconds = async (from: Place, to: Place) => (await quoted(from, to)).answer.details.timeEstimate;
-  // The fake tells 1 + 2 for each confirmation.
+  // The fake reports 1 + 2 seconds per confirmation.
   expect(await seconds("bvm", "evm")).toBe(1 + 2 * 6);
   expect(await seconds("svm", "evm")).toBe(1 + 2 * 32);
   expect(await seconds("perps", "evm")).toBe(1 + 2);
   expect(await seconds("evm", "svm")).toBe(1 + 2);
 });
 
-test("a price alone stores nothing", async () => {
+test("pricing stores nothing", async () => {
   const world = worldOf();
   const { details } = await priceIntent(world, ask("evm", "svm"));
   expect(details.recipient).toBe(solana.user);
@@ -314,7 +315,7 @@ const onlyStep = ({ steps }: QuoteAnswer) => {
   return step;
 };
 
-test("to a rail an EVM user deposits as for any other request", async () => {
+test("an EVM user deposits for a non-EVM destination as for any other request", async () => {
   const { answer, terms } = await quoted("evm", "perps", {}, { account: { allowance: 10n ** 18n } });
   const step = onlyStep(answer);
   expect(step).toMatchObject({ id: "deposit", kind: "transaction" });
@@ -344,7 +345,7 @@ function decodeDeposit({ data }: { data: Hex }): { data: readonly unknown[] } {
   return { data: args };
 }
 
-test("a Solana wallet gets the instructions of its deposit, and a check", async () => {
+test("a Solana wallet gets the instructions of its deposit and a check", async () => {
   const asked: UserDeposit[] = [];
   const { answer, terms } = await quoted("svm", "evm", {}, { asked });
   expect(onlyStep(answer)).toEqual({
@@ -387,7 +388,7 @@ test("a Solana wallet gets the instructions of its deposit, and a check", async 
   });
 });
 
-test("a Bitcoin wallet gets a transaction to sign, and is told how any other payment would do", async () => {
+test("a Bitcoin wallet gets a transaction to sign, and the instructions for paying in another way", async () => {
   const asked: UserDeposit[] = [];
   const publicKey = `02${"ab".repeat(32)}`;
   const { answer, terms } = await quoted(
@@ -412,7 +413,7 @@ test("a Bitcoin wallet gets a transaction to sign, and is told how any other pay
   expect(asked[0]?.publicKey).toBe(publicKey);
 });
 
-test("who holds too little now gets a quote all the same, with no transaction to sign", async () => {
+test("quotes for a user with too little balance, without a transaction to sign", async () => {
   const poor: RailUsers = {
     balance: async () => 0n,
     deposit: async () => ({ kind: "bvm", psbt: undefined, fee: 0n }),
@@ -424,7 +425,7 @@ test("who holds too little now gets a quote all the same, with no transaction to
   expect(answer.details.userBalance).toBe("0");
 });
 
-test("a withdrawal from the exchange is two steps with one nonce: what it is for, with nothing to wait for, and the transfer", async () => {
+test("a Hyperliquid withdrawal has two steps with one nonce: its mapping, without a check, and the transfer", async () => {
   const { answer, terms } = await quoted("perps", "evm");
   const nonce = terms.walletNonce;
   expect(nonce).toBeGreaterThanOrEqual(NOW_MS);
@@ -511,14 +512,14 @@ test("a withdrawal from the exchange is two steps with one nonce: what it is for
   expect(answer.details.userBalance).toBe("44");
 });
 
-test("spot dollars are withdrawn from spot, under the names that the real exchange verifies where it is the one", async () => {
+test("withdraws spot USDC from spot, under the names that the real Hyperliquid verifies", async () => {
   const facts = {
     profile: "hyperliquid",
     isTestnet: true,
     usdcTokenId: exchange.spot as Hex,
     publicApiUrl: "https://api.exchange.example",
   } as const;
-  // Whatever it is called here, the exchange knows it by its own name.
+  // Whatever the configuration calls it, Hyperliquid knows it by its own name.
   const named: RailUsers = {
     balance: async () => 0n,
     token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
@@ -544,7 +545,7 @@ test("spot dollars are withdrawn from spot, under the names that the real exchan
   });
 });
 
-test("no two withdrawals have one nonce, however many are quoted at one moment", async () => {
+test("no two withdrawals share a nonce, even when quoted at the same moment", async () => {
   const world = worldOf();
   for (let n = 0; n < 300; n++) await createQuote(world, ask("perps", "evm"));
   expect(new Set(world.stored.map(({ walletNonce }) => walletNonce)).size).toBe(300);
@@ -552,7 +553,7 @@ test("no two withdrawals have one nonce, however many are quoted at one moment",
 
 // ——— refusals ———
 
-test("whose address is whose is judged by the chain that it is for, and the error names the field", async () => {
+test("validates each address against its own chain, and the error names the field", async () => {
   expect(await refusalOf(ask("svm", "evm", { user }))).toEqual(["INVALID_ADDRESS", "user"]);
   expect(await refusalOf(ask("evm", "svm", { user: solana.user }))).toEqual(["INVALID_ADDRESS", "user"]);
   expect(await refusalOf(ask("evm", "svm", { recipient: user }))).toEqual(["INVALID_ADDRESS", "recipient"]);
@@ -567,7 +568,7 @@ test("whose address is whose is judged by the chain that it is for, and the erro
   expect(await refusalOf(ask("bvm", "evm", { refundTo: user }))).toEqual(["INVALID_ADDRESS", "refundTo"]);
 });
 
-test("between families the recipient must be named, but for who withdraws to his own EVM account", async () => {
+test("requires a recipient between chain families, except for withdrawals to the user's own EVM account", async () => {
   for (const [from, to] of [
     ["evm", "svm"],
     ["evm", "bvm"],
@@ -586,7 +587,7 @@ test("between families the recipient must be named, but for who withdraws to his
   expect((await createQuote(world, local)).details.recipient).toBe(solana.user);
 });
 
-test("nothing is paid to where nobody could take it out again", async () => {
+test("refuses recipients that could never spend the payment", async () => {
   for (const [to, recipient] of [
     ["svm", solana.native],
     ["svm", solana.usdc],
@@ -606,13 +607,13 @@ test("nothing is paid to where nobody could take it out again", async () => {
     "INVALID_RECIPIENT",
     "refundTo",
   ]);
-  // A placeholder of a page without a wallet is named as what it is.
+  // The placeholder of a page without a connected wallet gets an error of its own.
   await expect(createQuote(worldOf(), ask("svm", "evm", { user: solana.native }))).rejects.toThrow(
     "user must be a wallet, not the zero address",
   );
 });
 
-test("currencies that are not there are refused on their own side", async () => {
+test("refuses unknown currencies on the side that they belong to", async () => {
   expect(await refusalOf(ask("svm", "evm", { originCurrency: NATIVE }))).toEqual([
     "INVALID_INPUT_CURRENCY",
     "originCurrency",
@@ -640,7 +641,7 @@ test("answers that no route exists when the pair would need a swap", async () =>
   ]);
 });
 
-test("a withdrawal that does not know the steps of protocol v2 is refused", async () => {
+test("refuses a withdrawal by a client that does not know protocol v2", async () => {
   for (const protocolVersion of ["v1", "preferV2", undefined])
     expect(await refusalOf({ ...ask("perps", "evm"), protocolVersion })).toEqual([
       "INVALID_REQUEST",
@@ -687,7 +688,7 @@ test("refuses a fast fill between a non-EVM chain and an EVM chain", async () =>
   }
 });
 
-test("what Bitcoin passes on to nobody is too little, on either side", async () => {
+test("refuses amounts below Bitcoin's dust limit, on either side", async () => {
   expect(await refusalOf(ask("bvm", "evm", { amount: "545" }), { bvm: { paymentCost: 0n } })).toEqual([
     "AMOUNT_TOO_LOW",
     "amount",
@@ -707,7 +708,7 @@ test("refuses an amount below the cost of the payment and states the minimum", a
   });
 });
 
-test("an account that needs more to come into being is told from one that cannot be paid at all", async () => {
+test("distinguishes an account that needs more to be created from one that cannot be paid at all", async () => {
   const rent = async ({ amount }: { amount: bigint }) =>
     amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
   expect(
@@ -725,7 +726,7 @@ test("an account that needs more to come into being is told from one that cannot
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
 });
 
-test("no more is promised than the solver has free there, its payment's cost included", async () => {
+test("promises no more than the solver's free balance there, less the cost of the payment", async () => {
   const story = (balance: bigint): Story => ({ svm: { balance, paymentCost: 10_000n } });
   const exact = (amount: bigint) => ask("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: String(amount) });
   expect(await refusalOf(exact(999_990_001n), story(1_000_000_000n))).toEqual([
@@ -738,7 +739,7 @@ test("no more is promised than the solver has free there, its payment's cost inc
     "INSUFFICIENT_LIQUIDITY",
     "amount",
   ]);
-  // A token's payment is paid for in coin.
+  // A token payment is paid for in the native token.
   expect(
     await refusalOf(ask("evm", "svm", { tradeType: "EXACT_OUTPUT", amount: "1000" }), {
       svm: { paymentCost: 200_000n, balance: 150_000n },
@@ -746,7 +747,7 @@ test("no more is promised than the solver has free there, its payment's cost inc
   ).toEqual(["INSUFFICIENT_LIQUIDITY", "destinationChainId"]);
 });
 
-test("a chain that is off, half off or not open is said to be", async () => {
+test("reports a chain that is disabled, restricted or closed", async () => {
   expect(await refusalOf(ask("evm", "svm"), { svm: { chain: { disabled: true } } })).toEqual([
     "CHAIN_DISABLED",
     "destinationChainId",
@@ -769,7 +770,7 @@ test("a chain that is off, half off or not open is said to be", async () => {
   ]);
 });
 
-test("from a chain for which this build makes no steps nothing is quoted, to it is", async () => {
+test("a chain whose deposits this build cannot create is refused as the origin, not as the destination", async () => {
   const { users: _, ...bare } = aConnectedRail("svm");
   const input = ask("svm", "evm");
   await expect(createQuote(quoteWorld({ rails: [bare] }), input)).rejects.toMatchObject({
@@ -780,7 +781,7 @@ test("from a chain for which this build makes no steps nothing is quoted, to it 
   expect(answer.details.recipient).toBe(solana.user);
 });
 
-test("when the origin does not tell, nothing is stored and the client may ask again", async () => {
+test("stores nothing when the origin is unreachable, and the client may retry", async () => {
   const away: RailUsers = {
     balance: () => Promise.reject(new Error("connection refused")),
     deposit: () => Promise.reject(new Error("connection refused")),
@@ -798,13 +799,13 @@ test("when the origin does not tell, nothing is stored and the client may ask ag
     ]);
 });
 
-test("requests between EVM chains go as before where rails are configured", async () => {
+test("requests between EVM chains are unchanged by configured non-EVM chains", async () => {
   const plain = quoteWorld();
   const railed = worldOf();
   expect(await createQuote(railed, aQuoteInput())).toEqual(await createQuote(plain, aQuoteInput()));
 });
 
-test("what the exchange does not list cannot be withdrawn from it, whatever is configured", async () => {
+test("a configured currency that Hyperliquid does not list cannot be withdrawn", async () => {
   const unlisted: RailUsers = { balance: async () => 0n, token: async () => undefined };
   expect(await refusalOf(ask("spot", "evm"), { hypevm: { users: unlisted } })).toEqual([
     "UNSUPPORTED_CURRENCY",

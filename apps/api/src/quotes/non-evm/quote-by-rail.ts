@@ -25,7 +25,7 @@ import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
 import type { WalletNonces } from "../../deposits/non-evm/wallet-nonces.ts";
 import { depositsNotEnabled } from "../../http/refusals.ts";
 
-/** What a quote to or from a rail needs. */
+/** Dependencies of quotes from or to a non-EVM chain. */
 export interface RailQuoteServices extends RailTermServices, OrderSigners {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
@@ -34,11 +34,11 @@ export interface RailQuoteServices extends RailTermServices, OrderSigners {
   readonly reservations: Reservations;
   readonly recipientCodes: RecipientCodes;
   readonly timings: RouteTimings;
-  /** Undefined: nothing is withdrawn from the perpetuals exchange. */
+  /** Without it, Hyperliquid withdrawals are not supported. */
   readonly walletNonces?: WalletNonces | undefined;
 }
 
-/** Whether one of the two chains is reached by a rail. */
+/** Whether one of the two chains is a non-EVM chain. */
 export function goesByRail(
   { rails, rail }: Pick<ChainDirectory, "rails" | "rail">,
   { originChainId, destinationChainId }: Pick<QuoteInput, "originChainId" | "destinationChainId">,
@@ -47,9 +47,9 @@ export function goesByRail(
 }
 
 /**
- * Prices a deposit and a payment of which at least one is on a chain that is reached by a rail, promises an
- * output, stores the promise and tells the steps.
- * @throws ServiceError with the codes of the client contract
+ * Prices a deposit and a payment of which at least one is on a non-EVM chain, fixes the terms, stores them
+ * and returns the steps.
+ * @throws ServiceError with the codes of the public contract
  */
 export async function quoteByRail(
   services: RailQuoteServices,
@@ -74,7 +74,10 @@ export async function quoteByRail(
   return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
 }
 
-/** What a quote would agree upon now; nothing is stored. @throws ServiceError as {@link quoteByRail} */
+/**
+ * The terms that a quote would fix now; stores nothing.
+ * @throws ServiceError as {@link quoteByRail}
+ */
 export async function agreeByRail(
   services: RailQuoteServices,
   input: QuoteInput,
@@ -118,7 +121,7 @@ async function workOut(
   return { question, pricing, trade, agreement };
 }
 
-/** Transfers on the exchange carry nothing but this. */
+/** A transfer on Hyperliquid carries no other id. */
 function nonceOf(
   { walletNonces, random, clock }: Pick<RailQuoteServices, "walletNonces" | "random" | "clock">,
   { origin }: RailQuestion,
@@ -129,10 +132,9 @@ function nonceOf(
   return walletNonces.next(clock.nowMs(), chance);
 }
 
-/** Blocks of Solana until one is final. */
 const SOLANA_FINAL_BLOCKS = 32;
 
-/** Blocks that the deposit waits for, its own among them. */
+/** Blocks until the deposit counts, including its own. */
 function confirmationsOf(origin: RequestEnd, inputUsd: bigint): number {
   if (!isRail(origin)) return confirmationsFor(origin.chain.confirmationTiers, inputUsd);
   const { vmType, confirmations } = origin.chain;

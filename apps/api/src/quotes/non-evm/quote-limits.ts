@@ -15,16 +15,15 @@ import {
   restrictedChain,
 } from "../../http/refusals.ts";
 
-/** Satoshis below which the network's nodes pass on no output to the dearest kind of address. */
+/** Satoshis. Bitcoin nodes do not relay smaller outputs, even to the most expensive type of address. */
 const BITCOIN_DUST = 546n;
 
-/** What is to be moved. */
 export interface RailTrade {
   readonly input: bigint;
   readonly expected: bigint;
 }
 
-/** @throws ServiceError when the trade is larger or smaller than this instance, or a chain, serves now */
+/** @throws ServiceError when the amount is outside the current limits of this instance or of a chain */
 export function refuseBeyondRails(
   reservations: Reservations,
   { origin, destination, originCurrency, destinationCurrency }: RailQuestion,
@@ -43,7 +42,7 @@ export function refuseBeyondRails(
   );
   refuseDust(origin, originCurrency, trade.input, "pays");
   refuseDust(destination, destinationCurrency, trade.expected, "gets");
-  // Numbers of these chains have 64 bits; EVM amounts have 256.
+  // Amounts on these chains have 64 bits; EVM amounts have 256.
   if (isRail(origin) ? trade.input >> 63n !== 0n : trade.input >> 256n !== 0n)
     throw inputOutOfRange(originCurrency);
 
@@ -54,7 +53,7 @@ export function refuseBeyondRails(
   const available = freeOf(reservations, destination, destinationCurrency);
   const cost = facts.fillGasCostWei;
   if (destinationCurrency.address === native.address) {
-    // The payment's own cost comes out of the same balance.
+    // The cost of the payment comes out of the same balance.
     if (trade.expected + cost > available) throw insufficientLiquidity(destinationCurrency, available - cost);
     return;
   }
@@ -82,10 +81,9 @@ function refuseDust({ chain }: RequestEnd, currency: Currency, amount: bigint, w
 }
 
 /**
- * Whether the chain lets the recipient be paid that: asked of the chain, which alone knows what an account
- * needs before it exists.
- * @throws ServiceError AMOUNT_TOO_LOW when more could be paid, INVALID_RECIPIENT when nothing could;
- * RPC_HTTP_ERROR when the chain does not say
+ * Asks the chain whether the recipient can receive the amount: only it knows what a new account needs.
+ * @throws ServiceError AMOUNT_TOO_LOW when a larger amount could be paid, INVALID_RECIPIENT when none could;
+ * RPC_HTTP_ERROR when the chain does not answer
  */
 export async function refuseUnpayable(
   { destination, destinationCurrency: currency, recipient }: RailQuestion,
@@ -111,7 +109,7 @@ export async function refuseUnpayable(
   };
   const reason = await refusalOf(amount);
   if (reason === undefined) return;
-  // What hinders only small payments does not hinder one of a thousand whole units.
+  // A limit on small payments does not affect a payment of a thousand whole units.
   const isAboutAmount = (await refusalOf(amount + 1_000n * pow10(currency.decimals))) === undefined;
   throw isAboutAmount
     ? new ServiceError(

@@ -12,7 +12,7 @@ import {
   unsupportedChain,
 } from "../../http/refusals.ts";
 
-/** A quote request to or from a chain that is reached by a rail, whose words have all found their meaning. */
+/** A validated quote request from or to a non-EVM chain. */
 export interface RailQuestion {
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
@@ -23,13 +23,13 @@ export interface RailQuestion {
   readonly refundTo: Hex;
   readonly amount: bigint;
   readonly tradeType: TradeType;
-  /** Undefined = chosen by the service. */
+  /** Absent: the service chooses. */
   readonly slippageBps: number | undefined;
-  /** Undefined = the policy's lifetime. */
+  /** Absent: the lifetime of the policy. */
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
   readonly referrer: string | undefined;
-  /** The key behind the user's address on Bitcoin, when the client gave it. */
+  /** The public key of the user's Bitcoin address, if the client sent it. */
   readonly publicKey: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface RailQuestionServices {
   readonly quotePolicy: { readonly maxTtlSeconds: number };
 }
 
-/** @throws ServiceError with the code of the client contract and the field at fault */
+/** @throws ServiceError with a code of the public contract, naming the invalid field */
 export function readRailQuestion(services: RailQuestionServices, input: QuoteInput): RailQuestion {
   const { chains, solver, quotePolicy } = services;
   const origin = openEnd(chains, input.originChainId, "originChainId");
@@ -97,17 +97,14 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
   return end;
 }
 
-/**
- * What the user's wallet signs is told by his side of the chain: all of it, or how the exchange calls what he
- * withdraws.
- */
+/** Whether this build can create what the user's wallet signs on this chain. */
 function makesSteps({ chain, users }: ConnectedRail): boolean {
   return chain.exchange === undefined ? users?.deposit !== undefined : users?.token !== undefined;
 }
 
 /**
- * Transfers on the exchange carry nothing but a nonce: whoever withdraws has to know the steps that say what
- * it is for.
+ * A Hyperliquid transfer carries nothing but a nonce, so the client must know the step that maps the nonce to
+ * the request.
  */
 function refuseOldProtocol(origin: RequestEnd, { protocolVersion }: QuoteInput): void {
   if (!isRail(origin) || origin.chain.exchange === undefined || protocolVersion === "v2") return;
@@ -118,7 +115,7 @@ function refuseOldProtocol(origin: RequestEnd, { protocolVersion }: QuoteInput):
   );
 }
 
-/** What the solver holds: nothing is exchanged on the way. */
+/** Resolves a currency that the solver holds: these routes do not swap. */
 function currencyOf(
   chains: ChainDirectory,
   chain: Chain | RailChain,
@@ -128,7 +125,7 @@ function currencyOf(
   const address = parseCurrency(chain, text);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known === undefined) {
-    // Another token of an EVM chain may be swapped elsewhere, but not on this way.
+    // Another token of an EVM chain may be swapped on other routes, but not on this one.
     if (address !== undefined && chain.vmType === "evm" && chain.liquidity !== undefined) throw noSwap(field);
     const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";
     throw refusal(
@@ -152,9 +149,9 @@ function noSwap(field: string): ServiceError {
 }
 
 /**
- * The user's own address stands for the recipient only where he surely has the key to it: on chains of one
- * family, and on an EVM chain for an account of the exchange, which is an EVM wallet's. The other way round
- * it may be a contract's, to which nobody on the exchange has a key.
+ * The user's own address is the default recipient only where the user surely has its key: within one chain
+ * family, and on EVM chains for a Hyperliquid user, who has an EVM wallet. In the other direction the address
+ * may be a contract's, which has no key on Hyperliquid.
  */
 function recipientOf(
   origin: Chain | RailChain,
@@ -173,9 +170,7 @@ function recipientOf(
   );
 }
 
-/**
- * @throws ServiceError INVALID_RECIPIENT for an account from which a payment could never be taken out again
- */
+/** @throws ServiceError INVALID_RECIPIENT for an account from which a payment could never be moved again */
 function refuseNoWallet(
   { chains, solver }: Pick<RailQuestionServices, "chains" | "solver">,
   end: RequestEnd,
@@ -193,7 +188,7 @@ function refuseNoWallet(
     throw trap(field);
 }
 
-/** What the contract says of it is for some wallets only; whatever else stands there is ignored. */
+/** The public contract defines it for some wallets only; any other value is ignored. */
 function publicKeyOf(data: unknown): string | undefined {
   const key =
     typeof data === "object" && data !== null && "userPublicKey" in data ? data.userPublicKey : undefined;

@@ -12,8 +12,8 @@ interface Refusal {
 const WHERE = "to or from non-EVM chains";
 
 /**
- * What a request to or from a chain that is reached by a rail does not do: a deposit and a payment, and
- * nothing beside them. Silence would cost somebody money.
+ * Options that a request from or to a non-EVM chain cannot honor: it is one deposit and one payment. Ignoring
+ * them could cost the user money.
  */
 const refusals: readonly Refusal[] = [
   {
@@ -66,7 +66,7 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-/** @throws ServiceError naming the first field that asks for something that the quote would not honour */
+/** @throws ServiceError naming the first field that asks for something that the quote would not honor */
 export function refuseOnRails(input: QuoteInput): void {
   for (const { field, code, message, asked } of refusals)
     if (asked(input)) throw new ServiceError(code, message, { field });

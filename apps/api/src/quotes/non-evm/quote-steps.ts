@@ -8,7 +8,7 @@ import {
   exchangeSigningProfiles,
   formatAmount,
   ServiceError,
-  spellAddress,
+  formatAddress,
 } from "@causeway/domain";
 import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
@@ -18,20 +18,20 @@ import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 
-/** What the user does, and what that costs him beside what he deposits. */
+/** The user's steps and what they cost in addition to the deposit. */
 export interface RailSteps {
   readonly steps: QuoteStep[];
-  /** Smallest units of the origin's native currency. */
+  /** Base units of the origin's native currency. */
   readonly gas: bigint;
-  /** What he holds of the input currency. */
+  /** The user's balance of the input currency. */
   readonly balance: bigint;
 }
 
 type Policy = Pick<QuotePolicy, "gas">;
 
 /**
- * @throws ServiceError RPC_HTTP_ERROR when the origin does not tell what the user holds, or what his steps
- * are made of; UNSUPPORTED_CURRENCY
+ * @throws ServiceError RPC_HTTP_ERROR when the origin does not report the user's balance or the parts of the
+ * steps; UNSUPPORTED_CURRENCY
  */
 export async function railSteps(
   policy: Policy,
@@ -45,9 +45,12 @@ export async function railSteps(
     return {
       steps: withdrawalSteps(chain, question.originCurrency, terms, await tokenOf(origin, terms)),
       gas: 0n,
-      balance: await told(chain, async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n),
+      balance: await withBalanceErrors(
+        chain,
+        async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n,
+      ),
     };
-  const [balance, made] = await told(
+  const [balance, made] = await withBalanceErrors(
     chain,
     async () =>
       await Promise.all([
@@ -79,7 +82,10 @@ async function madeFor(
   throw depositsNotEnabled(chain);
 }
 
-async function told<T>(chain: Pick<RailChain, "displayName">, ask: () => Promise<T>): Promise<T> {
+async function withBalanceErrors<T>(
+  chain: Pick<RailChain, "displayName">,
+  ask: () => Promise<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
@@ -95,7 +101,7 @@ async function evmSteps(
   terms: RequestTerms,
 ): Promise<RailSteps> {
   const { depository } = chain.contracts;
-  const account = await told(
+  const account = await withBalanceErrors(
     chain,
     async (): Promise<AccountState> =>
       await connection.reader.accountState(terms.user, originCurrency.address, depository),
@@ -126,7 +132,6 @@ async function evmSteps(
   };
 }
 
-/** The one step of a deposit on Solana or Bitcoin. */
 function depositStep(
   chain: RailChain,
   currency: Currency,
@@ -146,7 +151,7 @@ function depositStep(
       : {
           ...(made.psbt !== undefined && { psbt: made.psbt }),
           payment: {
-            address: spellAddress(chain, chain.depository),
+            address: formatAddress(chain, chain.depository),
             amount: amount.toString(),
             opReturn: orderId,
             opReturnHex: textHex(orderId),
@@ -161,12 +166,12 @@ function depositStep(
   };
 }
 
-/** What a currency is called in the exchange's actions is for the exchange to say. */
+/** Hyperliquid's own name of the currency. */
 async function tokenOf(
   { chain, users }: ConnectedRail,
   { origin: { currency } }: RequestTerms,
 ): Promise<{ readonly name: string; readonly tokenId: Hex }> {
-  const token = await told(chain, async () => await users?.token?.(currency));
+  const token = await withBalanceErrors(chain, async () => await users?.token?.(currency));
   if (token !== undefined) return token;
   throw new ServiceError(
     "UNSUPPORTED_CURRENCY",
@@ -178,15 +183,14 @@ async function tokenOf(
 }
 
 /**
- * Chain id of a signature's domain when nobody says which chain the wallet is on; it binds nothing but the
- * signature.
+ * Chain id of the signature's domain when the client does not name the wallet's chain; it affects nothing but
+ * the signature.
  */
 const DEFAULT_SIGNATURE_CHAIN = 1;
 
 /**
- * The two steps of a withdrawal from the perpetuals exchange, with one nonce: what the nonce is for, and the
- * transfer that carries it. The first has nothing to be waited for: a client that found a check there would
- * wait for the fill before it ever deposited.
+ * The two steps of a Hyperliquid withdrawal, with one nonce: the nonce mapping and the transfer. The first
+ * has no check: a client would wait there for the fill before it ever deposited.
  */
 function withdrawalSteps(
   chain: RailChain,

@@ -18,15 +18,12 @@ import { isRail } from "../../http/request-end.ts";
 import type { RailTrade } from "./quote-limits.ts";
 import type { RailQuestion } from "./quote-question.ts";
 
-/** What a quote to or from a rail promises. */
+/** The terms of a quote from or to a non-EVM chain. */
 export interface RailAgreement {
   readonly terms: RequestTerms;
-  /**
-   * The least that comes back if the request is refunded, at today's cost with the policy's margin; smallest
-   * units of what is deposited.
-   */
+  /** Minimum refund at today's cost with the policy's margin, in base units of the deposit. */
   readonly refundMinimum: bigint;
-  /** bps below the expected output that the promise leaves open. */
+  /** How far the minimum output is below the expected output, in bps. */
   readonly slippageBps: number;
 }
 
@@ -37,11 +34,10 @@ export interface RailTermServices {
 }
 
 /**
- * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit. Where
- * transfers carry no id, the nonce that the deposit is to have is part of it.
- * @param walletNonce of the user's transfer; undefined: it names its order itself
- * @param keyId of the API key that asked; undefined: nobody's
- * @param refundCost of a payment to `refundTo`, smallest units of the native coin; undefined: as to anybody
+ * Fixes the terms and the order whose hash is the id of the deposit. Where transfers carry no id, the nonce
+ * of the deposit is part of the terms.
+ * @param walletNonce of the user's transfer; absent: the transfer names the order itself
+ * @param refundCost of a payment to `refundTo`, in base units of the native token; absent: the usual cost
  */
 export function agreeOnRail(
   services: RailTermServices,
@@ -70,8 +66,8 @@ export function agreeOnRail(
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
-  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not
-  // attested, and not paid for.
+  // The order outlives the fill deadline: a fill that is mined after the order's deadline is not attested,
+  // and the solver is not repaid.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
   const order: Order = {
     version: "v1",

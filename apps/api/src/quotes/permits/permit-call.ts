@@ -13,8 +13,8 @@ import { witnessOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 
 /**
- * The transaction that submits a signature: everything in it but the signature is of the terms. @throws
- * RangeError when a key's signature is none, or the chain lacks the contract
+ * The transaction that submits a signature. Everything else in it comes from the terms.
+ * @throws RangeError when the signature is malformed or the chain lacks the contract
  */
 export function permitCall(
   { user, orderId, permit }: Pick<SignedTerms, "user" | "orderId" | "permit">,
@@ -80,12 +80,12 @@ export function permitCall(
   }
 }
 
-/** The deposit address that an EIP-2612 permit is for: bound to the order, and recoverable by nobody. */
+/** The deposit address that an EIP-2612 permit pays: bound to the order, with no recovery account. */
 export function keyOf(id: SignedTerms["orderId"], depositor: SignedTerms["user"]) {
   return { id, depositor, recovery: NATIVE_CURRENCY, strict: true } as const;
 }
 
-/** Those of a key, from its 65 bytes, or the 64 of EIP-2098. */
+/** Splits a signature of 65 bytes, or 64 (EIP-2098). */
 export function vrsOf(signature: Hex): { readonly v: number; readonly r: Hex; readonly s: Hex } {
   const compact = (signature.length - 2) / 2 === 64;
   const whole = compact

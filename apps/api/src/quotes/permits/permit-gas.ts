@@ -5,8 +5,8 @@ import type { Swapped } from "../routing/exchanges.ts";
 import { routedDepositGas } from "../routing/step-gas.ts";
 
 /**
- * Gas units of the transaction that submits a signature and deposits what it pays.
- * @param exchanged what is deposited comes out of it; undefined: what is paid is deposited
+ * Gas units of the transaction that submits a signature and deposits.
+ * @param exchanged the swap whose output is deposited; absent: the payment itself is deposited
  */
 export function permitGasUnits(
   gas: Pick<QuoteGas, "routed">,
@@ -16,6 +16,6 @@ export function permitGasUnits(
   if (method === "eip2612") return depositAddressGas.pull;
   const signed = method === "permit2" ? routeGas.permit2 : routeGas.authorization;
   if (exchanged === undefined && paid.address === deposited.address) return signed;
-  // What the signature costs is what it costs more than a pull by the approval proxy.
+  // The cost of the signature is its gas beyond a pull by the approval proxy.
   return routedDepositGas(gas, paid, deposited, exchanged) + signed - routeGas.depositErc20;
 }

@@ -31,7 +31,7 @@ function tokens(permits: Partial<TokenPermits> = {}): PermitTokens {
   return { permitsOf: () => ({ ...everything, ...permits }), nonceOf: async () => 7n };
 }
 
-interface Told {
+interface QuotedPermit {
   readonly answer: QuoteAnswer;
   readonly terms: SignedTerms;
 }
@@ -40,7 +40,7 @@ async function quoted(
   change: Partial<QuoteInput> = {},
   permits: Partial<TokenPermits> = {},
   world: World = {},
-): Promise<Told> {
+): Promise<QuotedPermit> {
   const origin = { contracts: { ...contracts, permit2, depositAddressFactory: factory } };
   const services = quoteWorld({ pools: market(), ...world, origin: { ...origin, ...world.origin } });
   const signing = { ...services, executor: { address: executor }, permitTokens: tokens(permits) };
@@ -53,15 +53,15 @@ async function quoted(
 const methodOf = async (...asked: Parameters<typeof quoted>): Promise<string> =>
   (await quoted(...asked)).terms.permit.method;
 
-test("authorisations come before permits, and both before Permit2", async () => {
+test("prefers authorizations to permits, and both to Permit2", async () => {
   expect(await methodOf()).toBe("eip3009");
   expect(await methodOf({}, { eip3009: false })).toBe("eip2612");
   expect(await methodOf({}, { eip3009: false, eip2612: false })).toBe("permit2");
-  // Whose domain nobody knows signs nothing.
+  // Without a known domain the token cannot verify a signature.
   expect(await methodOf({}, { domain: undefined })).toBe("permit2");
 });
 
-test("an account with code signs for Permit2 only: a contract's signature is none to a token", async () => {
+test("an account with code signs for Permit2 only, because tokens do not accept contract signatures", async () => {
   expect(await methodOf({}, {}, { recipientHasCode: true })).toBe("permit2");
   const origin = { contracts };
   await expect(quoted({}, {}, { recipientHasCode: true, origin })).rejects.toMatchObject({
@@ -70,7 +70,7 @@ test("an account with code signs for Permit2 only: a contract's signature is non
   });
 });
 
-test("a permit can only be deposited: what is swapped first, or has no address to be deposited by, goes through Permit2", async () => {
+test("uses Permit2 when the payment is swapped first or has no address to be deposited by", async () => {
   const only = { eip3009: false };
   expect(await methodOf({ originCurrency: lockedOn(ORIGIN), amount: "1000000000000000000000" }, only)).toBe(
     "permit2",
@@ -78,7 +78,7 @@ test("a permit can only be deposited: what is swapped first, or has no address t
   expect(await methodOf({}, only, { origin: { contracts: { ...contracts, permit2 } } })).toBe("permit2");
 });
 
-test("an authorisation's nonce binds the deposit under the order; who signs gets what is left", async () => {
+test("an authorization's nonce binds the deposit to the order, and the remainder goes to the signer", async () => {
   const { terms } = await quoted({ recipient: factory, refundTo: factory });
   const { permit, orderId } = terms;
   expect(permit).toMatchObject({
@@ -124,15 +124,15 @@ test("signs the pools, the minimum and the deposit of a swap paid by permit", as
   const deposit = witness!.calls.at(-1)!.data;
   expect(deposit).toContain(terms.origin.minimumAmount!.toString(16).padStart(64, "0"));
   expect(deposit.endsWith(terms.orderId.slice(2))).toBe(true);
-  const [told] = answer.steps;
-  if (told?.kind !== "signature") throw new Error("the one step is to be signed");
-  // Of an authorisation the nonce alone tells of the route; the service keeps the route itself.
+  const [step] = answer.steps;
+  if (step?.kind !== "signature") throw new Error("the one step is to be signed");
+  // The nonce of an authorization commits to the route; only the service stores the route itself.
   const validBefore = BigInt(terms.permit.deadline);
   const authorized = { token: terms.permit.token, from: user, value: amount, validAfter: 0n, validBefore };
-  expect(told.items[0]!.data.sign.value["nonce"]).toBe(authorizationNonce(authorized, witness!));
+  expect(step.items[0]!.data.sign.value["nonce"]).toBe(authorizationNonce(authorized, witness!));
 });
 
-test("the output bears the gas of the signature, for all trade types, and nothing is asked of the user", async () => {
+test("the output pays for the gas of the signature, for all trade types, and the user pays none", async () => {
   const services = quoteWorld({ pools: market() });
   const bySender = await createQuote(services, aQuoteInput());
   const { answer, terms } = await quoted();
@@ -149,7 +149,7 @@ test("the output bears the gas of the signature, for all trade types, and nothin
     const { details } = await createQuote(quoteWorld({ pools: market() }), aQuoteInput(wanted));
     expect(signed.permit.amount).toBe(signed.origin.amount);
     expect(signed.permit.amount).toBeGreaterThan(BigInt(details.currencyIn.amount));
-    // One unit less does not bear it.
+    // One unit less does not cover it.
     const less = { amount: (signed.permit.amount - 1n).toString() };
     expect((await quoted(less)).terms.destination.expectedAmount).toBeLessThan(20_000_000_000_000_000n);
   }
@@ -163,7 +163,7 @@ test("has the solver fill a same-chain permit, with the origin gas priced into t
   expect(answer.steps.map(({ id }) => id)).toEqual(["authorize2"]);
 });
 
-test("Permit2 is approved once, as far as its allowance is short, and that is the user's own gas", async () => {
+test("requests a Permit2 approval once when the allowance is too low, at the user's own gas", async () => {
   const none = { domain: undefined };
   const short = await quoted({}, none, { account: { allowance: 99_999_999n } });
   expect(short.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
@@ -188,7 +188,7 @@ test("Permit2 is approved once, as far as its allowance is short, and that is th
   expect(reset.answer.steps.map(({ id }) => id)).toEqual(["approve", "approve", "authorize1"]);
 });
 
-test("a quote with a signature has no EIP712Domain among its types, and every order has its own nonce", async () => {
+test("a quote with a signature omits the EIP712Domain type, and every order has its own nonce", async () => {
   const answers = [
     await quoted(),
     await quoted({}, { eip3009: false }),
@@ -201,7 +201,7 @@ test("a quote with a signature has no EIP712Domain among its types, and every or
   expect(permit2Nonce).toBe(answers[2]!.terms.orderId);
 });
 
-test("a signature is worth something for as long as was asked, and no longer than its quote", async () => {
+test("a signature is valid for the requested time, but not longer than its quote", async () => {
   const nowSeconds = Math.floor(NOW_MS / 1000);
   expect((await quoted({ permitExpiry: 60 })).terms.permit.deadline).toBe(nowSeconds + 60);
   expect((await quoted({ permitExpiry: 3600, ttl: 100 })).terms.permit.deadline).toBe(
@@ -226,7 +226,7 @@ test("refuses routes that cannot be paid by signature and names the field", asyn
   await expect(createQuote(executing, input)).rejects.toMatchObject(about);
 });
 
-test("a node that does not tell what a token takes is no fault of the token's", async () => {
+test("does not blame the token for a node that cannot report its permit support", async () => {
   const silent: PermitTokens = {
     permitsOf: () => Promise.reject(new Error("connection refused")),
     nonceOf: async () => 0n,
@@ -237,7 +237,7 @@ test("a node that does not tell what a token takes is no fault of the token's", 
   });
 });
 
-test("a price by signature is asked for as well, and nothing is stored", async () => {
+test("prices a payment by signature without storing anything", async () => {
   const services = quoteWorld({ origin: { contracts: { ...contracts, permit2 } } });
   const signing = { ...services, executor: { address: executor }, permitTokens: tokens() };
   const { details } = await priceIntent(signing, aQuoteInput({ usePermit: true }));

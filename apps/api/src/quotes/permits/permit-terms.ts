@@ -9,7 +9,7 @@ import type { PermitWay } from "./chosen-way.ts";
 import { keyOf } from "./permit-call.ts";
 import { permitGasUnits } from "./permit-gas.ts";
 
-/** What the user is to sign for a quote that has been agreed upon, down to the last byte. Pure. */
+/** What the user signs for these terms, down to the last byte. */
 export function permitTermsOf(
   gas: QuoteGas,
   question: QuoteQuestion & { readonly permit: PermitWay },
@@ -69,7 +69,7 @@ export function permitTermsOf(
   return { ...routed, nonce };
 }
 
-/** The deposit, after the swap where there is one; none of it may fail. */
+/** The deposit, after the swap if there is one. None of the calls may fail. */
 function callsOf(
   { origin, originCurrency, user }: QuoteQuestion,
   { deposited, trade }: BridgeRoute,

@@ -7,23 +7,22 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { PermitWay } from "./chosen-way.ts";
 
 export interface PermitWayServices {
-  /** Undefined: nothing is paid by signature here. */
+  /** Without it, nothing can be paid by signature. */
   readonly permitTokens?: PermitTokens | undefined;
   readonly recipientCodes: RecipientCodes;
   readonly executor?: { readonly address: Address } | undefined;
 }
 
 const DEFAULT_EXPIRY_SECONDS = 600;
-/** Less is over before a hand is at the wallet, and the transaction in its block. */
+/** With less, the signature expires before the user has signed and the transaction is mined. */
 const MIN_EXPIRY_SECONDS = 60;
 const MAX_EXPIRY_SECONDS = 86_400;
 
 /**
- * The question as it is asked by somebody who signs instead of sending: by the token's own authorizations,
- * else by its permits, else by Permit2, as far as the client can sign them. A contract's account can only
- * sign for Permit2, because tokens ask a key. On one chain the solver pays out: the output bears what
- * submitting the signature costs, and a pool's output bears nothing.
- * @throws ServiceError saying what stands in the way
+ * Chooses the kind of signature: an EIP-3009 authorization, else an EIP-2612 permit, else Permit2, as far as
+ * the client can sign it. Contract accounts can only sign for Permit2. On one chain the solver pays out,
+ * because a pool's output could not pay for submitting the signature.
+ * @throws ServiceError naming what prevents it
  */
 export async function paidBySignature(
   services: PermitWayServices,
@@ -78,7 +77,7 @@ async function wayOf(
   if (domain !== undefined && !isContract) {
     if (permits.eip3009 && kinds.includes("eip3009"))
       return { method: "eip3009", domain, tokenNonce: undefined };
-    // Such a permit can only be deposited: what is to be swapped first goes another way.
+    // Such a permit can only be deposited: a payment that is swapped first needs another signature.
     const isDeposited =
       originCurrency.supportsBridging && chain.contracts.depositAddressFactory !== undefined;
     if (permits.eip2612 && isDeposited && kinds.includes("eip2612"))

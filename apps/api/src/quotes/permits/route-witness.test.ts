@@ -18,7 +18,7 @@ const aWitness: fc.Arbitrary<RouteWitness> = fc.record({
   ),
 });
 
-/** As the published types say, by another implementation. */
+/** Hashes by the published types with another implementation. */
 function hashByTypes({ calls, ...witness }: RouteWitness): Hex {
   return hashStruct({
     types: routeWitnessTypes,
@@ -35,7 +35,7 @@ test("a witness has the struct hash of its published type, and none of its calls
   );
 });
 
-test("the nonce of an authorisation binds the route and everything else that is authorised", () => {
+test("an authorization's nonce commits to the route and everything else that is authorized", () => {
   const words = parseAbiParameters("bytes32, address, address, uint256, uint256, uint256");
   const authorized = fc.record({
     token: anAddress,
@@ -59,7 +59,7 @@ test("the nonce of an authorisation binds the route and everything else that is 
   );
 });
 
-test("what is no address is no part of a witness", () => {
+test("rejects a witness with a malformed address", () => {
   const witness = { relayer: "0x12", refundTo: "0x12", refundTokens: ["0x1234"], calls: [] } as const;
   expect(() => routeWitnessHash(witness)).toThrow(RangeError);
 });

@@ -5,7 +5,7 @@ import { typedDataOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 
 /**
- * What the steps of a quote tell of its signature. `approval`: of Permit2, where the signature is for that.
+ * The facts of a signature that its quote's steps need. `approval`: of Permit2, if the signature is for it.
  */
 export function signatureFacts(
   terms: SignedTerms,
@@ -28,7 +28,7 @@ function copyOf(types: TypedData["types"]): Record<string, { name: string; type:
   return Object.fromEntries(fields);
 }
 
-/** One address on all chains, as the proxy knows it. */
+/** The same address on all chains. */
 function permit2Spender(): `0x${string}` {
   return permit2Address.toLowerCase() as `0x${string}`;
 }

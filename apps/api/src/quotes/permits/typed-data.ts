@@ -7,14 +7,13 @@ import {
 import type { PermitTerms, RequestTerms, RouteWitness } from "@causeway/domain";
 import type { TypedData } from "../../chains/permits.port.ts";
 
-/** Terms that are paid by signature. */
 export type SignedTerms = RequestTerms & { readonly permit: PermitTerms };
 
 export function isSigned(terms: RequestTerms): terms is SignedTerms {
   return terms.permit !== undefined;
 }
 
-/** What the user signs: the same whenever it is put together of the same terms. Pure. */
+/** The typed data that the user signs. The same terms always give the same bytes. */
 export function typedDataOf({
   user,
   origin,

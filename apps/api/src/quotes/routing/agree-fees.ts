@@ -15,21 +15,21 @@ import type { Reservations } from "../../markets/quote.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 import { MAX_RATE_OFF_BPS } from "../../markets/prices/agreed-pricing.ts";
-import type { FeeWishes } from "./fee-wishes.ts";
+import type { FeeOptions } from "./fee-wishes.ts";
 import { capOf, swapLoss } from "./wished-pricing.ts";
 
 export interface FeeServices {
   readonly prices: PriceBook;
   readonly reservations: Reservations;
-  /** Undefined: this instance keeps no app balances, and no fees are agreed upon. */
+  /** Without it, this instance keeps no app balances and no fees are agreed. */
   readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
 }
 
-/** What a request's terms say of fees that apps take or pay. */
+/** The part of a request's terms about fees that apps take or pay. */
 export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsorship">;
 
 /**
- * @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay;
+ * @throws ServiceError INVALID_REQUEST for a fixed rate that costs more than the sponsor would pay;
  * PRICE_FETCH_FAILED
  */
 export function* agreeFees(
@@ -37,24 +37,24 @@ export function* agreeFees(
   question: QuoteQuestion,
   route: ChosenRoute,
 ): Soon<AgreedFees> {
-  const { fees: wishes } = question;
-  if (wishes === undefined || route.kind !== "bridge") return {};
-  if (wishes.topupUsd !== undefined) refuseTopup(services, question, route);
+  const { fees: options } = question;
+  if (options === undefined || route.kind !== "bridge") return {};
+  if (options.topupUsd !== undefined) refuseTopup(services, question, route);
   const { trade, pricing } = route;
   const { origin: unit } = pricing.facts;
-  const appFees = yield* appFeesOf(services, wishes, trade.priced.input, unit);
+  const appFees = yield* appFeesOf(services, options, trade.priced.input, unit);
   return {
     ...(appFees !== undefined && {
       appFees,
-      appFeesUsd: appFeesUsd(wishes.appFees, trade.priced.input, unit),
+      appFeesUsd: appFeesUsd(options.appFees, trade.priced.input, unit),
     }),
-    ...(wishes.sponsor !== undefined && { sponsorship: sponsorshipOf(wishes.sponsor, route) }),
+    ...(options.sponsor !== undefined && { sponsorship: sponsorshipOf(options.sponsor, route) }),
   };
 }
 
 /**
- * @throws ServiceError UNSUPPORTED_ROUTE, INSUFFICIENT_LIQUIDITY when coin for gas cannot come with the
- * payment
+ * @throws ServiceError UNSUPPORTED_ROUTE, INSUFFICIENT_LIQUIDITY when a gas top-up cannot be paid with the
+ * output
  */
 function refuseTopup(
   { reservations }: FeeServices,
@@ -62,7 +62,7 @@ function refuseTopup(
   { trade, paidFrom, pricing: { facts } }: BridgeRoute,
 ): void {
   const topup = (code: ErrorCode, message: string) => new ServiceError(code, message, { field: "topupGas" });
-  // Out of coin, what an exchange leaves of it would lie beside the recipient's own while he is paid.
+  // A swap out of the native token leaves a remainder in the router, which would mix with the top-up.
   if (trade.destination !== undefined && paidFrom.address === NATIVE_CURRENCY)
     throw topup("UNSUPPORTED_ROUTE", "topupGas is not available when the fill swaps out of the native token");
   const held = pulse.solverBalance(chain.native.address).amount;
@@ -76,7 +76,7 @@ function refuseTopup(
 
 function* appFeesOf(
   { prices, appBalance }: FeeServices,
-  { appFees }: FeeWishes,
+  { appFees }: FeeOptions,
   input: bigint,
   deposited: PricedUnit,
 ): Soon<AgreedAppFees | undefined> {
@@ -91,17 +91,17 @@ function* appFeesOf(
 }
 
 function sponsorshipOf(
-  wish: NonNullable<FeeWishes["sponsor"]>,
+  sponsor: NonNullable<FeeOptions["sponsor"]>,
   { trade, pricing: { facts } }: BridgeRoute,
 ): NonNullable<RequestTerms["sponsorship"]> {
   const { priced } = trade;
-  const { fixedRate, maxUsd } = wish;
+  const { fixedRate, maxUsd } = sponsor;
   if (fixedRate !== undefined && rateOffBps(fixedRate, facts) > MAX_RATE_OFF_BPS)
     throw badRate(
       `fixedRate must be within ${MAX_RATE_OFF_BPS} bps of the market rate of the two currencies`,
     );
   const agreed = feeSponsorshipOf(
-    { ...wish, cap: capOf(wish, facts) },
+    { ...sponsor, cap: capOf(sponsor, facts) },
     {
       execution: priced.execution,
       service: priced.service,
@@ -123,8 +123,8 @@ function badRate(message: string): ServiceError {
 }
 
 /**
- * @throws ServiceError UNSUPPORTED_ROUTE for a rate between currencies that are not stable, or that the
- * solver does not hold
+ * @throws ServiceError UNSUPPORTED_ROUTE for a fixed rate between currencies that are not stable or not held
+ * by the solver
  */
 export function refuseUnfixable({ fees, originCurrency, destinationCurrency }: QuoteQuestion): void {
   if (fees?.sponsor?.fixedRate === undefined) return;

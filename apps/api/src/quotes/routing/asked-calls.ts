@@ -1,21 +1,21 @@
 import type { ErrorCode, OrderCall, SignedConsent } from "@causeway/domain";
-import { coinOf, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import { valueOfCalls, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { AskedCalls } from "./fill-wishes.ts";
 
-/** More gas than this no fill gets, all its calls together. */
+/** Gas limit of all calls of a fill together. */
 export const MAX_CALLS_GAS = 10_000_000n;
-/** Each costs the fill an event beside itself, and an order more bytes than most have altogether. */
+/** Each call adds an event to the fill, and bytes to the order. */
 const MAX_CALLS = 50;
 /** Each costs the fill 25,000 gas. */
 const MAX_AUTHORIZATIONS = 20;
-/** Of all calls together; nodes take four times as much in a transaction. */
+/** Of all calls together; nodes accept four times as much in a transaction. */
 const MAX_BYTES = 32_768;
 
 /**
- * What a question asks to be called, its words understood; undefined: nothing.
+ * Reads the calls that a question requests, if any.
  * @throws ServiceError INVALID_EXTRA_TXS and others naming the field
  */
 export function readAskedCalls(
@@ -50,14 +50,14 @@ export function readAskedCalls(
   const calls = txs.map((tx, at) => callOf(tx, at, destination.chain.contracts.router));
   if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MAX_BYTES)
     throw refusal("INVALID_EXTRA_TXS", `txs may carry at most ${MAX_BYTES} bytes of data in total`, "txs");
-  const coin = coinOf(calls);
-  if (coin > 0n && destinationCurrency.address !== NATIVE_CURRENCY)
+  const value = valueOfCalls(calls);
+  if (value > 0n && destinationCurrency.address !== NATIVE_CURRENCY)
     throw refusal(
       "INVALID_EXTRA_TXS",
       `txs must not carry value when the output is ${destinationCurrency.symbol}; quote the native token, or set value to 0`,
       "txs",
     );
-  if (tradeType === "EXACT_OUTPUT") refuseBeyondOutput(coin, amount);
+  if (tradeType === "EXACT_OUTPUT") refuseBeyondOutput(value, amount);
   if (authorizationList.length > MAX_AUTHORIZATIONS)
     throw refusal(
       "INVALID_EXTRA_TXS",
@@ -80,15 +80,15 @@ export function readAskedCalls(
   };
 }
 
-/** @throws ServiceError INVALID_EXTRA_TXS when calls carry more coin than the output is */
-export function refuseBeyondOutput(coin: bigint, output: bigint): void {
-  if (coin <= output) return;
+/** @throws ServiceError INVALID_EXTRA_TXS when the calls send more native token than the output */
+export function refuseBeyondOutput(value: bigint, output: bigint): void {
+  if (value <= output) return;
   throw new ServiceError(
     "INVALID_EXTRA_TXS",
-    `txs may carry at most ${output} wei of value, which is the output of the quote; got ${coin}`,
+    `txs may carry at most ${output} wei of value, which is the output of the quote; got ${value}`,
     {
       field: "txs",
-      data: { value: coin.toString(), output: output.toString() },
+      data: { value: value.toString(), output: output.toString() },
     },
   );
 }
@@ -101,7 +101,7 @@ function callOf(
   const target = parseAddress(to);
   if (target === undefined)
     throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must be a 20-byte address`, "txs");
-  // What the router does to itself it tells nobody: the call could not be proven to have been made.
+  // The router emits no event for calls to itself: such a call could not be proven.
   if (target === router)
     throw refusal(
       "INVALID_EXTRA_TXS",

@@ -27,7 +27,7 @@ import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 import { depositGasUnits } from "./step-gas.ts";
 import { topupGas } from "../../payments/topup-gas.ts";
-import { wishedPricing } from "./wished-pricing.ts";
+import { addFeeOptions } from "./wished-pricing.ts";
 
 export interface BridgeServices {
   readonly prices: PriceBook;
@@ -37,8 +37,8 @@ export interface BridgeServices {
 }
 
 /**
- * A currency of the solver's at one end of a route, and how the user's or the recipient's becomes it.
- * Undefined exchange: it is that currency.
+ * A currency that the solver handles at one end of a route, and the swap between it and the user's or the
+ * recipient's currency. Without a swap it is that currency.
  */
 interface End {
   readonly currency: Currency;
@@ -50,23 +50,22 @@ interface Ends {
   readonly destinations: readonly End[];
 }
 
-/** One pair of ends, priced closely enough to be compared with the others. */
+/** One pair of ends, priced closely enough to be ranked. */
 interface Candidate {
   readonly origin: End;
   readonly destination: End;
   readonly pricing: RoutePricing;
   readonly originGasUsd: bigint | undefined;
-  /** What the recipient would get of an exact input, or the user would pay for an output. */
+  /** The output of an exact input, or the input of an exact output. */
   readonly rank: bigint;
-  /** Known already where nothing is exchanged. */
+  /** Set when no swap is involved. */
   readonly trade?: RouteTrade<Swapped> | undefined;
 }
 
 /**
- * The best way through the solver's hands: no swap or a swap to each of its currencies before the deposit, no
- * swap or a swap from each of them in the fill. Whatever the solver holds is deposited and paid as it is;
- * only when it cannot pay so much of a currency is that exchanged out of another. Why candidates dropped out
- * is added to `refusals`, the most telling first. Undefined: none is left.
+ * The best route through the solver: at most one swap before the deposit and one in the fill. A currency that
+ * the solver holds is deposited and paid as it is; the fill swaps only when the balance is too low. Adds the
+ * reasons of dropped candidates to `refusals`, the most specific first. Undefined if none is left.
  */
 export function* bestBridge(
   services: BridgeServices,
@@ -86,7 +85,7 @@ export function* bestBridge(
     ? yield* bestOf(services, question, { origins, destinations: [paidAsItIs] }, refusals)
     : undefined;
   if (direct === undefined && !destinationCurrency.verified) {
-    refusals.push(notVouchedFor(destinationCurrency));
+    refusals.push(untrustedToken(destinationCurrency));
     return undefined;
   }
   const best =
@@ -104,11 +103,11 @@ export function* bestBridge(
 }
 
 /**
- * Whoever checks a fill believes the token's own events, and no contract can see those: a token that is
- * silent in the block of the fill has the solver pay its pool for nothing that could be proven. In his own
- * transaction a user may buy whatever he likes.
+ * Oracles verify a fill by the token's own events, which no contract can check during the fill: a token that
+ * emits none would make the solver pay for a fill that cannot be proven. Users may buy any token in their own
+ * transactions.
  */
-function notVouchedFor({ symbol }: Currency): ServiceError {
+function untrustedToken({ symbol }: Currency): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_ROUTE",
     `destinationCurrency ${symbol} is not in a token list of this service; it can only be bought by a swap on its own chain`,
@@ -116,10 +115,7 @@ function notVouchedFor({ symbol }: Currency): ServiceError {
   );
 }
 
-/**
- * Tokens come before the native coin: of two ends that are worth the same the one with less gas in it is
- * taken.
- */
+/** Tokens come before the native token: of two ends of equal value the one that needs less gas wins. */
 function endsOf(
   { chain }: ConnectedChain,
   exchangeFor: (held: Currency) => Exchange<Swapped> | undefined,
@@ -133,7 +129,7 @@ function endsOf(
   return ends;
 }
 
-/** Native coin and its token are one: turning one into the other is no swap that a client could mean. */
+/** Wrapping and unwrapping: a client cannot mean a swap by it. */
 function oneForOneOnly(
   from: Currency,
   to: Currency,
@@ -160,8 +156,8 @@ function* bestOf(
   let best: Candidate | undefined;
   let tokenDoes = false;
   for (const destination of destinations) {
-    // What native coin buys its token buys too, for less gas: it is the last end, and asked only when the
-    // token did not do.
+    // Its token buys the same for less gas than the native token: try the native token last, and only if the
+    // token failed.
     if (tokenDoes && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
       const found = yield* compare(services, question, { origins, destination, minDeposits }, refusals);
@@ -176,8 +172,8 @@ function* bestOf(
 }
 
 /**
- * What candidates ask first is asked at once of all that must be waited for; each has its answer, or its
- * fault, when its turn comes.
+ * Starts the first request of all candidates at once. Each candidate gets its answer or error when its turn
+ * comes.
  */
 function askTogether(ends: readonly End[], way: "exactIn" | "exactOut", amount: bigint): void {
   if (ends.length < 2) return;
@@ -187,21 +183,20 @@ function askTogether(ends: readonly End[], way: "exactIn" | "exactOut", amount: 
       if (!(answer instanceof Promise)) return;
       answer.catch(() => undefined);
     } catch {
-      // Its turn tells it.
+      // Reported when the candidate is tried.
     }
 }
 
 interface OneDestination {
   readonly origins: readonly End[];
   readonly destination: End;
-  /** By origin: the least deposit with which an end of the fill before this one brought what is asked for. */
+  /** By origin: the smallest deposit with which an earlier end of the fill bought the requested output. */
   readonly minDeposits: Map<End, bigint>;
 }
 
 /**
- * Through one end of the fill the most comes out for whoever brings the most to it: only he is asked on. The
- * gas of the fill's exchange is known when it has been asked about, so the rank is what the first answer
- * gives, less its gas.
+ * Whichever origin deposits the most also yields the most through a given end of the fill, so only that one
+ * is priced further. The rank is the first answer less the gas of the fill's swap, which that answer reveals.
  */
 function* fromInput(
   services: BridgeServices,
@@ -209,7 +204,7 @@ function* fromInput(
   { origins, destination }: OneDestination,
   refusals: ServiceError[],
 ): Soon<Candidate | undefined> {
-  let most:
+  let best:
     | (Priced & {
         readonly paid: bigint;
         readonly exchanged: Swapped | undefined;
@@ -228,15 +223,15 @@ function* fromInput(
         input: priced.input,
         expected: paid,
       });
-      if (most === undefined || paid > most.paid) most = { ...ends, paid, exchanged, priced };
+      if (best === undefined || paid > best.paid) best = { ...ends, paid, exchanged, priced };
     } catch (error) {
       note(refusals, error);
     }
   }
-  if (most === undefined) return undefined;
-  const { origin, originGasUsd, paid: first, exchanged, priced } = most;
+  if (best === undefined) return undefined;
+  const { origin, originGasUsd, paid: first, exchanged, priced } = best;
   if (destination.exchange === undefined) {
-    const { pricing } = most;
+    const { pricing } = best;
     const trade = {
       input: question.amount,
       origin: exchanged,
@@ -248,7 +243,7 @@ function* fromInput(
   }
   const probe = yield* soon(destination.exchange.exactIn(first));
   if (probe === undefined || probe.amountOut === 0n) return undefined;
-  const pricing = yield* priceFill(services, question, most, probe);
+  const pricing = yield* priceFill(services, question, best, probe);
   const paid = forward(priced.input, pricing.facts).output;
   const ends = { origin, destination, originGasUsd, pricing };
   if (paid === 0n) throw yield* tooLow(question, ends);
@@ -268,15 +263,15 @@ function* fromOutput(
   const filled = destination.exchange && (yield* soon(destination.exchange.exactOut(question.amount)));
   if (destination.exchange !== undefined && filled === undefined) return undefined;
   const paid = filled?.amountIn ?? question.amount;
-  let least: Candidate | undefined;
+  let best: Candidate | undefined;
   for (const origin of origins) {
     try {
-      // The gas of the user's own transaction is asked of an exchange of any size.
+      // The gas of the user's transaction depends on the swap, but not on its amount.
       const priced = yield* priceEnds(services, question, origin, undefined, destination, filled);
       let deposit = inputFor(paid, priced.pricing.facts);
       const before = minDeposits.get(origin);
-      // No exchange takes less for more: through the other end of the fill the user pays no more than through
-      // this one.
+      // A smaller deposit never yields more: through this end the user pays no less than through the earlier
+      // one.
       if (priced.originGasUsd === undefined && before !== undefined && before <= deposit) continue;
       const exchanged = origin.exchange && (yield* soon(origin.exchange.exactOut(deposit)));
       if (origin.exchange !== undefined && exchanged === undefined) continue;
@@ -291,15 +286,15 @@ function* fromOutput(
       });
       minDeposits.set(origin, deposit);
       const rank = exchanged?.amountIn ?? deposit;
-      if (least === undefined || rank < least.rank) least = { ...final, rank };
+      if (best === undefined || rank < best.rank) best = { ...final, rank };
     } catch (error) {
       note(refusals, error);
     }
   }
-  return least;
+  return best;
 }
 
-/** What the solver must have at hand for a fill: pools may ask for more by then. */
+/** What the solver must hold for a fill, with a margin for pools that need more by then. */
 function withRoom(paid: bigint, filled: Swapped | undefined): bigint {
   return filled === undefined ? paid : bpsOfUp(paid, 10_000 + filled.slippageBps);
 }
@@ -354,12 +349,10 @@ function* priceFill(
     },
   );
   const { fees } = question;
-  return fees === undefined ? pricing : wishedPricing(pricing, fees, filled);
+  return fees === undefined ? pricing : addFeeOptions(pricing, fees, filled);
 }
 
-/**
- * The pair that the user sees decides what the service charges, whatever is deposited and paid on the way.
- */
+/** The service fee depends on the pair that the user sees, not on what is deposited or paid from. */
 function classOf({ originCurrency, destinationCurrency }: QuoteQuestion): PairClass {
   return pairClassOf(originCurrency, destinationCurrency);
 }
@@ -381,7 +374,7 @@ function routeOf(
   };
 }
 
-/** Asked only where it matters: a native payment by the solver. */
+/** Read only where it matters: for native payments by the solver. */
 function paysContract(
   codes: RecipientCodes,
   { destination, recipient }: QuoteQuestion,
@@ -391,7 +384,7 @@ function paysContract(
   return codes.hasCode(destination.chain.id, recipient);
 }
 
-/** The candidate to the last unit. */
+/** Prices the candidate exactly. */
 function* settled(
   services: BridgeServices,
   question: QuoteQuestion,
@@ -426,7 +419,7 @@ function* settled(
   };
 }
 
-/** The least that would do is told in what the user pays, where an exchange can tell it. */
+/** The error names the minimum in the user's currency if a swap can compute it. */
 function* tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: Priced): Soon<ServiceError> {
   const deposit = inputFor(1n, pricing.facts);
   const minimum =
@@ -434,7 +427,7 @@ function* tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }:
   return amountBelowFees(amount, minimum, originCurrency);
 }
 
-/** A candidate that drops out leaves its reason; anything else is a fault. */
+/** Records why a candidate dropped out, and rethrows unexpected errors. */
 function note(refusals: ServiceError[], error: unknown): void {
   if (!(error instanceof ServiceError)) throw error;
   refusals.push(error);

@@ -23,7 +23,7 @@ const UNKNOWN: TokenBehaviour = { transfers: undefined, resetsApproval: undefine
 const fromForeign = { originCurrency: foreignOn(ORIGIN), amount: "1000000000000" };
 const toForeign = { destinationCurrency: foreignOn(DESTINATION) };
 
-/** A world in which unknown tokens behave like this, and what was asked of them. */
+/** A world in which unknown tokens behave like this, with a record of the checks. */
 function looking(
   behaviour: TokenBehaviour,
   standing: RecipientStanding | "unknown" = "open",
@@ -47,7 +47,7 @@ function looking(
   return { services, asked, quote };
 }
 
-/** Amounts of the approvals that the user is asked for, in order. */
+/** Amounts of the approvals in the quote, in order. */
 async function approvals(behaviour: TokenBehaviour, world: World): Promise<bigint[]> {
   const { steps } = await looking(behaviour, "open", world).quote(fromForeign);
   return transactionsOf(steps)
@@ -57,7 +57,7 @@ async function approvals(behaviour: TokenBehaviour, world: World): Promise<bigin
     );
 }
 
-test("an allowance that is too low is set to zero first where the token wants it, or where nobody can tell", async () => {
+test("resets an allowance that is too low when the token requires it, or when its behavior is unknown", async () => {
   const low: World = { account: { allowance: 5n } };
   expect(await approvals({ ...PLAIN, resetsApproval: true }, low)).toEqual([0n, 1_000_000_000_000n]);
   expect(await approvals({ ...PLAIN, resetsApproval: undefined }, low)).toEqual([0n, 1_000_000_000_000n]);
@@ -65,7 +65,7 @@ test("an allowance that is too low is set to zero first where the token wants it
   expect(await approvals({ ...PLAIN, resetsApproval: true }, {})).toEqual([1_000_000_000_000n]);
 });
 
-test("the operator knows the tokens that he configured: nobody asks how they behave", async () => {
+test("does not check the behavior of configured tokens", async () => {
   const { asked, quote } = looking(PLAIN);
   await quote({ destinationCurrency: usdcOn(DESTINATION), recipient });
   expect(asked).toEqual([]);
@@ -77,7 +77,7 @@ test("the operator knows the tokens that he configured: nobody asks how they beh
   ]);
 });
 
-test("a recipient that has code and is no token is paid, and whoever asks for himself is not asked what he is", async () => {
+test("pays a recipient that has code and is not a token, and does not check users who pay themselves", async () => {
   const { quote, services } = looking(PLAIN, "open", { recipientHasCode: true });
   await expect(quote({ recipient })).resolves.toBeDefined();
   const askedCodes: string[] = [];
@@ -98,7 +98,7 @@ test("a recipient that has code and is no token is paid, and whoever asks for hi
 test.each<[string, TokenBehaviour, "open" | "unknown"]>([
   ["a token that nobody can tell about", UNKNOWN, "open"],
   ["a recipient that nobody can tell about", PLAIN, "unknown"],
-])("the fill of %s is tried before it is promised", async (_what, behaviour, standing) => {
+])("tries the fill of %s before the terms are stored", async (_what, behaviour, standing) => {
   const { services, quote } = looking(behaviour, standing, { account: { allowance: 2n ** 255n } });
   let tried = 0;
   const frame = { type: "CALL", address: foreignOn(DESTINATION) };
@@ -121,7 +121,7 @@ test.each<[string, TokenBehaviour, "open" | "unknown"]>([
   expect(services.stored).toEqual([]);
 });
 
-test("the fill of a token that behaves is not tried", async () => {
-  // The node of this world cannot try anything.
+test("does not try the fill of a token that behaves normally", async () => {
+  // The node of this world cannot trace or simulate.
   await expect(looking(PLAIN).quote({ ...toForeign, recipient })).resolves.toBeDefined();
 });

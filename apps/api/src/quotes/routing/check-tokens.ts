@@ -12,14 +12,14 @@ export interface TokenCheckServices {
   readonly chains: ChainDirectory;
   readonly recipientCodes: RecipientCodes;
   readonly tokens?: TokenBook | undefined;
-  /** Undefined: nobody looks at how tokens behave. */
+  /** Without it, token behavior is not checked. */
   readonly quirks?: TokenQuirks | undefined;
 }
 
 /**
- * Refuses tokens with which a promise could not be kept to the unit, and recipients that could never use what
- * they get. Of configured tokens the operator knows; any other is looked at once, and of what cannot be found
- * out the worse is taken: an allowance is reset, and the fill tried first.
+ * Refuses tokens whose behavior could break the promised amounts, and recipients that could not use the
+ * output. Configured tokens are trusted; others are inspected once. If inspection fails, it assumes the
+ * worst: it resets the allowance and tries the fill first.
  * @throws ServiceError UNSUPPORTED_CURRENCY, INVALID_RECIPIENT
  */
 export function* checkTokens(services: TokenCheckServices, question: QuoteQuestion): Soon<TokensOfQuestion> {
@@ -31,7 +31,7 @@ export function* checkTokens(services: TokenCheckServices, question: QuoteQuesti
     chains.currency(chainId, address) === undefined;
   const behaviour = (currency: Currency) =>
     isForeign(currency) ? quirks.behaviour(currency.chainId, currency.address) : undefined;
-  // All are asked before any is waited for.
+  // Start all requests before waiting for any.
   const asked = {
     origin: behaviour(originCurrency),
     destination: behaviour(destinationCurrency),
@@ -75,15 +75,12 @@ function refuseInexact(behaviour: TokenBehaviour | undefined, { symbol }: Curren
     );
 }
 
-/**
- * Tokens that are configured were refused before; others are contracts, and only contracts are asked what
- * they are.
- */
+/** Refuses a recipient that is a token contract. Configured tokens were refused earlier. */
 function* refuseTokenRecipient(
   { recipientCodes, tokens }: TokenCheckServices,
   { destination, recipient, user }: QuoteQuestion,
 ): Soon<void> {
-  // Whoever asks for his own account signs or calls with it.
+  // The user signs or sends with this account, so it can use the output.
   if (tokens === undefined || recipient === user) return;
   const { id } = destination.chain;
   if (!(yield* soon(recipientCodes.hasCode(id, recipient)))) return;

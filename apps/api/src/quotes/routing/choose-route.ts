@@ -15,7 +15,7 @@ import { valuesOf } from "./value-route.ts";
 import type { ValueServices } from "./value-route.ts";
 
 export interface RouteServices extends BridgeServices, ValueServices {
-  /** Undefined: nothing is swapped here. */
+  /** Without it, this instance swaps nothing. */
   readonly liquidity?: LiquiditySource | undefined;
 }
 
@@ -25,10 +25,10 @@ export interface ValuedRoute {
 }
 
 /**
- * The best of all ways a question can go: the most output for an exact input, the least input for an output;
- * of two that are equal the user's own transaction, then the first in the order of the configuration. Nothing
- * is waited for while prices and pools are in memory.
- * @throws ServiceError what stands in the way of the way that comes nearest
+ * Picks the best of all routes: the most output for an exact input, or the least input for an output; of
+ * equals, the user's own transaction first, then in configured order. Synchronous while prices and pools are
+ * in memory.
+ * @throws ServiceError of the route that came closest
  */
 export function* chooseRoute(services: RouteServices, question: QuoteQuestion): Soon<ValuedRoute> {
   if (question.isSend) {
@@ -50,7 +50,7 @@ export function* chooseRoute(services: RouteServices, question: QuoteQuestion): 
     origin: onOrigin,
     destination: exchangesOn(services.liquidity, destination, swaps.destination, routed),
   };
-  // A pool that the user can trade in himself is not traded in by a deposit and a fill.
+  // A pool that the user can trade in directly needs no deposit and fill.
   const isLocal = origin === destination && !swaps.bySolver;
   const both = question.originCurrency.supportsBridging && question.destinationCurrency.supportsBridging;
   const bridge = isLocal && !both ? undefined : yield* bestBridge(services, question, exchanges, refusals);
@@ -72,7 +72,7 @@ function better<A extends ChosenRoute, B extends ChosenRoute>(
   return own.trade.input <= bridge.trade.input ? own : bridge;
 }
 
-/** What says more about the question than that some way could not be asked. */
+/** Codes that say more about the request than that some source did not answer. */
 const aboutTheAmount: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "AMOUNT_TOO_LOW",
   "INSUFFICIENT_LIQUIDITY",
@@ -81,9 +81,9 @@ const aboutTheAmount: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 function nearest({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): ServiceError {
-  const told = refusals.find(({ code }) => aboutTheAmount.has(code)) ?? refusals[0];
-  if (told !== undefined) return told;
-  // Others might know a way: the client has only to ask for them.
+  const refusal = refusals.find(({ code }) => aboutTheAmount.has(code)) ?? refusals[0];
+  if (refusal !== undefined) return refusal;
+  // An excluded source might have a route: tell the client that it can allow it.
   return swaps.origin.leavesOut || swaps.destination.leavesOut
     ? new ServiceError(
         "NO_INTERNAL_SWAP_ROUTES_FOUND",
@@ -106,7 +106,7 @@ function noRoutes(filters: readonly string[]): ServiceError {
       );
 }
 
-/** The user pays the recipient himself: nothing is charged and nothing can move the price. */
+/** A payment from the user to the recipient, without fees or price changes. */
 function sendOf({ originCurrency, amount }: QuoteQuestion): DirectRoute {
   return {
     kind: "send",

@@ -1,6 +1,6 @@
 import type { OrderId, PricedUnit, RequestId, Soon } from "@causeway/domain";
 import {
-  coinOf,
+  valueOfCalls,
   convertUp,
   encodeOrderCall,
   minLeft,
@@ -31,14 +31,14 @@ export interface DryRunServices extends RouteServices, Omit<FillPlanServices, "s
 
 type WithCalls = QuoteQuestion & { readonly calls: AskedCalls };
 
-/** Nothing that is tried is sent: no order has this id. Without zero bytes, which cost less. */
+/** Order id for dry runs; no real order has it. Zero bytes would cost less gas than a real id. */
 const NO_ORDER: OrderId = `0x${"ff".repeat(32)}` as const;
-/** What an exchange in a dry run may cost: what the solver has bounds it. */
+/** Swaps in a dry run are bounded by the solver's balance. */
 const ANY_AMOUNT = 2n ** 255n;
 
 /**
- * The question with the gas of its calls: what the client reserves, or what they need today when they get
- * what the output would be without that gas.
+ * Sets the gas of the question's calls: the client's limit, or what a dry run with the output before that gas
+ * uses.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
 export function* withCallsPriced(services: DryRunServices, question: WithCalls): Soon<WithCalls> {
@@ -46,7 +46,7 @@ export function* withCallsPriced(services: DryRunServices, question: WithCalls):
   if (calls.gasLimit !== undefined) return question;
   const { route } = yield* chooseRoute(services, question);
   const bridge = bridgeOf(route);
-  refuseBeyondOutput(coinOf(calls.calls), bridge.trade.expected);
+  refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
   const { gas } = yield* soon(tried(services, question, bridge, bridge.trade.expected));
   const { swapFill } = services.quotePolicy.gas;
   const beyond = withHeadroom(gas) - swapFill - (bridge.trade.destination?.gas ?? 0n);
@@ -54,10 +54,10 @@ export function* withCallsPriced(services: DryRunServices, question: WithCalls):
 }
 
 /**
- * What was agreed, with an order that makes the calls: they are tried with what is expected and with the
- * least that they may get, and what they leave then is what the order promises.
- * @throws ServiceError DESTINATION_TX_FAILED when they cannot be made; INVALID_EXTRA_TXS when they carry or
- * burn too much; RpcFault
+ * Adds the calls to the order. Dry runs with the expected and the minimum output determine what the calls
+ * leave over, which the order promises.
+ * @throws ServiceError DESTINATION_TX_FAILED when the calls fail; INVALID_EXTRA_TXS when they send or use too
+ * much; RpcFault
  */
 export async function agreeCalls(
   services: DryRunServices,
@@ -68,30 +68,36 @@ export async function agreeCalls(
   const { terms, promise } = agreement;
   const { calls } = question;
   const { expectedAmount, minimumAmount, currency } = terms.destination;
-  const coin = coinOf(calls.calls);
-  refuseBeyondOutput(coin, expectedAmount);
-  // With less than they carry they are not made, and the deposit goes back.
-  const least = minimumAmount > coin ? minimumAmount : coin;
+  const callValue = valueOfCalls(calls.calls);
+  refuseBeyondOutput(callValue, expectedAmount);
+  // With less than the calls send, they are not made and the deposit is refunded.
+  const minOutput = minimumAmount > callValue ? minimumAmount : callValue;
   const bridge = bridgeOf(route);
   const [usual, worst] = await Promise.all([
     tried(services, question, bridge, expectedAmount),
-    least === expectedAmount ? undefined : tried(services, question, bridge, least),
+    minOutput === expectedAmount ? undefined : tried(services, question, bridge, minOutput),
   ]);
-  const atLeast = worst ?? usual;
+  const minimumRun = worst ?? usual;
   const slippageBps =
     promise.slippageBps > 0
       ? promise.slippageBps
       : (question.slippageBps ?? services.quotePolicy.automaticSlippageBps[bridge.pricing.pairClass]);
-  const minimum = minLeft(least, atLeast.left, slippageBps);
+  const minimum = minLeft(minOutput, minimumRun.left, slippageBps);
   const outputCalls: OutputCalls = {
     calls: calls.calls,
     gas: calls.gas,
     left: { expected: usual.left, minimum: minimum < usual.left ? minimum : usual.left },
     ...(calls.authorizationList && { authorizationList: calls.authorizationList }),
   };
-  refuseBeyondGas(services, calls, bridge, usual.gas > atLeast.gas ? usual.gas : atLeast.gas);
+  refuseBeyondGas(services, calls, bridge, usual.gas > minimumRun.gas ? usual.gas : minimumRun.gas);
   const { output, inputs } = terms.order;
-  const refundMinimum = lessBurnt(agreement.refundMinimum, services, question, bridge, values.deposited);
+  const refundMinimum = lessRevertedGas(
+    agreement.refundMinimum,
+    services,
+    question,
+    bridge,
+    values.deposited,
+  );
   const order = {
     ...terms.order,
     inputs: inputs.map((input) => ({
@@ -115,10 +121,10 @@ export async function agreeCalls(
 }
 
 /**
- * What comes back at least when the calls make the fill revert in a block, although they did not when they
- * were tried: its gas is kept of the deposit.
+ * Lowers the minimum refund by the gas of a fill that reverts on chain because of its calls although the dry
+ * run succeeded.
  */
-function lessBurnt(
+function lessRevertedGas(
   refund: bigint,
   services: DryRunServices,
   { destination, calls }: WithCalls,
@@ -127,8 +133,8 @@ function lessBurnt(
 ): bigint {
   const gas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
   const wei = gas * destination.pulse.gasPrices().maxFeePerGas;
-  const burnt = convertUp(wei, pricing.facts.destinationNative, deposited);
-  return refund > burnt ? refund - burnt : 0n;
+  const used = convertUp(wei, pricing.facts.destinationNative, deposited);
+  return refund > used ? refund - used : 0n;
 }
 
 function refuseBeyondGas(
@@ -137,9 +143,9 @@ function refuseBeyondGas(
   { trade }: BridgeRoute,
   gas: bigint,
 ): void {
-  const most = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
-  if (gas <= most) return;
-  const needed = calls.gas + gas - most;
+  const maxGas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
+  if (gas <= maxGas) return;
+  const needed = calls.gas + gas - maxGas;
   throw new ServiceError("INVALID_EXTRA_TXS", `txsGasLimit must be at least ${needed}, got ${calls.gas}`, {
     field: "txsGasLimit",
     data: { txsGasLimit: calls.gas.toString(), neededGas: needed.toString() },
@@ -163,8 +169,8 @@ interface Tried {
 }
 
 /**
- * The fill as it would be now. What is left is told by a payment to the recipient; one who takes none may
- * still have calls made that leave nothing.
+ * Runs the fill against current state. The remainder is read from the payment to the recipient; a recipient
+ * that cannot receive payments may still have calls that leave no remainder.
  */
 async function tried(
   services: DryRunServices,

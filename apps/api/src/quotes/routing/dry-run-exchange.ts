@@ -5,13 +5,14 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { DryRunServices } from "./dry-run-calls.ts";
 import { failedFill } from "./failed-fill.ts";
 
-/** What an exchange in a dry run may cost: what the solver has bounds it. */
+/** Swaps in a dry run are bounded by the solver's balance. */
 const ANY_AMOUNT = 2n ** 255n;
 const ANY_GAS = 10_000_000n;
 
 /**
- * Tries the fill of a request in a token of which nobody knows how it behaves, before it is promised.
- * @throws ServiceError DESTINATION_TX_FAILED; SERVICE_UNAVAILABLE when it cannot be tried now; RpcFault
+ * Tries the fill in a token of unknown behavior before the terms are stored.
+ * @throws ServiceError DESTINATION_TX_FAILED; SERVICE_UNAVAILABLE when the dry run is not possible now;
+ * RpcFault
  */
 export async function dryRunExchange(
   services: DryRunServices,

@@ -6,22 +6,22 @@ import type { MaybePromise } from "@causeway/domain";
 import type { RoutedGas } from "../../markets/quote-policy.port.ts";
 import type { SideChoice } from "./swap-choice.ts";
 
-/** An exchange of two currencies on one chain, native coin included. */
+/** A swap of two currencies on one chain, native token included. */
 export interface Swapped extends Exchanged {
-  /** Undefined: native coin and its token, one for one, by the token itself. */
+  /** Absent: the wrapped token converts one for one. */
   readonly pool: SwapAnswer | undefined;
   readonly spotOut: bigint;
-  /** Gas units of the exchange, wrapping and unwrapping included. */
+  /** Gas units of the swap, wrapping and unwrapping included. */
   readonly gas: bigint;
   readonly slippageBps: number;
 }
 
-/** Finds the exchange of one currency for another; undefined where none can be. */
+/** Finds the swap between two currencies, if there is one. */
 export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> | undefined;
 
 /**
- * The exchanges of one chain, for one quote: what was asked of a pair once is not asked again, and native
- * coin is exchanged as its token.
+ * The swaps of one chain for one quote. Answers are reused within the quote, and the native token is swapped
+ * as its wrapped token.
  */
 export function exchangesOn(
   liquidity: LiquiditySource | undefined,
@@ -75,7 +75,7 @@ function oneForOne(gas: bigint): Exchange<Swapped> {
 }
 
 function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<Swapped> {
-  const told = (pool: SwapAnswer | undefined): Swapped | undefined =>
+  const swapOf = (pool: SwapAnswer | undefined): Swapped | undefined =>
     pool && {
       amountIn: pool.amountIn,
       amountOut: pool.amountOut,
@@ -85,14 +85,14 @@ function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<S
       slippageBps: pool.slippageBps,
     };
   const soon = (answer: MaybePromise<SwapAnswer | undefined>): MaybePromise<Swapped | undefined> =>
-    answer instanceof Promise ? answer.then(told) : told(answer);
+    answer instanceof Promise ? answer.then(swapOf) : swapOf(answer);
   return {
     exactIn: (amountIn) => soon(pools.exactIn(amountIn)),
     exactOut: (amountOut) => soon(pools.exactOut(amountOut)),
   };
 }
 
-/** Candidates of one quote ask for the same amounts: each is asked once. */
+/** Candidates of one quote need the same amounts: each is requested once. */
 function poolsFor(liquidity: LiquiditySource, question: SwapQuestion): Exchange<SwapAnswer> {
   const inputs = new Map<bigint, MaybePromise<SwapAnswer | undefined>>();
   const outputs = new Map<bigint, MaybePromise<SwapAnswer | undefined>>();

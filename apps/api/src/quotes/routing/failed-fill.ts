@@ -3,19 +3,16 @@ import { ServiceError } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 
-/** A fill that was tried and cannot be made. */
+/** A fill whose dry run failed. */
 export interface FailedFill {
   readonly reason: string;
-  /** What the chain said; undefined: it is this service that does not allow it. */
+  /** The chain's error. Absent: the service itself refuses the fill. */
   readonly failure: SimulationFailure | undefined;
-  /** The transaction that was tried. */
+  /** The transaction of the dry run. */
   readonly call: LaneCall;
 }
 
-/**
- * What a client is told of it: which of its calls failed, as far as that shows, and in which block that was
- * found out.
- */
+/** The client error for a failed fill: which of its calls failed, if known, and at which block. */
 export function failedFill(
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
   solver: Address,
@@ -37,7 +34,7 @@ export function failedFill(
   });
 }
 
-/** The first of the calls that lies on the way to what failed. */
+/** The first call on the path to the failure. */
 function failedCall(
   calls: readonly OrderCall[],
   { details: { path } }: SimulationFailure,

@@ -16,34 +16,34 @@ import type { QuoteInput } from "@causeway/wire";
 import type { AskingKey } from "../../balances/sponsors.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 
-/** What a client says about fees: what apps take, and what an app pays. */
-export interface FeeWishes {
+/** The fee options of a quote request: what apps take, and what an app pays. */
+export interface FeeOptions {
   readonly appFees: readonly AppFee[];
   /** Absent: the user pays everything. */
-  readonly sponsor?: SponsorWish;
-  /** What the recipient gets as coin for gas, USD with 18 decimals; absent: nothing. */
+  readonly sponsor?: SponsorOptions;
+  /** Gas top-up in native token for the recipient, USD with 18 decimals. Absent: none. */
   readonly topupUsd?: bigint;
 }
 
-export interface SponsorWish {
+export interface SponsorOptions {
   readonly wallet: Address;
   readonly selected: ReadonlySet<FeeComponent>;
-  /** USD with 18 decimals; undefined: as much as the key's rules allow. */
+  /** USD with 18 decimals. Absent: as much as the key's rules allow. */
   readonly maxUsd: bigint | undefined;
   readonly fixedRate: FixedRate | undefined;
 }
 
 /**
- * Undefined: nothing is said about fees, as in most quotes.
+ * Undefined if the request has no fee options, as most have none.
  * @param hasBalances this instance keeps app balances
  * @throws ServiceError INVALID_REQUEST, INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN, UNSUPPORTED_EXECUTION_TYPE
  * naming the field
  */
-export function readFeeWishes(
+export function readFeeOptions(
   input: QuoteInput,
   key: AskingKey | undefined,
   hasBalances: boolean,
-): FeeWishes | undefined {
+): FeeOptions | undefined {
   const appFees = input.appFees === undefined ? NO_FEES : appFeesOf(input.appFees);
   const sponsor = sponsorOf(input, key);
   const topupUsd = input.topupGas === true ? topupOf(input) : 0n;
@@ -87,10 +87,10 @@ function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[]
   return fees;
 }
 
-/** Each costs a movement of the ledger when the fill is final. */
+/** Each costs a ledger entry when the fill is final. */
 const MAX_RECIPIENTS = 10;
 
-function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish | undefined {
+function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorOptions | undefined {
   const { sponsoredFeeComponents: names, fixedRate, maxSubsidizationAmount: max } = input;
   if (input.subsidizeFees !== true) {
     if (names !== undefined && names.length > 0)
@@ -134,7 +134,7 @@ function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish |
   };
 }
 
-/** $100: more is no gas, but a second output. */
+/** $100: a larger top-up would be a second output. */
 const MAX_TOPUP_USD = 100_000_000n;
 
 function topupOf({ topupGasAmount, txs }: QuoteInput): bigint {

@@ -26,13 +26,13 @@ const app: Address = "0x8888888888888888888888888888888888888888";
 const other: Address = "0x7777777777777777777777777777777777777777";
 
 interface Sponsor {
-  /** Smallest units of USDC. */
+  /** Base units of USDC. */
   readonly balance?: bigint;
   readonly todayUsd?: bigint;
   readonly heldUsd?: bigint;
 }
 
-/** The world of quotes, in which app balances are kept and one of them pays. */
+/** A world with app balances, one of which pays. */
 function feeWorld(
   world: World = {},
   { balance = 10n ** 12n, todayUsd = 0n, heldUsd = 0n }: Sponsor = {},
@@ -71,7 +71,7 @@ function aKey(rules: Partial<SponsorshipRules> = {}, change: Partial<AskingKey> 
   };
 }
 
-/** 100 USDC from one chain to the other: the deposit pays $0.02, gas and nothing else. */
+/** 100 USDC between two chains: the deposit pays $0.02 and gas. */
 const aBridge = (change: Partial<QuoteInput> = {}): QuoteInput =>
   aQuoteInput({ destinationCurrency: usdcOn(DESTINATION), ...change });
 
@@ -89,7 +89,7 @@ async function refusalOf(
   return { code, field: facts.field, data: facts.data };
 }
 
-test("what apps take is told in the fees and in the impact, comes out of the output, and stands in the terms", async () => {
+test("app fees appear in the fees, the impact and the terms, and reduce the output", async () => {
   const plain = await createQuote(feeWorld(), aBridge());
   const services = feeWorld();
   const answer = await createQuote(
@@ -119,7 +119,7 @@ test("what apps take is told in the fees and in the impact, comes out of the out
   });
 });
 
-test("app fees are credited in the currency of app balances, at the quote's prices and rounded down", async () => {
+test("credits app fees in the currency of app balances, at the quote's prices and rounded down", async () => {
   const services = feeWorld();
   await createQuote(
     services,
@@ -129,7 +129,7 @@ test("app fees are credited in the currency of app balances, at the quote's pric
       appFees: [{ recipient: app, fee: "7" }],
     }),
   );
-  // 7 bps of an ether at $2000.
+  // 7 bps of 1 ETH at $2000.
   expect(services.stored[0]?.appFees?.fees).toEqual([{ recipient: app, bps: 7, amount: 1_400_000n }]);
 });
 
@@ -155,12 +155,12 @@ test("refuses app fees that are invalid or could not be collected", async () => 
 });
 
 test("refuses sponsors and gas top-ups for payments that the user makes", async () => {
-  const send = (wish: Partial<QuoteInput>) =>
+  const send = (fields: Partial<QuoteInput>) =>
     aQuoteInput({
       destinationChainId: ORIGIN,
       destinationCurrency: usdcOn(ORIGIN),
       recipient: other,
-      ...wish,
+      ...fields,
     });
   const code = "UNSUPPORTED_EXECUTION_TYPE";
   expect(await refusalOf(send({ subsidizeFees: true }), { key: aKey() })).toMatchObject({
@@ -181,7 +181,7 @@ test("has the solver fill a same-chain swap with app fees, so that the fees can 
   expect(fees.app.amount).toBe("300000");
 });
 
-test("a sponsor pays the fees of the destination side, and the output rises by just that", async () => {
+test("a sponsor pays the destination's fees, and the output rises by the same amount", async () => {
   const services = feeWorld();
   const answer = await createQuote(services, aBridge({ subsidizeFees: true }), "key-1", aKey());
   expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
@@ -234,7 +234,7 @@ test("charges the sponsor for submitting a permit and leaves the output whole", 
   expect(signed).toBeGreaterThan(plain);
 });
 
-test("beyond the cap the user pays the rest", async () => {
+test("the user pays what exceeds the sponsor's cap", async () => {
   const ask = aBridge({
     subsidizeFees: true,
     maxSubsidizationAmount: "30000",
@@ -252,7 +252,7 @@ test("beyond the cap the user pays the rest", async () => {
   });
 });
 
-test("only the fees that are named are sponsored", async () => {
+test("sponsors only the named fees", async () => {
   const ask = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
@@ -264,7 +264,7 @@ test("only the fees that are named are sponsored", async () => {
   expect(feeSponsorship?.quoted.userPaysTotal.usd).toBe(fees.relayer.amountUsd);
 });
 
-test("the output types find the least input with a sponsor too", async () => {
+test("the output trade types find the smallest input with a sponsor too", async () => {
   const sponsored = { subsidizeFees: true, maxSubsidizationAmount: "40000" };
   const fees = { appFees: [{ recipient: app, fee: "33" }] };
   for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
@@ -281,7 +281,7 @@ test("the output types find the least input with a sponsor too", async () => {
   }
 });
 
-test("what an exchange in the fill costs is sponsored for what somebody vouches for, and for nothing else", async () => {
+test("sponsors the swap of the fill only for trusted tokens", async () => {
   const ask = (destinationCurrency: Address) =>
     aQuoteInput({ destinationCurrency, subsidizeFees: true, sponsoredFeeComponents: ["swap"] });
   const world = { pools: market() };
@@ -292,12 +292,12 @@ test("what an exchange in the fill costs is sponsored for what somebody vouches 
     aQuoteInput({ destinationCurrency: lockedOn(DESTINATION) }),
   );
   expect(BigInt(known.details.currencyOut.amount)).toBeGreaterThan(BigInt(plain.details.currencyOut.amount));
-  // What pools of a token that nobody vouches for take would go to whoever made them.
+  // The makers of an untrusted token's pools would receive what the sponsor pays.
   const strange = createQuote(feeWorld(world), ask(strangeOn(DESTINATION)), "key-1", aKey());
   await expect(strange).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE" });
 });
 
-test("a sponsor is a key with a wallet of its own that is no browser's", async () => {
+test("a sponsor is a secret API key with a wallet of its own", async () => {
   const ask = aBridge({ subsidizeFees: true });
   expect(await refusalOf(ask)).toMatchObject({ code: "UNAUTHORIZED", field: "subsidizeFees" });
   for (const change of [{ fundingAddress: undefined }, { origins: ["https://app.example"] }])
@@ -307,7 +307,7 @@ test("a sponsor is a key with a wallet of its own that is no browser's", async (
     });
 });
 
-test("words about a sponsor are refused without one, and where none can be asked", async () => {
+test("refuses sponsor options without a sponsor, or where there are no sponsors", async () => {
   expect(await refusalOf(aBridge({ sponsoredFeeComponents: ["relay"] }))).toMatchObject({
     code: "INVALID_REQUEST",
     field: "sponsoredFeeComponents",
@@ -336,7 +336,7 @@ test("refuses to sponsor the fees of deposit addresses", async () => {
   });
 });
 
-test("a balance too small for the fees is refused with both numbers; holds count against fees paid to others only", async () => {
+test("refuses a balance below the fees with both numbers; holds reduce only what pays others", async () => {
   const ask = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
@@ -360,7 +360,7 @@ test("a balance too small for the fees is refused with both numbers; holds count
   expect(services.stored).toHaveLength(1);
 });
 
-test("the budgets of the key bind what it sponsors of quotes too", async () => {
+test("the key's budgets also limit what it sponsors in quotes", async () => {
   const ask = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
@@ -377,7 +377,7 @@ test("the budgets of the key bind what it sponsors of quotes too", async () => {
   }
 });
 
-test("a fixed rate gives exactly that, promises all of it, and the sponsor pays the difference", async () => {
+test("a fixed rate guarantees the whole output, and the sponsor pays the difference", async () => {
   const services = feeWorld();
   const ask = aBridge({ subsidizeFees: true, fixedRate: "1:1.001" });
   const { details, fees, feeSponsorship } = await createQuote(services, ask, "key-1", aKey());
@@ -397,7 +397,7 @@ test("a fixed rate gives exactly that, promises all of it, and the sponsor pays 
   expect((await createQuote(feeWorld(), exact, "key-1", aKey())).details.currencyIn.amount).toBe("50000000");
 });
 
-test("a rate is fixed between stable currencies, near their prices, and for what the sponsor would pay", async () => {
+test("allows a fixed rate only between stable currencies, near their prices, within the sponsor's cap", async () => {
   const key = aKey();
   const ask = (change: Partial<QuoteInput>) =>
     refusalOf(aBridge({ subsidizeFees: true, fixedRate: "1:1", ...change }), { key });
@@ -415,7 +415,7 @@ test("a rate is fixed between stable currencies, near their prices, and for what
   expect(await refusalOf(aBridge({ fixedRate: "1:1" }))).toMatchObject({ field: "fixedRate" });
 });
 
-test("a price tells who would pay which fee, and stores nothing", async () => {
+test("a price names who would pay each fee, and stores nothing", async () => {
   const services = feeWorld();
   const ask = aBridge({ subsidizeFees: true });
   const price = await priceIntent(services, ask, "key-1", aKey());
@@ -424,7 +424,7 @@ test("a price tells who would pay which fee, and stores nothing", async () => {
   expect(services.stored).toEqual([]);
 });
 
-test("fees that are not spoken of cost nobody a look at a balance", async () => {
+test("does not read balances when the quote has no fee options", async () => {
   const services = feeWorld();
   const silent: QuoteWorld = {
     ...services,
@@ -439,24 +439,24 @@ test("fees that are not spoken of cost nobody a look at a balance", async () => 
   expect(silent.stored[0]).not.toHaveProperty("sponsorship");
 });
 
-test("coin for gas comes out of the input, is told, and is a payment of the order", async () => {
+test("a gas top-up is paid from the input, shown in the quote, and a payment of the order", async () => {
   const plain = await createQuote(quoteWorld(), aBridge());
   const services = quoteWorld();
   const answer = await createQuote(services, aBridge({ topupGas: true }));
   expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
   const { details, fees } = answer;
-  // $2 of a coin at $2000.
+  // $2 of a native token at $2000.
   expect(details.currencyGasTopup).toMatchObject({ amount: "1000000000000000", amountUsd: "2.000000" });
   expect(details.currencyGasTopup?.currency).toMatchObject({
     address: NATIVE_CURRENCY,
     chainId: DESTINATION,
   });
-  const dearer = BigInt(fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
-  expect(dearer, "the gas of paying both").toBeGreaterThan(0n);
+  const extraCost = BigInt(fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
+  expect(extraCost, "the gas of paying both").toBeGreaterThan(0n);
   expect(BigInt(details.currencyOut.amount)).toBe(
-    BigInt(plain.details.currencyOut.amount) - 2_000_000n - dearer,
+    BigInt(plain.details.currencyOut.amount) - 2_000_000n - extraCost,
   );
-  // The recipient has the coin: it is no loss.
+  // The recipient receives the native token: it is not a loss.
   expect(details.totalImpact.usd).toBe(`-${fees.relayer.amountUsd}`);
   // With the fee of the pair with the native token, 6 bps.
   expect(services.stored[0]?.gasTopup).toEqual({ amount: 10n ** 15n, charged: 2_001_200n });
@@ -494,7 +494,7 @@ test("refuses a gas top-up that is not needed or cannot be paid", async () => {
     code: "INSUFFICIENT_LIQUIDITY",
     field: "topupGas",
   });
-  // Of nothing but coin is there enough to exchange.
+  // Only the native token has enough liquidity to swap from.
   const poor = { services: feeWorld({ pools: market(), inventory: 0n, nativeInventory: 10n ** 24n }) };
   expect(await refusalOf(ask({ destinationCurrency: lockedOn(DESTINATION) }), poor)).toMatchObject({
     code: "UNSUPPORTED_ROUTE",

@@ -14,13 +14,13 @@ export interface SponsorServices extends PriceServices {
   readonly clock: Clock;
   readonly chains: Pick<ChainDirectory, "currency">;
   readonly appBalance?: AppBalancePolicy | undefined;
-  /** Undefined: nothing is sponsored here. */
+  /** Without it, nothing is sponsored. */
   readonly sponsors?: SponsorReads | undefined;
 }
 
 /**
- * Whether a sponsor could pay now what a quote is about to promise. Nothing is set aside: that happens with
- * the fill, and a promise that cannot be kept by then ends in a refund.
+ * Checks that the sponsor could pay now what the quote promises. Reserves nothing: the fill charges the
+ * sponsor, and if the balance is too low by then, the deposit is refunded.
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget of the key), PRICE_FETCH_FAILED
  */
 export async function judgeSponsor(

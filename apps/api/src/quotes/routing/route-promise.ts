@@ -14,31 +14,28 @@ import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 
-/** What a quote promises of its route. */
+/** What a quote guarantees about its route. */
 export interface RoutePromise {
-  /** The least that the recipient gets, or the money goes back. */
+  /** The minimum output; with less, the deposit is refunded. */
   readonly minimumAmount: bigint;
   /**
-   * What a deposit must still buy for that, before what may slip after it; of a route without a swap before
-   * its deposit, what is expected.
+   * What a deposit must still buy for that, before the slippage of the fill; without a swap before the
+   * deposit, the expected output.
    */
   readonly neededOutput: bigint;
   /**
-   * The least deposit that is filled; undefined: there is no swap before it, and it is exactly what is
-   * agreed.
+   * The smallest deposit that is filled. Absent: without a swap before it, the deposit must match exactly.
    */
   readonly minDeposit: bigint | undefined;
-  /**
-   * The most that the user's own swap takes of him: more than the input only where an exact output is bought.
-   */
+  /** The most that the user's own swap takes. Exceeds the input only for an exact output. */
   readonly maxInput: bigint;
-  /** bps, of both sides together. */
+  /** In bps, of both sides together. */
   readonly slippageBps: number;
 }
 
 /**
- * How much of a promise's slippage lies where, and what it comes to. Where the fill exchanges, the least
- * deposit is tried on its pools before it is promised.
+ * Splits the slippage between the sides of the route and computes its bounds. Where the fill swaps, its pools
+ * are asked about the smallest deposit before it is promised.
  */
 export function* promiseOf(
   policy: QuotePolicy,
@@ -82,7 +79,7 @@ export function* promiseOf(
     minimumAmount,
     neededOutput,
     maxInput: trade.input,
-    // Native coin and its token are one for one: nothing can be missing.
+    // Wrapping is one for one: nothing can be missing.
     minDeposit:
       trade.origin.pool === undefined
         ? amounts.deposit
@@ -92,9 +89,9 @@ export function* promiseOf(
 }
 
 /**
- * How far the service bears prices that move against it, bps: between two assets a firm price is an option,
- * worth no more than what was charged for it. The strictest of the pairs that a fill may be judged by, so
- * that no deposit is let through that would go back.
+ * How much adverse price movement the service covers, in bps. A firm price between two assets is an option,
+ * worth no more than the fee. Uses the strictest pair that a fill is judged by, so that no accepted deposit
+ * is refunded.
  */
 function borneBps(
   { honourBps, serviceBps }: QuotePolicy,
@@ -106,9 +103,9 @@ function borneBps(
     [deposited, paidFrom],
     [deposited, destinationCurrency],
   ] as const;
-  return pairs.reduce((least, [from, to]) => {
+  return pairs.reduce((lowest, [from, to]) => {
     const pairClass = pairClassOf(from, to);
-    return isOneAsset(pairClass) ? least : Math.min(least, serviceBps[pairClass]);
+    return isOneAsset(pairClass) ? lowest : Math.min(lowest, serviceBps[pairClass]);
   }, honourBps);
 }
 
@@ -120,7 +117,7 @@ function slippageOf(
   const isExact = question.tradeType === "EXACT_OUTPUT";
   return splitSlippage(question.slippageBps, {
     origin: trade.origin?.slippageBps ?? 0,
-    // An exact output does not slip behind its deposit.
+    // The fill of an exact output does not slip.
     destination: isExact
       ? 0
       : policy.automaticSlippageBps[pricing.pairClass] + (trade.destination?.slippageBps ?? 0),
@@ -128,8 +125,8 @@ function slippageOf(
 }
 
 /**
- * Pools between the deposit and the recipient follow no formula of ours: what the least deposit gives is
- * asked of them, and when it is too little more is demanded.
+ * Pool prices follow no known formula, so the pools are asked what the smallest deposit yields. If that is
+ * too little, the smallest deposit is raised.
  */
 function* triedDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,
@@ -147,8 +144,8 @@ function* triedDeposit(
 }
 
 /**
- * The user's own swap slips by what its pools are said to, or as he allows: in what he gets or, of an exact
- * output, in what he pays.
+ * The slippage of the user's own swap, chosen by the client or by the pools: in the output or, for an exact
+ * output, in the input.
  */
 function ownSwapPromise({ tradeType, slippageBps }: QuoteQuestion, { trade }: ChosenRoute): RoutePromise {
   const { input, expected, origin } = trade;

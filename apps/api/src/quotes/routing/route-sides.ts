@@ -2,13 +2,13 @@ import type { PricedUnit } from "@causeway/domain";
 import type { ChosenRoute } from "./chosen-route.ts";
 import type { Swapped } from "./exchanges.ts";
 
-/** What happens on the two sides of a route, as an answer tells it. */
+/** What happens on the two sides of a route, for the answer. */
 export interface RouteSides {
-  /** The exchange in the user's own transaction. */
+  /** The swap in the user's own transaction. */
   readonly swapped: Swapped | undefined;
-  /** What that brings to the depository; undefined: what the user pays is deposited, or nothing is. */
+  /** What that swap deposits. Absent: the user's payment is deposited, or nothing is. */
   readonly deposit: bigint | undefined;
-  /** What the solver pays with; undefined: what the recipient gets. */
+  /** What the solver pays with. Absent: what the recipient gets. */
   readonly paid: { readonly amount: bigint; readonly unit: PricedUnit } | undefined;
   readonly originRouter: string;
   readonly originSources: string[] | undefined;
@@ -26,10 +26,10 @@ const SEND: RouteSides = {
   destinationSources: undefined,
 };
 
-/** Of a route without exchanges: nothing else happens than that. */
+/** The sides of a route without swaps. */
 const PLAIN: RouteSides = { ...SEND, originRouter: "depository", destinationRouter: "solver" };
 
-/** Native coin and its token: the token itself. */
+/** The source name of wrapping and unwrapping. */
 const ONE_FOR_ONE = "wrapped-native";
 
 export function sidesOf(route: ChosenRoute): RouteSides {

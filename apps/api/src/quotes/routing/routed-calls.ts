@@ -3,23 +3,22 @@ import { multicallCalldata, NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls }
 import type { SwapBound } from "../../markets/liquidity/liquidity.port.ts";
 import type { Swapped } from "./exchanges.ts";
 
-/** An exchange as the router is to make it. */
+/** A swap for the router to make. */
 export interface RoutedExchange {
   readonly chain: Chain;
   readonly user: Address;
-  /** What the user pays with, and how much of it is taken; what is not needed comes back to him. */
+  /** What the user pays with, and the most that is taken; the rest is returned to the user. */
   readonly paid: Currency;
   readonly pulled: bigint;
   readonly swapped: Swapped;
-  /** What comes out. */
   readonly received: Currency;
-  /** Least of it that must come. */
+  /** The minimum of `received`. */
   readonly minimum: bigint;
 }
 
 /**
- * The user's transaction. A token is pulled by the approval proxy, which it must be approved to; native coin
- * comes with the transaction.
+ * The user's transaction. The approval proxy pulls an approved token; native tokens come with the
+ * transaction.
  */
 export interface RoutedTransaction {
   readonly to: Address;
@@ -27,15 +26,15 @@ export interface RoutedTransaction {
 }
 
 /**
- * Exchanges what the user pays and deposits all that comes out, for him and under the order's id. Too little,
- * and nothing happens at all. Tokens that call back their receiver (ERC-777) must not be routed: while the
- * proxy pulls them the router is open to others.
+ * Swaps the user's payment and deposits all of the output for them under the order's id; reverts if it is too
+ * little. Tokens with receiver callbacks (ERC-777) must not be routed: while the proxy pulls them, others can
+ * call the router.
  */
 export function exchangeAndDeposit(exchange: RoutedExchange, orderId: OrderId): RoutedTransaction {
   return routed(exchange, depositCalls(exchange, orderId));
 }
 
-/** What the router does for {@link exchangeAndDeposit} with what it was given. */
+/** What the router does for {@link exchangeAndDeposit} with the pulled funds. */
 export function depositCalls(exchange: RoutedExchange, orderId: OrderId): readonly RouterCall[] {
   const { chain, user, received, minimum } = exchange;
   const { depository, router } = chain.contracts;
@@ -45,9 +44,9 @@ export function depositCalls(exchange: RoutedExchange, orderId: OrderId): readon
 }
 
 /**
- * Exchanges what the user pays and sees to it that the recipient gets at least the minimum. Ends with the
- * request's id, by which it is found. Tokens go from the pool to the recipient, and what he has more is
- * compared; native coin is unwrapped and paid by the router.
+ * Swaps the user's payment so that the recipient gets at least the minimum; ends with the request id, by
+ * which it is found. Tokens go from the pool to the recipient, whose balances are compared; native tokens are
+ * unwrapped and paid by the router.
  * @param exactOutput buys exactly `minimum` for at most what is pulled
  */
 export function exchangeAndPay(
@@ -80,14 +79,14 @@ export function exchangeAndPay(
         ...toRouter(exchange, boundTo(router)),
         self(exchange, routerCalls.payBalance(received.address, recipient, minimum)),
       ];
-  // What an exact output leaves of native coin that was wrapped goes back as what it was.
+  // The unused native tokens of an exact output were wrapped: unwrap and return them.
   const leftover = exactOutput && swapped.pool !== undefined && paid.address === NATIVE_CURRENCY;
   if (leftover) calls.push(self(exchange, routerCalls.unwrapBalance(wrappedOn(chain), 0n)));
   const { to, data } = routed(exchange, calls);
   return { to, data: `${data}${requestId.slice(2)}` };
 }
 
-/** Calls after which the router has what was bought. */
+/** Calls after which the router has the output. */
 function toRouter(exchange: RoutedExchange, bound: SwapBound): RouterCall[] {
   const { chain, swapped, received, minimum } = exchange;
   const calls = [...wrapping(exchange), ...(swapped.pool?.calls(bound) ?? [])];
@@ -106,8 +105,8 @@ function routed(
   calls: readonly RouterCall[],
 ): RoutedTransaction {
   const { router, approvalProxy } = chain.contracts;
-  // Pools that end before all of it is spent leave the rest in the router, where it would be anybody's: of
-  // what was wrapped the token.
+  // A pool that takes less than the input leaves the rest in the router, where anyone could take it. What was
+  // wrapped is left as the wrapped token.
   const isWrapped = paid.address === NATIVE_CURRENCY && swapped.pool !== undefined;
   const job: RouterJob = { calls, refundTo: user, refundTokens: isWrapped ? [wrappedOn(chain)] : [] };
   return paid.address === NATIVE_CURRENCY

@@ -8,7 +8,7 @@ import type { Swapped } from "./exchanges.ts";
 import { exchangeAndDeposit, exchangeAndPay } from "./routed-calls.ts";
 import { routedDepositGas, routedSwapGas } from "./step-gas.ts";
 
-/** The user's transaction through the router, as its step tells it. */
+/** The facts of the user's transaction through the router, for its step. */
 export function routedFacts(
   {
     policy,

@@ -4,8 +4,8 @@ import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { Swapped } from "./exchanges.ts";
 
 /**
- * Gas units of a deposit by the user, his approval included. `exchanged`: what is deposited comes out of it;
- * undefined: he pays it as it is.
+ * Gas units of a deposit by the user, an approval included. `exchanged`: the swap whose output is deposited;
+ * absent: the payment itself is deposited.
  */
 export function depositGasUnits(
   gas: QuoteGas,
@@ -20,7 +20,7 @@ export function depositGasUnits(
   return (isNative ? 0n : steps.approve) + routedDepositGas(gas, paid, deposited, exchanged);
 }
 
-/** Gas units of one transaction through the router that exchanges and deposits. */
+/** Gas units of one transaction through the router that swaps and deposits. */
 export function routedDepositGas(
   { routed }: Pick<QuoteGas, "routed">,
   paid: Currency,
@@ -31,7 +31,7 @@ export function routedDepositGas(
   return begin(routed, paid) + (exchanged?.gas ?? 0n) + deposit;
 }
 
-/** Gas units of one transaction through the router that exchanges and pays the recipient. */
+/** Gas units of one transaction through the router that swaps and pays the recipient. */
 export function routedSwapGas(
   { routed }: Pick<QuoteGas, "routed">,
   paid: Currency,

@@ -4,28 +4,28 @@ import { wholeNumber } from "@causeway/wire";
 import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 
-/** Which sources of liquidity one side of a route may use. */
+/** Which swap sources one side of a route may use. */
 export interface SideChoice {
-  /** Undefined: all but the excluded ones. */
+  /** Absent: all but the excluded ones. */
   readonly included: ReadonlySet<string> | undefined;
   readonly excluded: ReadonlySet<string>;
   readonly maxHops: number;
-  /** Services of others are asked even when pools have an answer. */
+  /** External sources are asked even when pools have an answer. */
   readonly external: boolean;
-  /** There are services of others, and the client does not want them. */
+  /** There are external sources, but the client did not allow them. */
   readonly leavesOut: boolean;
 }
 
-/** What a client says about how its route is to be found. */
+/** The routing options of a quote request. */
 export interface SwapChoice {
   readonly origin: SideChoice;
   readonly destination: SideChoice;
-  /** Nothing is exchanged in the user's own transaction, on one chain as little as before a deposit. */
+  /** The user's own transaction does not swap, neither before a deposit nor on one chain. */
   readonly noOriginSwaps: boolean;
-  /** On one chain the solver is to pay, not a pool. */
+  /** On one chain the solver pays, not a pool. */
   readonly bySolver: boolean;
   readonly anyImpact: boolean;
-  /** Fields of the request that leave out ways to swap. */
+  /** Fields of the request that exclude ways to swap. */
   readonly filters: readonly string[];
 }
 
@@ -39,7 +39,7 @@ const FILTERS = [
   "forceSolverExecution",
 ] as const satisfies readonly (keyof QuoteInput)[];
 
-/** Pools one after the other: more cost more gas than they save. */
+/** Pools in sequence: more cost more gas than they save. */
 const MAX_HOPS = 3;
 
 const NONE: ReadonlySet<string> = new Set();
@@ -99,8 +99,8 @@ export function readSwapChoice(
 }
 
 /**
- * Services of others sell exact inputs to whoever holds them now; a fill buys an exact output, later: what
- * they say of it could not be kept.
+ * External sources sell exact inputs to the current holder. A fill buys an exact output later, so their
+ * answer could not be kept.
  */
 function inFill({ chain }: ConnectedChain, choice: SideChoice, names: readonly string[]): SideChoice {
   const foreign = foreignOf(chain, names);
@@ -119,7 +119,7 @@ function foreignOf({ liquidity }: ConnectedChain["chain"], names: readonly strin
   return names.filter((name) => !own.has(name));
 }
 
-/** Whoever names a service of others wants it asked. */
+/** Naming an external source allows it. */
 function isForeign(chain: ConnectedChain["chain"], named: ReadonlySet<string> | undefined): boolean {
   return named !== undefined && foreignOf(chain, [...named]).length > 0;
 }

@@ -5,9 +5,8 @@ import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
 import type { Swapped } from "./exchanges.ts";
 
 /**
- * What the exchanges of a route cost: pool fees, the impact of its size, and how far pools are off the prices
- * that are known; bps of what goes in, rounded down. Negative when they give more than that. Undefined: there
- * are none.
+ * What the swaps of a route cost: pool fees, price impact, and deviation from known prices; in bps of the
+ * input, rounded down. Negative when they yield more than that. Undefined without swaps.
  */
 export function swapImpactBps(
   route: ChosenRoute,
@@ -24,7 +23,7 @@ export function swapImpactBps(
   return (before ?? 0n) + (after ?? 0n);
 }
 
-/** @throws ServiceError SWAP_IMPACT_TOO_HIGH unless the client has asked for such quotes too */
+/** @throws ServiceError SWAP_IMPACT_TOO_HIGH unless the client allows such quotes */
 export function refuseImpact(
   maxBps: number,
   { swaps }: QuoteQuestion,
@@ -44,7 +43,7 @@ export function refuseImpact(
   );
 }
 
-/** The greater of what the price of the smallest trade and what known prices say. */
+/** The larger of the losses against the price of the smallest trade and against known prices. */
 function lossOf(
   { amountIn, amountOut, spotOut, pool }: Swapped,
   from: PricedUnit,

@@ -35,7 +35,6 @@ interface Refused {
   readonly data: unknown;
 }
 
-/** What the client is answered. */
 async function refusalOf(input: Partial<QuoteInput>, world: World = {}): Promise<Refused> {
   const services = quoteWorld({ pools: market(), ...world });
   const thrown: unknown = await createQuote(services, aQuoteInput(input)).then(
@@ -48,7 +47,7 @@ async function refusalOf(input: Partial<QuoteInput>, world: World = {}): Promise
   return { status, code: body.errorCode, message: body.message, data: body.errorData };
 }
 
-test("a token that does not answer at its address is none, and one that does but is in no pool has no route", async () => {
+test("distinguishes an address that is not a token from a token without a pool", async () => {
   expect(await refusalOf({ originCurrency: user })).toEqual({
     status: 400,
     code: "INVALID_INPUT_CURRENCY",
@@ -66,7 +65,7 @@ test("a token that does not answer at its address is none, and one that does but
   expect(await refusalOf({ ...here, originCurrency: lonelyOn(ORIGIN) })).toEqual(noRoute);
 });
 
-test("on a chain without pools only what is configured is a currency, and only what is held is bridged", async () => {
+test("without pools, only configured currencies exist and only held ones are bridged", async () => {
   const none = { origin: { liquidity: undefined } };
   expect((await refusalOf({ originCurrency: foreignOn(ORIGIN) }, none)).code).toBe("INVALID_INPUT_CURRENCY");
   expect(await refusalOf(locked, none)).toEqual({
@@ -78,8 +77,8 @@ test("on a chain without pools only what is configured is a currency, and only w
   });
 });
 
-test("swaps that cost too much of the value are refused, unless the client wants them all the same", async () => {
-  // Half of what is in the pool.
+test("refuses swaps that cost too much of the value, unless the client allows them", async () => {
+  // Half of the pool.
   const huge = {
     ...locked,
     amount: (500_000n * 10n ** 18n).toString(),
@@ -100,7 +99,7 @@ test("swaps that cost too much of the value are refused, unless the client wants
   );
 });
 
-test("a pool far off the known prices is too dear however deep it is", async () => {
+test("refuses a pool far off known prices even if it has enough liquidity", async () => {
   const off = market().map((pair) =>
     pair.tokens[0] === lockedOn(ORIGIN)
       ? { ...pair, reserves: [10n ** 24n, 2n * 10n ** 12n] as const }
@@ -111,24 +110,24 @@ test("a pool far off the known prices is too dear however deep it is", async () 
   ).toBe("SWAP_IMPACT_TOO_HIGH");
 });
 
-test("a source that cannot be asked is not taken for one without an answer", async () => {
+test("distinguishes a source that is unreachable from one without an answer", async () => {
   const fault = new ServiceError("RPC_HTTP_ERROR", "Pools could not be read");
   const poolsAre = { fails: () => fault };
-  const told = {
+  const unavailable = {
     status: 503,
     code: "RPC_HTTP_ERROR",
     message: "Pools could not be read",
     data: undefined,
   };
-  expect(await refusalOf(locked, { poolsAre })).toEqual(told);
-  expect(await refusalOf({ ...here, ...locked }, { poolsAre })).toEqual(told);
-  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(told);
+  expect(await refusalOf(locked, { poolsAre })).toEqual(unavailable);
+  expect(await refusalOf({ ...here, ...locked }, { poolsAre })).toEqual(unavailable);
+  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(unavailable);
   // What the solver holds needs no source.
   const services = quoteWorld({ pools: market(), poolsAre });
   await expect(createQuote(services, aQuoteInput({ ...here }))).resolves.toBeDefined();
 });
 
-test("without services of others there may be no route, and the client is told that there would be some to ask", async () => {
+test("when only external sources could have a route, the error says that the client may allow them", async () => {
   const world = { external: [PAIRS] };
   expect(await refusalOf({ ...locked, useExternalLiquidity: false }, world)).toEqual({
     status: 400,
@@ -152,7 +151,7 @@ test.each([
   "excludedSwapSources",
   "includedOriginSwapSources",
   "includedDestinationSwapSources",
-] as const)("a name in %s that no chain of the route knows is told", async (field) => {
+] as const)("names an unknown source in %s", async (field) => {
   const refused = await refusalOf({ [field]: [PAIRS, "nobody's"] });
   expect(refused).toMatchObject({
     status: 400,
@@ -162,12 +161,12 @@ test.each([
   });
 });
 
-test("a bound on sources or on the length of a path may leave no route", async () => {
+test("limits on sources or path length may leave no route", async () => {
   const toForeign = { destinationCurrency: foreignOn(DESTINATION) };
   expect((await refusalOf({ ...toForeign, includedSwapSources: [SMALL_PAIRS] })).code).toBe(
     "NO_SWAP_ROUTES_FOUND",
   );
-  // From the locked token to the foreign one it is three pools: LOCKED, USDC, WETH.
+  // From the locked token to the foreign one there are three pools: LOCKED, USDC, WETH.
   const far = { ...here, ...locked, destinationCurrency: foreignOn(ORIGIN) };
   expect((await refusalOf({ ...far, maxRouteLength: "2" })).code).toBe("NO_SWAP_ROUTES_FOUND");
   await expect(
@@ -175,7 +174,7 @@ test("a bound on sources or on the length of a path may leave no route", async (
   ).resolves.toBeDefined();
 });
 
-test("the solver buys nothing that nobody vouches for, whereas a user may, and may pay with it", async () => {
+test("the solver buys no untrusted token, but a user may buy it and pay with it", async () => {
   const strange = strangeOn(ORIGIN);
   const refused = {
     status: 400,
@@ -196,14 +195,14 @@ test("the solver buys nothing that nobody vouches for, whereas a user may, and m
   }
 });
 
-test("with origin swaps disabled what the solver does not hold cannot be paid with", async () => {
+test("without origin swaps, only currencies that the solver holds are accepted as input", async () => {
   expect((await refusalOf({ ...locked, disableOriginSwaps: true })).code).toBe("NO_SWAP_ROUTES_FOUND");
   expect((await refusalOf({ ...here, ...locked, disableOriginSwaps: true })).code).toBe(
     "NO_SWAP_ROUTES_FOUND",
   );
 });
 
-test("an input that does not cover the fees is told what would, in what the user pays", async () => {
+test("an input below the fees is refused with the minimum in the user's currency", async () => {
   const refused = await refusalOf({
     ...locked,
     amount: "1000000000000",
@@ -222,11 +221,11 @@ test("an input that does not cover the fees is told what would, in what the user
       }),
     );
   await expect(quote(BigInt(minimumAmount))).resolves.toBeDefined();
-  // The pool's own inverse may ask for one unit too many.
+  // The inverse of the pool's formula may be one unit too high.
   await expect(quote((BigInt(minimumAmount) * 99n) / 100n)).rejects.toMatchObject({ code: "AMOUNT_TOO_LOW" });
 });
 
-test("a swap on one chain that is worth next to nothing is refused", async () => {
+test("refuses a one-chain swap that is worth almost nothing", async () => {
   const dust = {
     ...here,
     ...locked,
@@ -240,14 +239,14 @@ test("a swap on one chain that is worth next to nothing is refused", async () =>
       "amount: the input of a swap on one chain must be worth at least $0.05, which is 10000000000000000 (0.01 LOCKED), got $0.045000",
     data: { field: "amount" },
   });
-  // Of what no source of prices knows, pools tell the value.
+  // Without a price source, pools determine the value.
   const foreignDust = { ...here, originCurrency: foreignOn(ORIGIN), destinationCurrency: usdcOn(ORIGIN) };
   expect((await refusalOf({ ...foreignDust, amount: (4n * 10n ** 9n).toString() })).code).toBe(
     "AMOUNT_TOO_LOW",
   );
 });
 
-test("when the solver can pay with nothing it holds, its own limit is told, not that there is no route", async () => {
+test("reports insufficient liquidity, not a missing route, when the solver's balances are too low", async () => {
   expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { inventory: 10n })).toMatchObject({
     status: 400,
     code: "INSUFFICIENT_LIQUIDITY",
@@ -261,7 +260,7 @@ test("when the solver can pay with nothing it holds, its own limit is told, not 
   expect((await refusalOf({ ...here, ...locked }, capped)).code).toBe("ROUTE_TEMPORARILY_RESTRICTED");
 });
 
-test("an output that no pool bears has no route", async () => {
+test("finds no route for an output that no pool can pay", async () => {
   const beyond = {
     ...here,
     ...locked,
@@ -272,7 +271,7 @@ test("an output that no pool bears has no route", async () => {
   expect((await refusalOf(beyond)).code).toBe("NO_SWAP_ROUTES_FOUND");
 });
 
-test("the recipient is neither the token that is bought nor the token of the native coin", async () => {
+test("refuses the bought token and the wrapped native token as the recipient", async () => {
   const trapped = { status: 400, code: "INVALID_RECIPIENT" };
   expect(
     await refusalOf({ destinationCurrency: foreignOn(DESTINATION), recipient: foreignOn(DESTINATION) }),
@@ -283,7 +282,7 @@ test("the recipient is neither the token that is bought nor the token of the nat
   );
 });
 
-test("without a price of what would be deposited there is no quote, without one of what is only swapped there is", async () => {
+test("requires a price for the deposited currency, but not for one that is only swapped", async () => {
   const services = quoteWorld({ pools: market() });
   const usd = async (currency: { readonly priceId: string }): Promise<bigint> => {
     if (currency.priceId === "rare") throw new ServiceError("PRICE_FETCH_FAILED", "no fresh price");
@@ -298,7 +297,7 @@ test("without a price of what would be deposited there is no quote, without one 
   });
 });
 
-test("what nobody has a price for is shown without one, and never as a loss", async () => {
+test("shows a currency without a price as unpriced, and never as a loss", async () => {
   const pools = [
     {
       chainId: ORIGIN,

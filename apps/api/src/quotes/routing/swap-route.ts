@@ -6,9 +6,9 @@ import { untouched } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 
 /**
- * The user's own exchange on one chain: in pools, or one for one by the token of the native coin. The service
- * has no part in it and takes nothing. An exact output is bought as such; for an expected one the input is
- * the least that gives it. Undefined: no pools give it, or they do not bear it.
+ * The user's own swap on one chain, in pools or by wrapping. The service has no part in it and charges
+ * nothing. An exact output is bought exactly; for an expected one, the smallest input that yields it is used.
+ * Undefined if no pool can make the swap.
  */
 export function* bestSwap(
   { origin, destination, originCurrency, destinationCurrency, tradeType, amount, swaps }: QuoteQuestion,

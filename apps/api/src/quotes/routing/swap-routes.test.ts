@@ -33,13 +33,13 @@ const recipient: Address = "0x2222222222222222222222222222222222222222";
 const { router, approvalProxy, depository } = aChain(ORIGIN).contracts;
 const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
 
-interface Told {
+interface QuotedSwap {
   readonly answer: QuoteAnswer;
   readonly terms: RequestTerms;
   readonly services: QuoteWorld;
 }
 
-async function quoted(input: Partial<QuoteInput>, world: World = {}): Promise<Told> {
+async function quoted(input: Partial<QuoteInput>, world: World = {}): Promise<QuotedSwap> {
   const services = quoteWorld({ pools: market(), ...world });
   const answer = await createQuote(services, aQuoteInput(input));
   expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
@@ -57,12 +57,12 @@ interface Routed {
   readonly amount: bigint | undefined;
   readonly refundTo: string;
   readonly refundTokens: readonly string[];
-  /** The router's own by name, pools' by what they were told. */
+  /** Calls of the router by name, calls of pools by their arguments. */
   readonly calls: readonly string[];
   readonly tail: string;
 }
 
-/** The last step's transaction, as the contracts read it. */
+/** The transaction of the last step, decoded as the contracts read it. */
 function routedOf(answer: QuoteAnswer): Routed {
   const { to, data, value } = transactionsOf(answer.steps).at(-1)!;
   const isPulled = to === approvalProxy;
@@ -126,12 +126,12 @@ test("a token that the solver does not hold is swapped and deposited in one tran
     ],
   });
   expect(answer.steps[1]!.items[0]!).toHaveProperty("check");
-  // Whoever settles the fill asks for the least that may have come.
+  // Settlement requires the minimum deposit.
   expect(terms.order.inputs[0]!.payment).toMatchObject({ currency: usdcOn(ORIGIN), amount: minimumAmount });
   expect(terms.order.inputs[0]!.refunds[0]).toMatchObject({ currency: usdcOn(ORIGIN), recipient: user });
 });
 
-test("the answer tells what the user pays, what is deposited, and where it was swapped", async () => {
+test("the answer shows what the user pays, what is deposited, and where it is swapped", async () => {
   const { answer, terms } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
   const { details, fees, protocol } = answer;
   expect(details.currencyIn).toMatchObject({
@@ -155,12 +155,12 @@ test("the answer tells what the user pays, what is deposited, and where it was s
   expect(protocol.v2.paymentDetails).toMatchObject({ currency: usdcOn(ORIGIN) });
   expect(details.operation).toBe("swap");
   expect(details.userBalance).toBe((10n ** 20n).toString());
-  // 200 of a pool of a million at 30 bps: 0.3 % of fee and 0.02 % of impact.
+  // 200 in a pool of a million at 30 bps: 0.3 % of fee and 0.02 % of impact.
   expect(Number(details.swapImpact.percent)).toBeCloseTo(-0.32, 2);
   expect(Number(details.swapImpact.usd)).toBeCloseTo(-3.2, 1);
 });
 
-test("native coin is swapped as its token and comes with the transaction", async () => {
+test("the native token is swapped as its wrapped token and sent with the transaction", async () => {
   const { answer, terms, services } = await quoted(
     {
       originCurrency: NATIVE_CURRENCY,
@@ -174,7 +174,7 @@ test("native coin is swapped as its token and comes with the transaction", async
   const { minimumAmount } = terms.origin;
   const routed = routedOf(answer);
   expect(routed).toMatchObject({ to: router, value: (10n ** 18n).toString(), refundTo: user });
-  // WETH is held, and one for one there is nothing to lose.
+  // WETH is held, and wrapping loses nothing.
   expect(terms.origin).toEqual({
     chainId: ORIGIN,
     currency: wethOn(ORIGIN),
@@ -205,33 +205,33 @@ test("what the solver does not hold at the destination is bought in the fill", a
     inputCurrency: { currency: { address: usdcOn(DESTINATION) } },
     outputCurrency: { currency: { address: lockedOn(DESTINATION) } },
   });
-  // The gas of the exchange is paid by the input like that of any fill.
+  // The input pays the gas of the swap like that of any fill.
   const plain = await quoted({ destinationCurrency: usdcOn(DESTINATION) });
   const gas = ({ fees }: QuoteAnswer) => BigInt(fees.relayerGas.amount);
   expect(gas(answer)).toBeGreaterThan(2n * gas(plain.answer));
 });
 
-test("a token with no pool but one, on both sides, is bridged through what the solver holds", async () => {
+test("tokens with a single pool on each side are bridged through a currency that the solver holds", async () => {
   const { answer, terms } = await quoted({
     originCurrency: foreignOn(ORIGIN),
     destinationCurrency: foreignOn(DESTINATION),
     amount: (100_000n * 10n ** 9n).toString(),
   });
   expect(terms.input?.currency).toBe(foreignOn(ORIGIN));
-  // WETH is next to it: through USDC it would pay another pool.
+  // WETH is adjacent: USDC would cost another pool.
   expect(terms.origin.currency).toBe(wethOn(ORIGIN));
   expect(terms.destination.paidFrom).toBe(wethOn(DESTINATION));
-  // What no source of prices knows is worth what pools say.
+  // Without a price source, pools determine the value.
   expect(Number(answer.details.currencyIn.amountUsd)).toBeCloseTo(997, 0);
   expect(Number(answer.details.currencyOut.amountUsd)).toBeGreaterThan(990);
   expect(Number(answer.details.totalImpact.percent)).toBeLessThan(0);
 });
 
-test("of several ways the one that gives most is taken, whatever the order they come in", async () => {
+test("takes the route that yields the most, in whatever order routes are found", async () => {
   const [usdcWeth, lockedUsdc, ...rest] = market();
   const twoWays = [
     usdcWeth!,
-    // Straight to WETH the locked token brings a tenth more than through USDC.
+    // Directly to WETH the locked token yields a tenth more than through USDC.
     {
       ...lockedUsdc!,
       tokens: [lockedOn(ORIGIN), wethOn(ORIGIN)] as const,
@@ -248,7 +248,7 @@ test("of several ways the one that gives most is taken, whatever the order they 
   expect(terms.origin.currency).toBe(usdcOn(ORIGIN));
 });
 
-test("on one chain the user trades in the pool himself, for nobody's fee but the pool's", async () => {
+test("on one chain the user trades in the pool directly and pays only the pool's fee", async () => {
   const { answer, terms, services } = await quoted({
     ...here,
     ...locked,
@@ -283,7 +283,7 @@ test("on one chain the user trades in the pool himself, for nobody's fee but the
   });
 });
 
-test("an exact output on one chain is bought exactly, for at most what the slippage allows, and the rest comes back", async () => {
+test("an exact output on one chain is bought exactly, within the slippage, and the rest is returned", async () => {
   const output = 500n * 10n ** 9n;
   const { answer, terms } = await quoted({
     ...here,
@@ -294,25 +294,25 @@ test("an exact output on one chain is bought exactly, for at most what the slipp
     slippageTolerance: "100",
   });
   const input = BigInt(answer.details.currencyIn.amount);
-  const most = input + input / 100n;
+  const maxInput = input + input / 100n;
   const routed = routedOf(answer);
-  expect(routed).toMatchObject({ to: router, value: most.toString() });
+  expect(routed).toMatchObject({ to: router, value: maxInput.toString() });
   expect(routed.calls).toEqual([
     `notebalance ${foreignOn(ORIGIN)} ${user}`,
     `wrapbalance ${wethOn(ORIGIN)}`,
-    `exactOut ${input} ${output} ${most} ${user}`,
+    `exactOut ${input} ${output} ${maxInput} ${user}`,
     `requirereceived ${foreignOn(ORIGIN)} ${user} ${output}`,
     `unwrapbalance ${wethOn(ORIGIN)} 0`,
   ]);
   expect(terms.destination).toMatchObject({ expectedAmount: output, minimumAmount: output });
   expect(answer.details.slippageTolerance).toMatchObject({
     total: "100",
-    origin: { value: (most - input).toString(), percent: "1.00" },
+    origin: { value: (maxInput - input).toString(), percent: "1.00" },
     destination: { value: "0" },
   });
 });
 
-test("what pools leave of native coin that was wrapped comes back, whether they were to take all of it or not", async () => {
+test("what pools leave of wrapped native tokens is returned, whether or not they were to take all", async () => {
   const amount = (10n ** 18n).toString();
   const native = { originCurrency: NATIVE_CURRENCY, amount };
   const swap = await quoted({ ...here, ...native, destinationCurrency: foreignOn(ORIGIN) });
@@ -329,7 +329,7 @@ test("what pools leave of native coin that was wrapped comes back, whether they 
     expect(routedOf(answer)).toMatchObject({ to: router, refundTo: user, refundTokens: [wethOn(ORIGIN)] });
 });
 
-test("native coin that is bought is unwrapped and paid by the router", async () => {
+test("a bought native token is unwrapped and paid by the router", async () => {
   const { answer, terms } = await quoted({ ...here, ...locked, recipient });
   const { expectedAmount, minimumAmount } = terms.destination;
   expect(routedOf(answer).calls).toEqual([
@@ -339,7 +339,7 @@ test("native coin that is bought is unwrapped and paid by the router", async () 
   ]);
 });
 
-test("native coin and its token are turned into each other one for one, without any fee", async () => {
+test("wraps and unwraps one for one, without a fee", async () => {
   const amount = (10n ** 18n).toString();
   const wrapped = await quoted({
     ...here,
@@ -377,14 +377,14 @@ test("native coin and its token are turned into each other one for one, without 
   });
 });
 
-test("what is worth next to nothing may still be wrapped", async () => {
+test("wraps even amounts that are worth almost nothing", async () => {
   const dust = { ...here, originCurrency: NATIVE_CURRENCY, destinationCurrency: wethOn(ORIGIN), amount: "1" };
   expect((await quoted(dust)).answer.details.operation).toBe("wrap");
 });
 
-test("two assets that the solver holds on one chain go the way that gives more, and the solver's when that is asked for", async () => {
+test("two held assets on one chain take the better of pool and solver, and the solver on request", async () => {
   const input = { ...here, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000" };
-  // The solver asks six bps and its gas, the pool thirty.
+  // The solver charges 6 bps and its gas, the pool 30 bps.
   const deposited = await quoted(input);
   expect(deposited.terms.kind).toBe("bridge");
   expect(stepsOf(deposited.answer)).toEqual(["approve", "deposit"]);
@@ -400,7 +400,7 @@ test("two assets that the solver holds on one chain go the way that gives more, 
   expect(through.terms).toMatchObject({ kind: "bridge", input: { currency: lockedOn(ORIGIN) } });
 });
 
-test("when the solver's own stock of a currency does not do, it is bought with another in the fill", async () => {
+test("buys a currency in the fill when the solver's balance of it is too low", async () => {
   const short = quoteWorld({ pools: market() });
   const [first, second] = short.chains.all;
   const pulse = {
@@ -421,7 +421,7 @@ test("when the solver's own stock of a currency does not do, it is bought with a
   });
 });
 
-test("named slippage is the most that may be missing, on both sides together", async () => {
+test("the client's slippage is the maximum shortfall of both sides together", async () => {
   for (const slippageTolerance of ["0", "1", "50", "300"]) {
     const { answer, terms } = await quoted({
       ...locked,
@@ -437,7 +437,7 @@ test("named slippage is the most that may be missing, on both sides together", a
   }
 });
 
-test("at unchanged prices the least deposit still buys the promise, through the fill's exchange as well", async () => {
+test("at unchanged prices the minimum deposit still buys the promised output, even with a swap in the fill", async () => {
   for (const destinationCurrency of [NATIVE_CURRENCY, lockedOn(DESTINATION), foreignOn(DESTINATION)])
     for (const tradeType of ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const)
       for (const slippageTolerance of [undefined, "20", "1000"]) {
@@ -453,7 +453,7 @@ test("at unchanged prices the least deposit still buys the promise, through the 
         const bought =
           fillExchange === undefined ? paid : settledValue(fillExchange.exactIn(paid))!.amountOut;
         if (tradeType === "EXACT_OUTPUT") {
-          // Fifteen bps are what the pair is charged, and what is borne for it.
+          // The pair is charged 15 bps, and the service covers as much.
           expect(bought * 10_000n >= destination.expectedAmount * 9_985n).toBe(true);
           expect(destination.minimumAmount).toBe(destination.expectedAmount);
         } else expect(bought >= destination.minimumAmount).toBe(true);
@@ -461,7 +461,7 @@ test("at unchanged prices the least deposit still buys the promise, through the 
       }
 });
 
-test("for the two output types the input is minimal on every kind of route: one unit less buys less", async () => {
+test("for both output trade types the input is minimal on every route: one unit less buys less", async () => {
   const from = [NATIVE_CURRENCY, usdcOn(ORIGIN), lockedOn(ORIGIN), foreignOn(ORIGIN)];
   const to = (chainId: number) => [
     NATIVE_CURRENCY,
@@ -502,7 +502,7 @@ test("for the two output types the input is minimal on every kind of route: one 
   expect(routes).toBe(36);
 });
 
-test("sources are used, left out and bounded in length as the client says, for each side", async () => {
+test("uses, excludes and bounds sources per side as the client requests", async () => {
   const swap = { ...here, destinationCurrency: wethOn(ORIGIN) };
   const through = async (change: Partial<QuoteInput>): Promise<string | undefined> => {
     // Without the solver's own ETH and WETH only pools are left.
@@ -552,7 +552,7 @@ test("asks aggregators in addition to pools only when the client requests it", a
   expect(await ask({ useExternalLiquidity: false })).toEqual([false]);
 });
 
-test("disabled origin swaps leave the fill's exchange, and wrapping", async () => {
+test("without origin swaps, the fill may still swap, and wrapping still works", async () => {
   const fill = await quoted({ destinationCurrency: lockedOn(DESTINATION), disableOriginSwaps: true });
   expect(fill.terms.destination.paidFrom).toBe(usdcOn(DESTINATION));
   const wrap = {
@@ -566,7 +566,7 @@ test("disabled origin swaps leave the fill's exchange, and wrapping", async () =
   expect(held.terms.kind).toBe("bridge");
 });
 
-test("with pools in memory nothing is waited for, and what has to be waited for gives the same", async () => {
+test("answers synchronously with pools in memory, and the same otherwise", async () => {
   const input = aQuoteInput({ ...locked, destinationCurrency: foreignOn(DESTINATION) });
   const services = quoteWorld({ pools: market() });
   const question = settled(readQuestion(services, input));
@@ -577,14 +577,14 @@ test("with pools in memory nothing is waited for, and what has to be waited for 
   expect((await waited).route.trade.expected).toBe(route.route.trade.expected);
 });
 
-test("what has to be waited for is asked together, and a fault of one leaves the others", async () => {
+test("starts asynchronous requests together, and an error of one leaves the others", async () => {
   const services = quoteWorld({ pools: market(), poolsAre: { later: true } });
   const pools = services.liquidity!;
-  let [waiting, most] = [0, 0];
+  let [waiting, maxWaiting] = [0, 0];
   const liquidity: typeof pools = {
     ...pools,
     exactIn: async (question, amount) => {
-      most = Math.max(most, ++waiting);
+      maxWaiting = Math.max(maxWaiting, ++waiting);
       await new Promise((resolve) => setTimeout(resolve, 1));
       waiting--;
       if (question.tokenOut === wethOn(ORIGIN)) throw new ServiceError("RPC_HTTP_ERROR", "gone");
@@ -595,16 +595,16 @@ test("what has to be waited for is asked together, and a fault of one leaves the
     { ...services, liquidity },
     aQuoteInput({ ...locked, destinationCurrency: usdcOn(DESTINATION) }),
   );
-  expect(most).toBeGreaterThan(1);
+  expect(maxWaiting).toBeGreaterThan(1);
   expect(services.stored[0]!.origin.currency).toBe(usdcOn(ORIGIN));
 });
 
-test("a quote of what the solver holds asks no pool", async () => {
+test("a quote between held currencies asks no pool", async () => {
   const { services } = await quoted({});
   expect(services.liquidity!.asked).toBe(0);
 });
 
-test("a swap through both exchanges asks pools a few times only", async () => {
+test("a route with two swaps asks pools only a few times", async () => {
   const { services } = await quoted({
     originCurrency: foreignOn(ORIGIN),
     destinationCurrency: foreignOn(DESTINATION),
@@ -613,19 +613,19 @@ test("a swap through both exchanges asks pools a few times only", async () => {
   expect(services.liquidity!.asked).toBeLessThan(16);
 });
 
-test("an allowance of the proxy that suffices needs no approval, and the gas of the swap is told", async () => {
+test("a sufficient allowance of the proxy needs no approval, and the quote shows the swap's gas", async () => {
   const { answer } = await quoted(
     { ...here, ...locked, destinationCurrency: usdcOn(ORIGIN) },
     { account: { allowance: 10n ** 30n } },
   );
   expect(stepsOf(answer)).toEqual(["swap"]);
   const { routed } = measuredQuoteGas;
-  // Twice what is measured, the pool's part as it says.
+  // Twice the measured gas; the pool states its own part.
   const gas = 2n * (routed.pulled + POOL_GAS + routed.pay);
   expect(transactionsOf(answer.steps)[0]!.gas).toBe(gas.toString());
 });
 
-test("what an exact output's deposit brings more stays with the solver only when the client says so", async () => {
+test("the surplus of an exact output's deposit stays with the solver only on request", async () => {
   const exact = {
     ...locked,
     destinationCurrency: usdcOn(DESTINATION),
@@ -644,7 +644,7 @@ test("prices in the gas of the origin swap when the service sends the transactio
   expect(terms.originGasUsd!).toBeGreaterThan(held.terms.originGasUsd!);
 });
 
-test("the expected output is what pools and prices give, to the unit", async () => {
+test("the expected output equals what pools and prices give, to the unit", async () => {
   const { terms, answer } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
   const pool = market().find(({ tokens }) => tokens[0] === lockedOn(ORIGIN))!;
   const deposit = pairOutput(

@@ -12,9 +12,8 @@ import type { DryRunServices } from "./dry-run-calls.ts";
 import { dryRunExchange } from "./dry-run-exchange.ts";
 
 /**
- * The question with what must be known before a route is chosen: how its tokens behave, and what the calls
- * cost that it asks for.
- * @throws ServiceError naming the field that stands in the way; RpcFault
+ * Adds what routing depends on: how the tokens behave, and the gas of the requested calls.
+ * @throws ServiceError naming the field that prevents the quote; RpcFault
  */
 export function* looked(
   services: DryRunServices & TokenCheckServices,
@@ -25,14 +24,14 @@ export function* looked(
   if (calls !== undefined) refuseUnseen(question, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
   const known = { ...question, tokens: yield* checkTokens(services, question) };
   if (calls === undefined) return known;
-  // The user's own transaction on one chain makes no calls of others: the solver's fill does.
+  // Only a fill by the solver can make calls; the user's own transaction cannot.
   const swaps = { ...known.swaps, bySolver: true };
   return yield* withCallsPriced(services, { ...known, swaps, calls });
 }
 
 /**
- * What was agreed, once its fill was tried where that is not sure to succeed. Nothing is tried, or waited
- * for, of a plain payment in a token that is known.
+ * Dry-runs the fill where it may fail. A plain payment in a known token needs no dry run and waits for
+ * nothing.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
 export function triedFirst(
@@ -58,9 +57,7 @@ export function triedFirst(
 }
 
 /**
- * What a fill swaps or calls is judged by what it would do. Where the node does not tell, its deposit could
- * only be refunded.
- *
+ * A fill with a swap or calls needs a dry run; if the node cannot do one, the deposit could only be refunded.
  * @throws ServiceError
  */
 function refuseUnseen(

@@ -14,9 +14,8 @@ export interface ValueServices {
 }
 
 /**
- * What the currencies of a route are worth. What no source of prices knows is worth what pools say, those of
- * the chain or else the ones it is exchanged in; 0 when they say nothing. Only shown: what is charged is
- * charged in currencies that have a price.
+ * Prices of the currencies of a route. Without a price source, pools determine the value, or the currency it
+ * is swapped for; 0 if unknown. For display only: fees are charged in currencies with a price.
  */
 export function* valuesOf(
   services: ValueServices,
@@ -49,7 +48,7 @@ export function* valuesOf(
 
 function* unitOf({ chains, prices, poolUsd }: ValueServices, currency: Currency): Soon<PricedUnit> {
   const { chainId, address, decimals } = currency;
-  // Sources of prices know what is configured, and would be asked in vain about anything else.
+  // Price sources only know configured currencies.
   if (chains.currency(chainId, address) === undefined)
     return { decimals, priceUsd: poolUsd?.(currency) ?? 0n };
   try {
@@ -69,7 +68,7 @@ function outputUnit(output: PricedUnit, { amountIn, spotOut }: Swapped, input: P
   return output.priceUsd > 0n ? output : worth(output.decimals, spotOut, amountToUsdDown(amountIn, input));
 }
 
-/** One unit of what is worth `usd` (18 decimals) in that amount. */
+/** The price of one unit when `amount` is worth `usd` (18 decimals). */
 function worth(decimals: number, amount: bigint, usd: bigint): PricedUnit {
   return { decimals, priceUsd: amount === 0n ? 0n : (usd * pow10(decimals)) / amount };
 }

@@ -2,16 +2,16 @@ import type { FeesSponsored, PricingFacts } from "@causeway/domain";
 import { appBpsOf, convertDown, usdToAmountDown } from "@causeway/domain";
 import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
 import type { Swapped } from "./exchanges.ts";
-import type { FeeWishes, SponsorWish } from "./fee-wishes.ts";
+import type { FeeOptions, SponsorOptions } from "./fee-wishes.ts";
 
 /**
- * The prices of a route with what its client says about fees.
- * @param filled the exchange in the fill, as far as it is known by now; of a token that somebody vouches for,
- * as what pools of any other take goes to whoever made them
+ * Prices a route with the client's fee options.
+ * @param filled the swap in the fill, as far as it is known; only for trusted tokens, because the makers of
+ * any other token's pools would receive what the sponsor pays
  */
-export function wishedPricing(
+export function addFeeOptions(
   pricing: RoutePricing,
-  { appFees, sponsor, topupUsd }: FeeWishes,
+  { appFees, sponsor, topupUsd }: FeeOptions,
   filled: Swapped | undefined,
 ): RoutePricing {
   const { facts } = pricing;
@@ -28,7 +28,7 @@ export function wishedPricing(
 }
 
 function sponsoredOf(
-  { selected, maxUsd, fixedRate }: SponsorWish,
+  { selected, maxUsd, fixedRate }: SponsorOptions,
   { origin }: Pick<PricingFacts, "origin">,
   swapPaid: bigint,
 ): FeesSponsored {
@@ -43,17 +43,17 @@ function sponsoredOf(
   };
 }
 
-/** The most that a sponsor pays, smallest units of what is deposited. */
+/** The most that a sponsor pays, in base units of the deposit. */
 export function capOf(
-  { maxUsd }: Pick<SponsorWish, "maxUsd">,
+  { maxUsd }: Pick<SponsorOptions, "maxUsd">,
   { origin }: Pick<PricingFacts, "origin">,
 ): bigint | undefined {
   return maxUsd === undefined ? undefined : usdToAmountDown(maxUsd, origin);
 }
 
 /**
- * What an exchange takes of what goes in, its pools' own price for the smallest amounts being the measure; in
- * smallest units of what is deposited, rounded down.
+ * What a swap loses against its pools' price for the smallest amounts, in base units of the deposit, rounded
+ * down.
  */
 export function swapLoss(
   { amountIn, amountOut, spotOut }: Swapped,

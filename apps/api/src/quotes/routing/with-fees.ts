@@ -4,19 +4,19 @@ import type { QuoteInput } from "@causeway/wire";
 import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { refuseUnfixable } from "./agree-fees.ts";
-import type { FeeWishes } from "./fee-wishes.ts";
+import type { FeeOptions } from "./fee-wishes.ts";
 
 /**
- * The same question with what its client says about fees. Fees are taken of a deposit, and paid with a fill:
- * on one chain the solver's way is gone, not the user's own.
- * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes himself, of which nothing
- * could be collected; UNSUPPORTED_ROUTE for a rate that nobody keeps; INVALID_REQUEST, INVALID_RECIPIENT for
- * coin for gas that nobody needs
+ * Applies the client's fee options. Fees come out of a deposit and are paid with a fill, so on one chain only
+ * the solver's route remains.
+ * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes directly;
+ * UNSUPPORTED_ROUTE for a rate that cannot be kept; INVALID_REQUEST, INVALID_RECIPIENT for a gas top-up that
+ * the recipient cannot use
  */
 export function* withFees(
   { recipientCodes }: { readonly recipientCodes: RecipientCodes },
   question: QuoteQuestion,
-  fees: FeeWishes,
+  fees: FeeOptions,
 ): Soon<QuoteQuestion> {
   if (question.isSend)
     throw refusal(
@@ -34,7 +34,8 @@ export function* withFees(
         "topupGas is not supported when the output is the native token",
         "topupGas",
       );
-    // Whoever has code gets coin by running it, in the middle of the fill, and pays no gas of his own.
+    // A contract runs code when it receives native tokens, in the middle of the fill, and pays no gas of its
+    // own.
     if (yield* soon(recipientCodes.hasCode(destination.chain.id, recipient)))
       throw refusal(
         "INVALID_RECIPIENT",

@@ -1,5 +1,5 @@
 import { hexAddressFormat } from "../../../../../test/fakes/hex-address-format.ts";
-import { spellTransaction } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
 import { requestsAnswer, requestsAnswerV2 } from "@causeway/wire";
@@ -102,7 +102,7 @@ test("both lists format every account, currency and transaction like its own cha
       deprecation: { successor: "", sunset: "2026-01-01T00:00:00.000Z" },
     }),
   ).toBeUndefined();
-  const text = spellTransaction({ vmType: "svm" }, signature);
+  const text = formatTransactionId({ vmType: "svm" }, signature);
   const common = {
     user: solana.user,
     sender: solana.user,
@@ -156,7 +156,7 @@ test("finds requests by accounts and transactions in the format of their chains"
   expect(asked({ recipient: bitcoin.user })).toEqual([
     { kind: "is", field: "recipient", values: [terms.recipient] },
   ]);
-  expect(asked({ depositTxHash: spellTransaction({ vmType: "svm" }, signature) })).toEqual([
+  expect(asked({ depositTxHash: formatTransactionId({ vmType: "svm" }, signature) })).toEqual([
     { kind: "is", field: "depositTxHash", values: [signature] },
   ]);
   expect(asked({ fillTxHash: "f1".repeat(32) })).toEqual([

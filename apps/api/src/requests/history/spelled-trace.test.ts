@@ -1,4 +1,4 @@
-import { spellTransaction } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fakes/rail-chains.ts";
@@ -62,7 +62,7 @@ test("formats accounts and transactions of a request like their own chains, wher
       expectedAmount: 5n,
       minimumAmount: 4n,
     },
-    noted: [{ to: bitcoin.user }, spellTransaction({ vmType: "svm" }, depositTx)],
+    noted: [{ to: bitcoin.user }, formatTransactionId({ vmType: "svm" }, depositTx)],
     txHash: "f1".repeat(32),
     sender: solana.solver,
   });

@@ -11,14 +11,14 @@ import type { Finding } from "../ask-oracle.ts";
 
 const PATH = "/attestations/signatures/nonce-mapping/v2";
 
-/** The hub's entry that says what the wallet said. */
+/** The hub entry for a nonce mapping that a wallet signed. */
 export function entryFor(chainName: string, mapping: NewNonceMapping): SetEntry {
   return nonceMappingEntry({ name: chainName, vmType: "hyperliquid-vm" }, mapping);
 }
 
 /**
- * Asks one oracle, with its peers, for the entry of what a wallet said, and believes only signatures of the
- * entry that is computed here.
+ * Asks one oracle, with its peers, to sign a wallet's nonce mapping. Accepts only signatures of the entry
+ * that is computed here.
  */
 export async function askForEntry(
   oracle: AttestationOracle,
@@ -61,7 +61,7 @@ export async function askForEntry(
       kind: "lie",
       reason: `the entry has ${counted.length} accepted oracle signatures, but the quorum is ${threshold}`,
     };
-  // The multisig reads the first `threshold` of them, which must ascend.
+  // The multisig reads the first `threshold` signatures, which must ascend.
   const joined = counted.slice(0, threshold).map((one) => one.signature.slice(2));
   return { kind: "attested", value: `0x${joined.join("")}` };
 }

@@ -8,32 +8,28 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 
 type Needs = Pick<Services, "chains" | "clock" | "reads" | "uow" | "events">;
 
-/** A nonce can be authorized for so long before and after its transfer, ms. */
+/** How long before and after its transfer a nonce can be authorized, ms. */
 const WINDOW_MS = 3_600_000;
-/** Authorizations of one wallet within that time whose transfers did not come. */
+/** Authorizations of one wallet within that time without a transfer. */
 const MAX_OPEN_PER_WALLET = 10;
 /** Authorizations of all wallets that wait for the oracles or the hub. */
 const MAX_WAITING = 500;
 /**
- * From here on, each wallet may have one open authorization, so that a few wallets cannot take the places of
- * all others.
+ * Above this, each wallet may have one open authorization, so that a few wallets cannot crowd out all others.
  */
 const FAIR_SHARE_FROM = MAX_WAITING / 2;
 
 /**
- * Believes a wallet what one of its nonces is for, when that is what a quote agreed with this wallet: its
- * order, and the nonce of its transfer. The same may be said again; something else about the same nonce may
- * not. What was said is on its way to the hub as soon as it is committed.
- *
- * Only accounts with a key can say so: the exchange knows no others. Each authorization costs the service
- * signatures and gas of the hub, so the account must hold what it is about to transfer, or have transferred
- * it.
+ * Stores a wallet's signed nonce mapping if a quote agreed on exactly this order and nonce with the wallet.
+ * Repeating it is allowed; changing it is not. Once committed it is on its way to the hub.
+ * Only accounts with a key can sign: Hyperliquid knows no others. Each mapping costs oracle signatures and
+ * hub gas, so the account must hold what it is about to transfer, or have transferred it.
  * @returns the request that the transfer pays
  * @throws ServiceError INVALID_REQUEST naming the field, UNSUPPORTED_CHAIN, NONCE_TAKEN, INSUFFICIENT_FUNDS,
  * RATE_LIMITED, SERVICE_UNAVAILABLE; RpcFault
  */
-export async function authorizeNonce(services: Needs, said: NonceAuthorization): Promise<RequestId> {
-  const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = said;
+export async function authorizeNonce(services: Needs, authorization: NonceAuthorization): Promise<RequestId> {
+  const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = authorization;
   const connected = services.chains.rail(walletChainId);
   const exchange = connected?.chain;
   if (exchange?.family !== "hyperliquid-vm")
@@ -51,7 +47,7 @@ export async function authorizeNonce(services: Needs, said: NonceAuthorization):
   if (terms === undefined || terms.origin.chainId !== walletChainId)
     throw refused("id", "id does not belong to a quote with a transfer on this chain");
   if (terms.user !== wallet) throw refused("wallet", "wallet is not the user of the quote with this id");
-  // The hub would keep what is deposited for a depositor of whom the quote knows nothing.
+  // The hub would credit the deposit to a depositor that the quote does not know.
   if (depositor !== wallet) throw refused("depositor", "depositor must equal wallet");
   if (terms.walletNonce === undefined || BigInt(terms.walletNonce) !== nonce)
     throw refused("nonce", "nonce must be the nonce that the quote with this id specifies");

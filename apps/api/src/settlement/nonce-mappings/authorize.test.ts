@@ -26,19 +26,19 @@ async function post(sent: unknown, overrides: Overrides = {}, query = `signature
 }
 
 async function handedOn(sent: unknown, query?: string): Promise<NonceAuthorization | undefined> {
-  let said: NonceAuthorization | undefined;
+  let authorization: NonceAuthorization | undefined;
   const authorizeNonce: Overrides["authorizeNonce"] = async (one) => {
-    said = one;
+    authorization = one;
     return KNOWN_REQUEST_ID;
   };
   const answer = await post(sent, { authorizeNonce }, query);
   if (answer.statusCode === 200)
     expect(answer.json()).toEqual({ message: "Authorization accepted", requestId: KNOWN_REQUEST_ID });
-  return said;
+  return authorization;
 }
 
-test("what a wallet signed is handed on in one spelling, without a key, and answered with its request", async () => {
-  const said = {
+test("passes on the signed mapping in one format, without a key, and answers with its request", async () => {
+  const authorization = {
     walletChainId: 1337,
     wallet: `0x${"ab".repeat(20)}`,
     depositor: `0x${"ab".repeat(20)}`,
@@ -47,10 +47,10 @@ test("what a wallet signed is handed on in one spelling, without a key, and answ
     signatureChainId: 42161,
     signature,
   };
-  expect(await handedOn(body)).toEqual(said);
+  expect(await handedOn(body)).toEqual(authorization);
   const upper = `signature=${signature.toUpperCase().replace("0X", "0x")}`;
   const asText = { ...body, nonce: "1763000000123", signatureChainId: "42161", referrer: "app" };
-  expect(await handedOn(asText, upper)).toEqual(said);
+  expect(await handedOn(asText, upper)).toEqual(authorization);
   const { signatureChainId: _, ...without } = body;
   expect((await handedOn(without))?.signatureChainId).toBe(1);
 });
@@ -68,14 +68,14 @@ test.each<[string, unknown, string]>([
   ["no chain of the signature", { ...body, signatureChainId: 0 }, "signatureChainId"],
   ["a broken chain of the signature", { ...body, signatureChainId: "1.5" }, "signatureChainId"],
   ["a list", [], "body"],
-])("%s is 400", async (_what, sent, field) => {
+])("answers %s with 400", async (_what, sent, field) => {
   const answer = await post(sent);
   expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });
   expect(answer.json().message).toContain(field);
 });
 
 test.each(["", "signature=0x", `signature=${signature}00`, `signature=${signature}&signature=${signature}`])(
-  "the query %j is 400",
+  "answers the query %j with 400",
   async (query) => {
     const answer = await post(body, {}, query);
     expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });
@@ -87,7 +87,7 @@ test.each<[ErrorCode, number]>([
   ["INVALID_REQUEST", 400],
   ["UNSUPPORTED_CHAIN", 400],
   ["NONCE_TAKEN", 409],
-])("%s is told with %d, in words for the caller", async (code, status) => {
+])("reports %s with %d and a message for the client", async (code, status) => {
   const answer = await post(body, {
     authorizeNonce: async () => {
       throw new ServiceError(code, "wallet is not the user of the quote with this id", { field: "wallet" });

@@ -4,7 +4,7 @@ import type { SignedNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import { entryFor } from "./ask-for-entry.ts";
 import { settleMapping } from "./settle-mapping.ts";
 
-/** Looked at in one round. */
+/** Mappings per round. */
 const AT_ONCE = 200;
 
 /** Another process carries one of them. */
@@ -13,12 +13,12 @@ class MappingsTaken extends Error {
 }
 
 /**
- * One round towards the hub's mapping: what is there for good is written down, what a transaction did not
- * bring there is signed anew, and what waits is put into the next transaction. Only the plan of a transaction
- * is made here, in one commit with what it carries: settlement's own rounds sign it, send it, and raise its
- * fees, so a crash at any point loses nothing and gives no nonce of the hub twice. What is there is read from
- * the hub and never believed of a receipt; set twice it is set once.
- * @throws RpcFault: the next round goes on
+ * One round: marks mappings that the hub has for good, has the oracles sign again what a transaction failed
+ * to set, and plans the next transaction.
+ * It only stores the plan, in one commit with what it carries; settlement's rounds sign, broadcast and
+ * fee-bump it, so a crash loses nothing and reuses no nonce. State is read from the hub, never from a
+ * receipt; setting an entry twice has no effect.
+ * @throws RpcFault: the next round continues
  */
 export async function carryMappings(services: MappingServices): Promise<void> {
   await concludeCarried(services);
@@ -26,12 +26,11 @@ export async function carryMappings(services: MappingServices): Promise<void> {
 }
 
 async function concludeCarried(services: MappingServices): Promise<void> {
-  const { said, clock, uow, events, chainName, settlementPolicy: policy } = services;
-  for (const { record, isOver } of await said.carried(AT_ONCE)) {
+  const { said: nonceMappings, clock, uow, events, chainName, settlementPolicy: policy } = services;
+  for (const { record, isOver } of await nonceMappings.carried(AT_ONCE)) {
     const name = chainName(record.chainId);
     if (name === undefined || (await settleMapping(services, name, record)) || !isOver) continue;
-    // That transaction will not do it any more. Its signatures may have been of signers that do not count
-    // now.
+    // That transaction can no longer set it. Its signers may not be accepted any more.
     const reason = "the hub transaction did not set the nonce mapping";
     const nowMs = clock.nowMs();
     await uow.run((tx) => tx.nonceMappings.release(record.key, reason, nowMs + policy.retryMs, nowMs));
@@ -44,19 +43,28 @@ async function concludeCarried(services: MappingServices): Promise<void> {
 }
 
 async function planNext(services: MappingServices): Promise<void> {
-  const { said, clock, uow, hub, mappings, signer, chainName, settlementPolicy: policy } = services;
+  const {
+    said: nonceMappings,
+    clock,
+    uow,
+    hub,
+    mappings,
+    signer,
+    chainName,
+    settlementPolicy: policy,
+  } = services;
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
-  for (const record of await said.toCarry(clock.nowMs(), policy.batchSize)) {
+  for (const record of await nonceMappings.toCarry(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);
     if (name === undefined) {
-      // Not to be looked at in every round, in place of others.
+      // Check it again later, so that it does not crowd out others in every round.
       const nowMs = clock.nowMs();
       const nextTryMs = nowMs + policy.rejectedRetryMs;
       const reason = "the chain is no longer configured";
       await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nextTryMs, nowMs));
       continue;
     }
-    // Somebody else may have brought it there: then nothing is paid for it.
+    // If another party already set it, do not pay for it again.
     if (!(await settleMapping(services, name, record))) waiting.push({ record, name });
   }
   if (waiting.length === 0) return;
@@ -67,7 +75,7 @@ async function planNext(services: MappingServices): Promise<void> {
       threshold,
     );
   let carried = waiting;
-  // Entries are all of one size: each alone fits any block.
+  // All entries have the same size, and each fits a block alone.
   while (carried.length > 1 && publish(carried).gasLimit > limit)
     carried = carried.slice(0, Math.ceil(carried.length / 2));
   const { gasLimit, ...call } = publish(carried);

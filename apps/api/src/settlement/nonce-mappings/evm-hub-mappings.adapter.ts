@@ -5,14 +5,14 @@ import { encodeFunctionData } from "viem";
 import type { HubMappings } from "./hub-mappings.port.ts";
 
 /**
- * What setting takes at most, in units of gas; what is not used is not paid for. Too little would leave
- * entries unset.
+ * Upper bounds of the gas for setting entries; unused gas is not charged. Too little would leave entries
+ * unset.
  */
 const GAS = { transaction: 60_000n, entry: 160_000n, signature: 15_000n, byte: 40n };
 
 /**
- * The hub's mapping behind its RPC endpoint, on a connection of its own.
- * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain.
+ * The hub's nonce mappings through an RPC connection of their own.
+ * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain
  */
 export function connectHubMappings(hub: AttestationHub, contract: Address): HubMappings {
   const raw = createRpcTransport({ url: hub.rpcUrl, connections: 2 });

@@ -1,9 +1,9 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import type { HubCall } from "../hub.port.ts";
 
-/** The hub's mapping. @throws RpcFault */
+/** The hub's nonce mappings. @throws RpcFault */
 export interface HubMappings {
-  /** Name of the contract's domain, with {@link chainId}. */
+  /** Verifying contract of the EIP-712 domain, with {@link chainId}. */
   readonly contract: Address;
   readonly chainId: number;
   /** At a final block. */
@@ -11,7 +11,7 @@ export interface HubMappings {
     user: Address,
     id: Hex32,
   ): Promise<{ readonly data: Hex; readonly setAt: bigint; readonly asOf: bigint }>;
-  /** The call that sets entries, and gas that suffices. */
+  /** The call that sets entries, with enough gas. */
   publish(entries: readonly PublishedEntry[], threshold: number): HubCall;
   close(): Promise<void>;
 }

@@ -4,20 +4,19 @@ import type { Clock } from "../../db/clock.port.ts";
 import type { HubMappings } from "./hub-mappings.port.ts";
 import type { MappedNonce, NonceMappingReads, NonceMappingStore } from "../../chains/nonce-mappings.port.ts";
 
-/** Where it is looked up. */
+/** Sources of nonce mappings. */
 export interface NonceSources {
   readonly clock: Clock;
   readonly stored: Pick<NonceMappingStore, "find">;
-  /** Undefined: this instance knows no hub, and what it was told counts at once. */
+  /** Without it, this instance has no hub, and stored mappings count at once. */
   readonly hub: Pick<HubMappings, "entry"> | undefined;
   /** Undefined for a chain whose transfers carry ids. */
   readonly chainName: (chainId: number) => string | undefined;
 }
 
 /**
- * What wallets have said about their nonces. The hub is asked also about nonces of which nothing was said
- * here: what it says binds the oracles, whoever brought it there, and money that it gives to an order must
- * not be given back as nobody's.
+ * Looks up nonce mappings. Asks the hub even about nonces without a stored mapping: its entries bind the
+ * oracles, no matter who set them, and a deposit that belongs to an order must not be returned as unknown.
  */
 export function knownNonces({ clock, stored, hub, chainName }: NonceSources): NonceMappingReads {
   const read: NonceMappingReads["read"] = async (chainId, wallet, nonce) => {
@@ -32,7 +31,7 @@ export function knownNonces({ clock, stored, hub, chainName }: NonceSources): No
         },
         asOf: nowSeconds,
       };
-    // For good: nothing about it can change on the hub any more.
+    // Permanent: hub entries cannot change.
     if (record?.mapped !== undefined) return { mapped: record.mapped, asOf: record.mapped.setAt };
     const name = chainName(chainId);
     if (name === undefined) return { mapped: undefined, asOf: nowSeconds };
@@ -42,7 +41,7 @@ export function knownNonces({ clock, stored, hub, chainName }: NonceSources): No
   return { read, of: async (...nonce) => (await read(...nonce)).mapped };
 }
 
-/** What the hub has of a nonce at its final block. @throws RpcFault */
+/** The hub's entry of a nonce at its final block. @throws RpcFault */
 export async function entryOf(
   hub: Pick<HubMappings, "entry">,
   chainName: string,
@@ -50,15 +49,15 @@ export async function entryOf(
   nonce: bigint,
 ): Promise<{
   readonly mapped: MappedNonce | undefined;
-  /** Something is there, even if it says nothing that means anything. */
+  /** An entry exists, even if its value is meaningless. */
   readonly isSet: boolean;
   readonly asOf: bigint;
 }> {
   const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
   const { data, setAt, asOf } = await hub.entry(user, nonceMappingId(nonce));
-  const said = readNonceMappingData(data);
+  const mapping = readNonceMappingData(data);
   return {
-    mapped: said && { id: said.id, depositor: said.depositor ?? wallet, setAt },
+    mapped: mapping && { id: mapping.id, depositor: mapping.depositor ?? wallet, setAt },
     isSet: setAt > 0n,
     asOf,
   };

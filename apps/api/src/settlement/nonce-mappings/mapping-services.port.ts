@@ -2,13 +2,13 @@ import type { HubMappings } from "./hub-mappings.port.ts";
 import type { NonceMappingStore } from "../../chains/nonce-mappings.port.ts";
 import type { SettlementServices } from "../settlement-services.port.ts";
 
-/** What bringing wallets' words to the hub stands on: what settlement has, and the hub's mapping. */
+/** Dependencies of publishing nonce mappings: settlement's, and the hub's mapping contract. */
 export interface MappingServices extends Pick<
   SettlementServices,
   "clock" | "events" | "signer" | "uow" | "hub" | "oracles" | "settlementPolicy"
 > {
   readonly mappings: HubMappings;
   readonly said: NonceMappingStore;
-  /** Name by which oracles know a chain; undefined for one that this instance does not have any more. */
+  /** The oracles' name of a chain. Undefined for a chain that is no longer configured. */
   readonly chainName: (chainId: number) => string | undefined;
 }

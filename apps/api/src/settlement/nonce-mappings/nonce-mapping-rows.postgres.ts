@@ -182,7 +182,7 @@ const release = defineQuery("nonce_mapping_release", (db, p: Params<Again>) =>
     .where(and(eq(mappings.key, p.key), text`${mappings.state} = 'signed'`)),
 );
 
-/** What wallets signed about their nonces, on a Postgres pool. */
+/** Nonce mappings on a Postgres pool. */
 export function nonceMappingStore(sql: Sql): NonceMappingStore {
   return {
     async find(chainId, wallet, nonce) {

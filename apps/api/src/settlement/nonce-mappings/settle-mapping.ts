@@ -3,9 +3,9 @@ import type { NonceMappingRecord } from "../../chains/nonce-mappings.port.ts";
 import { entryOf } from "./known-nonces.ts";
 
 /**
- * Writes down what the hub has of a nonce for good, whoever brought it there: what we were told, or something
- * else that the wallet signed too.
- * @returns false when it has nothing yet
+ * Stores the hub's final entry of a nonce, no matter who set it: our mapping, or a different one that the wallet
+ * also signed.
+ * @returns false if the hub has no entry yet
  * @throws RpcFault
  */
 export async function settleMapping(

@@ -5,14 +5,14 @@ import { askForEntry } from "./ask-for-entry.ts";
 import { settleMapping } from "./settle-mapping.ts";
 
 /**
- * One round: has the oracles sign what wallets said, all whose time has come, some at once. What the hub has
- * already is not asked for. May run at any time, in any number of processes: a signature is one of the same
- * entry whoever asks for it. One mapping's fault stops no other.
+ * One round: has the oracles sign all nonce mappings that are due, several at once, except those that the hub
+ * already has. Safe to run at any time in any number of processes: every signature is of the same entry. An
+ * error for one mapping does not stop the others.
  */
 export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
-  const { said, clock, settlementPolicy: policy, uow } = services;
+  const { said: nonceMappings, clock, settlementPolicy: policy, uow } = services;
   while (!signal.aborted) {
-    const due = await said.toSign(clock.nowMs(), policy.concurrency);
+    const due = await nonceMappings.toSign(clock.nowMs(), policy.concurrency);
     if (due.length === 0) return;
     await Promise.all(
       due.map((record) =>
@@ -46,7 +46,7 @@ async function sign(
   let wait: { readonly reason: string; readonly afterMs: number | undefined } | undefined;
   let no: string | undefined;
   for (let at = 0; at < oracles.length && !signal.aborted; at++) {
-    // Another one is first each time: one that is down must not cost its timeout at every try.
+    // Rotate the first oracle: one that is down must not cost its timeout at every try.
     const oracle = oracles[(at + record.tries) % oracles.length];
     if (oracle === undefined) break;
     const finding = await askForEntry(oracle, mappings, signers, name, record, signal);

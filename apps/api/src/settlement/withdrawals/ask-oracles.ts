@@ -2,7 +2,7 @@ import type { AnswerForm } from "../oracles.port.ts";
 import type { SettlementServices } from "../settlement-services.port.ts";
 import type { Verdict } from "../signed-execution.ts";
 
-/** A step that cannot be done now, and may be later. */
+/** A step that is not possible now, but may be later. */
 export interface Waiting {
   readonly kind: "waits";
   readonly reason: string;
@@ -10,17 +10,14 @@ export interface Waiting {
 
 const WITH_PEERS = { requestPeerSignatures: true, requireThreshold: true } as const;
 
-/**
- * What came of asking: each oracle that was asked said no for good; or the time was up before one said
- * anything.
- */
+/** The result of asking the oracles: an answer, a refusal by all of them, or a timeout. */
 export type Asked<T> =
   | { readonly kind: "true"; readonly value: T }
   | Waiting
   | { readonly kind: "rejected"; readonly reason: string }
   | { readonly kind: "timeUp" };
 
-/** Asks one oracle after the other until one gives what holds; what they said instead, when none does. */
+/** Asks one oracle after another until one gives a valid answer; otherwise returns their answers. */
 export async function askOracles<Answer, T>(
   { oracles }: Pick<SettlementServices, "oracles">,
   path: string,
@@ -33,15 +30,17 @@ export async function askOracles<Answer, T>(
   let rejections = 0;
   for (const oracle of oracles) {
     if (signal.aborted) break;
-    const said = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
-    // We hung up: that is no answer, and would hide the last one.
-    if (signal.aborted && said.kind === "away") break;
-    if (said.kind !== "answer") {
-      if (said.kind === "refused" && said.code === "rejected") rejections++;
-      reasons.push(`${oracle.name}: ${said.kind === "away" ? said.reason : `${said.code}: ${said.message}`}`);
+    const response = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
+    // We aborted the request: keep the last real answer.
+    if (signal.aborted && response.kind === "away") break;
+    if (response.kind !== "answer") {
+      if (response.kind === "refused" && response.code === "rejected") rejections++;
+      reasons.push(
+        `${oracle.name}: ${response.kind === "away" ? response.reason : `${response.code}: ${response.message}`}`,
+      );
       continue;
     }
-    const answer = schema.safeParse(said.json);
+    const answer = schema.safeParse(response.json);
     const verdict = answer.success
       ? judged(answer.data)
       : ({ kind: "lie", reason: "the response does not match the schema of the route" } as const);

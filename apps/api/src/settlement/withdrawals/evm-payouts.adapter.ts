@@ -10,8 +10,8 @@ import { orAway } from "./node-unavailable.adapter.ts";
 import { sendCall } from "./send-call.adapter.ts";
 
 /**
- * The allocator's account on the hub and on one chain. Its key is used by nothing else, so its nonces are
- * what the nodes say.
+ * The allocator's account on the hub and on one chain. Nothing else uses its key, so the nodes' nonces are
+ * authoritative.
  */
 export function connectPayouts(
   hub: HubChain,

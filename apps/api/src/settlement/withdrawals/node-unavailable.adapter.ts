@@ -9,9 +9,9 @@ import type { HubChain } from "../hub.port.ts";
 import { NodeUnavailable } from "./withdrawals.port.ts";
 
 /**
- * Says whose node failed, in our words: what the library makes of it names its version and the call's bytes,
- * and tells an operator nothing.
- * @throws NodeUnavailable; all else as it came
+ * Names the node that failed. The library's own message holds its version and the call's bytes, which do not
+ * help an operator.
+ * @throws NodeUnavailable; other errors unchanged
  */
 export async function orAway<T>(node: string, act: () => Promise<T>): Promise<T> {
   try {
@@ -21,7 +21,7 @@ export async function orAway<T>(node: string, act: () => Promise<T>): Promise<T>
   }
 }
 
-/** The hub, whose faults are told as those of its node. */
+/** Wraps a hub so that its RPC errors name its node. */
 export function withNodeErrors(hub: HubChain): HubChain {
   const { name } = hub.hub;
   return {
@@ -39,13 +39,13 @@ export function withNodeErrors(hub: HubChain): HubChain {
 
 function awayIn(node: string, error: unknown): Error | undefined {
   const fault = causeOf(error, (cause) => cause instanceof RpcFault);
-  // Another chain than the configured one: no waiting helps.
+  // Another chain than the configured one: a retry does not help.
   if (fault instanceof RpcFault)
     return fault.retryable ? new NodeUnavailable(node, `${fault.method}: ${fault.reason}`) : fault;
   if (!(error instanceof BaseError)) return undefined;
   const late = causeOf(error, (cause) => cause instanceof WaitForTransactionReceiptTimeoutError);
   if (late !== undefined) return new NodeUnavailable(node, "the transaction that was sent is not mined yet");
-  // A contract that says no says it again: that is no fault of the node.
+  // A revert would repeat: it is not an error of the node.
   const reverted = causeOf(error, (cause) => cause instanceof ContractFunctionRevertedError);
   if (reverted instanceof BaseError) return new Error(`${node}: ${reverted.shortMessage}`);
   const refused = causeOf(error, (cause) => cause instanceof RpcRequestError);

@@ -6,23 +6,23 @@ import { BaseError, ContractFunctionRevertedError, RawContractError, decodeError
 import type { Abi } from "viem";
 import { PayoutReverted } from "./withdrawals.port.ts";
 
-/** How long a receipt is waited for. Whoever gives up comes again, and looks first whether it happened. */
+/** How long to wait for a receipt. The next run first checks whether the call happened. */
 const RECEIPT_WITHIN_MS = 180_000;
 const POLL_MS = 500;
 
-/** One call by an account whose nonces nobody else gives away. */
+/** One call by an account whose nonces nothing else uses. */
 export interface AccountCall {
-  /** For errors. */
+  /** For error messages. */
   readonly what: string;
   readonly to: Address;
   readonly data: Hex;
-  /** Tells errors of the contract by name. */
+  /** Names the contract's errors. */
   readonly abi: Abi;
 }
 
 /**
- * Sends a call and waits until it is mined. Not remembered before it is sent: for calls that a contract
- * carries out once however often they are sent.
+ * Sends a call and waits until it is mined. Stores nothing first: only for calls that a contract runs once
+ * however often they are sent.
  * @throws PayoutReverted when it would revert, or did
  */
 export async function sendCall(
@@ -76,7 +76,7 @@ function nameOf(data: Hex, abi: Abi): string {
   try {
     return decodeErrorResult({ abi, data }).errorName;
   } catch {
-    // An error of a contract behind the contract.
+    // An error of a contract behind the called one.
     return data.slice(0, 74);
   }
 }

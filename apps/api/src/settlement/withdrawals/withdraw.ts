@@ -46,13 +46,13 @@ import type { Asked, Waiting } from "./ask-oracles.ts";
 export interface WithdrawalServices extends SettlementServices {
   readonly withdrawals: WithdrawalStore;
   readonly payouts: Payouts;
-  /** Chain that orders name as the solver's home: his balance on the hub is that of his address there. */
+  /** The chain that orders name as the solver's home: its hub balance belongs to its address there. */
   readonly solverChainName: string;
-  /** For so long after it was made the payload can be executed, seconds. */
+  /** How long a payload can be executed after its creation, seconds. */
   readonly payloadLifetimeSeconds: number;
 }
 
-/** Tells of a step that is done. */
+/** Reports a completed step. */
 export type Told = (step: string, facts: Readonly<Record<string, string | bigint | undefined>>) => void;
 
 export type Progress = { readonly kind: "done"; readonly outcome: WithdrawalOutcome } | Waiting;
@@ -68,7 +68,7 @@ interface Case {
   readonly tell: Told;
 }
 
-/** The order cannot be carried out, now or later. */
+/** The withdrawal is not possible, now or later. */
 export class WithdrawalRefused extends Error {
   constructor(reason: string) {
     super(reason);
@@ -77,12 +77,11 @@ export class WithdrawalRefused extends Error {
 }
 
 /**
- * Moves a withdrawal of the solver's balance on the hub as far as it goes now: initiated and moved to its own
- * address on the hub; its one payload made, recorded on the hub, then signed and carried out by the
- * depository; burned, or given back when the payload expired unexecuted. Called again with the same order it
- * goes on where it stands: what was done is read from the chains. One payload is made for an order, committed
- * before it is recorded, recorded beyond reorgs before it is signed. A node or an oracle that cannot be asked
- * makes it wait.
+ * Moves a withdrawal of the solver's hub balance as far as possible: initiate it to its own hub address;
+ * create, record and sign its one payload; execute it at the depository; burn, or return the balance if the
+ * payload expired. Repeating it with the same order resumes from the state of the chains.
+ * An order gets one payload, stored before it is recorded and recorded beyond reorgs before it is signed. An
+ * unavailable node or oracle makes it wait.
  * @throws WithdrawalRefused
  */
 export async function withdraw(
@@ -117,7 +116,7 @@ async function proceed(
   refuseAnother(await services.withdrawals.find(order.nonce), it);
   if (!(await isBegun(services, it))) await refuseVain(services, it);
   const record = await services.withdrawals.open(address, order, services.clock.nowMs());
-  // Somebody may have taken the nonce since.
+  // Another withdrawal may have taken the nonce since.
   refuseAnother(record, it);
   tell("ordered", { withdrawalAddress: address, nonce: order.nonce, amount: order.amount });
   if (record.outcome !== undefined) return { kind: "done", outcome: record.outcome };
@@ -133,10 +132,7 @@ async function proceed(
   return await conclude(services, it, payload, evmCallRequestId(request));
 }
 
-/**
- * A nonce stands for one withdrawal: run again with another recipient, currency or amount it would be a
- * second one.
- */
+/** A nonce identifies one withdrawal: another recipient, currency or amount would be a second one. */
 function refuseAnother(known: WithdrawalRecord | undefined, { address, order }: Case): void {
   if (known === undefined || (known.address === address && known.amount === order.amount)) return;
   throw new WithdrawalRefused(
@@ -144,7 +140,7 @@ function refuseAnother(known: WithdrawalRecord | undefined, { address, order }: 
   );
 }
 
-/** Whether the amount has left the solver's account on the hub, or a quorum has signed that it may. */
+/** Whether the amount has left the solver's hub account, or a quorum has signed that it may. */
 async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promise<boolean> {
   const key = keyOfInitiation(hub.hub.name, it);
   const known = await settlement.execution(key);
@@ -153,8 +149,8 @@ async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promi
 }
 
 /**
- * Before anything is stored or moved: money whose payload nobody could sign would be stuck between the
- * solver's account and the recipient.
+ * Checked before anything is stored or moved: an amount whose payload cannot be signed would be stuck between
+ * the solver's account and the recipient.
  */
 async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promise<void> {
   const { account, mayRecord, depositoryAllocator } = await payouts.standing();
@@ -176,9 +172,7 @@ async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promi
 const keyOfInitiation = (hubName: string, { tokenId, address }: Case): Hex32 =>
   initiationKey(hubName, tokenId, address);
 
-/**
- * The contracts do it once: what reverts may have been done by the transaction of a run that was cut short.
- */
+/** The contracts act once: a revert may mean that an interrupted earlier run already did it. */
 async function orDoneBefore(
   act: () => Promise<TxHash>,
   isDone: () => Promise<boolean>,
@@ -191,7 +185,7 @@ async function orDoneBefore(
   }
 }
 
-/** The amount goes from the solver's account on the hub to the address of the withdrawal. */
+/** Moves the amount from the solver's hub account to the address of the withdrawal. */
 async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting | undefined> {
   const { hub, signer } = services;
   const key = keyOfInitiation(hub.hub.name, it);
@@ -227,7 +221,7 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
         oracleContract: hub.hub.oracleAddress,
       }),
     );
-    return told(
+    return attestedOrWaiting(
       await askOracles(
         services,
         "/attestations/withdrawal-initiation/v1",
@@ -240,10 +234,7 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
   });
 }
 
-/**
- * The payload of the order: the one that is remembered, else a new one, which is remembered before anybody
- * hears of it.
- */
+/** The order's stored payload, or else a new one, stored before it is used. */
 async function payloadOf(
   { withdrawals, payouts, payloadLifetimeSeconds, clock }: WithdrawalServices,
   { order, address, tell }: Case,
@@ -270,8 +261,8 @@ async function payloadOf(
 }
 
 /**
- * The hub must know, beyond reorgs, which payload it is before that is signed: else an expiry could be
- * attested beside a payload that still pays.
+ * The hub must have recorded the payload beyond reorgs before it is signed: otherwise an expiry could be
+ * attested while the payload can still pay.
  */
 async function recordPayload(
   services: WithdrawalServices,
@@ -312,7 +303,7 @@ async function recordPayload(
   return final ? undefined : { kind: "waits", reason: `the record is not final on ${hub.hub.name}` };
 }
 
-/** The quorum's word that the address holds the amount: signatures as the multisig reads them. */
+/** The quorum's attestation that the address holds the amount, as the multisig reads signatures. */
 async function confirm(
   services: WithdrawalServices,
   it: Case,
@@ -344,14 +335,14 @@ async function confirm(
     },
     it.signal,
   );
-  return told(asked);
+  return attestedOrWaiting(asked);
 }
 
-/** The depository pays, unless it has, or never will. */
+/** Has the depository pay, unless it has, or no longer can. */
 async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCallRequest): Promise<void> {
   const id = evmCallRequestId(request);
   if (await payouts.executed(id)) return;
-  // The contract refuses from the next second on; a transaction sent now would come too late.
+  // The contract refuses from the next second on; a transaction sent now would be too late.
   if ((await payouts.chainTime()) >= request.expiration) {
     it.tell("expired before it was executed", { withdrawalId: id });
     return;
@@ -364,7 +355,7 @@ async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCal
   it.tell("executed by the depository", { withdrawalId: id, txHash });
 }
 
-/** What was paid out is burned on the hub; what never can be goes back to the solver's account there. */
+/** Burns what was paid out on the hub; returns what can no longer be paid to the solver's account. */
 async function conclude(
   services: WithdrawalServices,
   it: Case,
@@ -447,7 +438,7 @@ function concluding({ address, ownerAlias, tokenId, order }: Case, outcome: With
     : encodeHubAction({ kind: "transfer", from: address, to: ownerAlias, tokenId, amount });
 }
 
-/** Sees to it that an execution is carried out on the hub beyond reorgs; undefined when it is. */
+/** Ensures that an execution is final on the hub; returns what it still waits for. */
 async function carriedOut(
   services: WithdrawalServices,
   it: Case,
@@ -466,7 +457,7 @@ async function carriedOut(
       it.tell(`${step}: signed by ${it.judge.threshold} oracles`, { idempotencyKey: key });
     }
     const done = await until(services, it.signal, async () => {
-      // The worker does the same; whoever comes first carries it.
+      // The worker does the same; whichever is first carries it.
       await submitExecutions(services);
       return await isDone();
     });
@@ -479,7 +470,7 @@ async function carriedOut(
   return undefined;
 }
 
-/** False when the time was up first. */
+/** False if the time ran out first. */
 async function until(
   { settlementPolicy }: WithdrawalServices,
   signal: AbortSignal,
@@ -492,7 +483,10 @@ async function until(
   }
 }
 
-/** Asks until it holds, the oracles say no for good, or the time is up: then what they said last. */
+/**
+ * Retries until the answer is valid, the oracles refuse for good, or the time runs out; then returns the last
+ * answer.
+ */
 async function untilTrue<T>(
   services: WithdrawalServices,
   signal: AbortSignal,
@@ -504,11 +498,11 @@ async function untilTrue<T>(
     if (asked.kind !== "timeUp") last = asked;
     return asked.kind === "true" || asked.kind === "rejected";
   });
-  return told(last);
+  return attestedOrWaiting(last);
 }
 
-/** @throws WithdrawalRefused when the oracles say no for good */
-function told<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
+/** @throws WithdrawalRefused if the oracles refuse for good */
+function attestedOrWaiting<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
   if (asked.kind === "rejected")
     throw new WithdrawalRefused(`the oracles reject the withdrawal: ${asked.reason}`);
   if (asked.kind === "timeUp")
@@ -516,7 +510,7 @@ function told<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } 
   return asked;
 }
 
-/** The order as the oracle's bodies name it. */
+/** The order in the oracle's format. */
 function wordsOf({ hub, signer, solverChainName }: WithdrawalServices, order: WithdrawalOrder) {
   return {
     settlementChainId: hub.hub.name,
@@ -530,7 +524,7 @@ function wordsOf({ hub, signer, solverChainName }: WithdrawalServices, order: Wi
   };
 }
 
-/** The hub's number of an EVM chain is the chain's own. */
+/** The hub uses an EVM chain's own id. */
 function hubChainIdOf({ chains }: WithdrawalServices, name: string): number {
   const found = chains.all.find(({ chain }) => chain.name === name);
   if (found === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);

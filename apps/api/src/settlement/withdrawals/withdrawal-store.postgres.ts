@@ -65,7 +65,6 @@ const close = defineQuery(
       .where(and(eq(withdrawals.withdrawalAddress, p.address), isNull(withdrawals.outcome))),
 );
 
-/** Withdrawals on Postgres. */
 export function withdrawalStore(sql: Sql): WithdrawalStore {
   const find = async (nonce: Hex32): Promise<WithdrawalRecord | undefined> => {
     const [row] = await byNonce(sql, { nonce });

@@ -4,14 +4,14 @@ import type { SubmitWithdrawRequest } from "@causeway/attest";
 export type WithdrawalOutcome = "executed" | "expired";
 
 /**
- * What is withdrawn to whom. With its nonce it has an address on the hub, which holds the money meanwhile.
+ * What is withdrawn to whom. Together with its nonce it has a hub address, which holds the amount meanwhile.
  */
 export interface WithdrawalOrder {
   readonly chainName: string;
   readonly depository: Address;
-  /** Zero address = native. */
+  /** Zero address = native token. */
   readonly currency: Address;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
   readonly recipient: Address;
   readonly nonce: Hex32;
@@ -19,44 +19,40 @@ export interface WithdrawalOrder {
 
 export interface WithdrawalRecord extends WithdrawalOrder {
   readonly address: Address;
-  /** The one payload that may be signed; undefined before it was made. */
+  /** The one payload that may be signed. Undefined before it is created. */
   readonly payload: Hex | undefined;
   readonly outcome: WithdrawalOutcome | undefined;
 }
 
-/** What is remembered of withdrawals. Each method is one commit. */
+/** Stored withdrawals. Each method is one commit. */
 export interface WithdrawalStore {
-  /** What is remembered of this nonce. */
   find(nonce: Hex32): Promise<WithdrawalRecord | undefined>;
-  /**
-   * Remembers the order, or gives what is remembered of its nonce: perhaps another order, of another address.
-   */
+  /** Stores the order, or returns the record of its nonce: perhaps another order, with another address. */
   open(address: Address, order: WithdrawalOrder, atMs: number): Promise<WithdrawalRecord>;
-  /** Sets the payload when there is none; gives the one that counts. */
+  /** Stores the payload unless there is one; returns the stored one. */
   choosePayload(address: Address, payload: Hex, atMs: number): Promise<Hex>;
   close(address: Address, outcome: WithdrawalOutcome, atMs: number): Promise<void>;
 }
 
-/** Whether the contracts take what the account of the allocator does. */
+/** Whether the contracts accept the allocator's account. */
 export interface AllocatorStanding {
   /** The account. */
   readonly account: Address;
   /** It may record payloads in the hub's Allocator. */
   readonly mayRecord: boolean;
-  /** Whose signatures the depository accepts. */
+  /** The signer that the depository accepts. */
   readonly depositoryAllocator: Address;
 }
 
 /**
- * What the allocator's account does on the hub and on the chain that pays.
- *
+ * Actions of the allocator's account on the hub and on the paying chain.
  * @throws NodeUnavailable, RpcFault
  */
 export interface Payouts {
-  /** In the newest blocks. */
+  /** At the newest blocks. */
   standing(): Promise<AllocatorStanding>;
   /**
-   * The payload that the hub's Allocator has recorded for the address, beyond reorgs or in the newest block.
+   * The payload that the hub's Allocator recorded for the address, at the newest or the newest final block.
    */
   recorded(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
   /** Records the payload on the hub and waits until that is mined. @throws PayoutReverted */
@@ -68,15 +64,15 @@ export interface Payouts {
   ): Promise<TxHash>;
   /** The allocator's signature of a payload for its depository. */
   sign(request: EvmCallRequest): Promise<Hex>;
-  /** Whether the depository has carried the payload out, in the newest block. */
+  /** Whether the depository has executed the payload, at the newest block. */
   executed(withdrawalId: Hex32): Promise<boolean>;
   /** Unix seconds of the chain's newest block. */
   chainTime(): Promise<bigint>;
-  /** Has the depository carry the payload out and waits until that is mined. @throws PayoutReverted */
+  /** Has the depository execute the payload and waits until that is mined. @throws PayoutReverted */
   execute(request: EvmCallRequest, signature: Hex): Promise<TxHash>;
 }
 
-/** The chain says that the call would revert, or it did. */
+/** The call would revert according to the chain, or did. */
 export class PayoutReverted extends Error {
   constructor(what: string, reason: string) {
     super(`${what} reverts: ${reason}`);
@@ -85,8 +81,8 @@ export class PayoutReverted extends Error {
 }
 
 /**
- * A node gave no usable answer: nothing is known, and running it again may help. Holds no text of a library
- * and no URL.
+ * A node gave no usable answer: nothing is known, and a retry may help. Holds no text of a library and no
+ * URL.
  */
 export class NodeUnavailable extends Error {
   constructor(node: string, reason: string) {

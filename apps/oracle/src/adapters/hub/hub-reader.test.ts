@@ -25,12 +25,12 @@ const hub: AttestationHub = {
 
 interface ANode {
   readonly height: bigint;
-  /** Which branch a block of this height is on. */
+  /** The branch that the block of this height is on. */
   readonly forkAt: (number: bigint) => bigint;
   readonly answers: Readonly<Record<string, Hex>>;
 }
 
-/** Blocks two seconds apart, the third from the end tagged final. */
+/** Blocks two seconds apart, with the third from the end tagged final. */
 function answerOf(node: ANode, { method, params: [first, second] }: AskedCall): unknown {
   if (method === "eth_getBlockByNumber") {
     const tags: Readonly<Record<string, bigint>> = { latest: node.height, finalized: node.height - 3n };
@@ -51,12 +51,12 @@ function answerOf(node: ANode, { method, params: [first, second] }: AskedCall): 
   return node.answers[(first as { to: string }).to] ?? word(0n);
 }
 
-/** Ten blocks, the seventh tagged final. Answers of calls come by contract. */
+/** A node with ten blocks, the seventh tagged final, that answers calls by contract. */
 function aNode(answers: Readonly<Record<string, Hex>>) {
   const asked: { readonly to: unknown; readonly at: unknown; readonly requireCanonical: unknown }[] = [];
   const state = { fork: 0n, onCall: () => {} };
   const answer = (call: AskedCall): unknown => {
-    const said = answerOf({ height: 10n, forkAt: () => state.fork, answers }, call);
+    const response = answerOf({ height: 10n, forkAt: () => state.fork, answers }, call);
     if (call.method === "eth_call") {
       const [{ to }, { blockHash: at, requireCanonical }] = call.params as [
         { to: unknown },
@@ -65,7 +65,7 @@ function aNode(answers: Readonly<Record<string, Hex>>) {
       asked.push({ to, at, requireCanonical });
       state.onCall();
     }
-    return said;
+    return response;
   };
   const transport: RpcTransport = {
     request: async (method, params) => answer({ method, params }),
@@ -81,7 +81,7 @@ const ledger: Readonly<Record<string, Hex>> = {
   [account("e4")]: word(7n),
 };
 
-test("the multisig says at the final block whether it counts an account, and its threshold", async () => {
+test("reads at the final block whether the multisig accepts an account, and its threshold", async () => {
   const multisig = account("e3");
   const [isSigner, threshold] = [toFunctionSelector("isSigner(address)"), toFunctionSelector("threshold()")];
   const node = aNode(ledger);
@@ -103,7 +103,7 @@ test("the multisig says at the final block whether it counts an account, and its
   expect(await reader.newestFinal()).toEqual({ height: 7n, timestamp: 14n });
 });
 
-test("balances and records are read at the final block, by its hash", async () => {
+test("reads balances and records at the final block, by its hash", async () => {
   const node = aNode(ledger);
   const reader = createHubReader(hub, node.transport);
   expect(await reader.balanceOf(account("a1"), 5n)).toBe(50n);
@@ -136,13 +136,13 @@ test.each([
   },
 );
 
-test("a hub that is too young for its policy has no final block: the node's fault", async () => {
+test("a hub too young for its finality policy is an error of the node", async () => {
   const finality = { kind: "depth", blocks: 11n, seconds: 0n } as const;
   const reader = createHubReader({ ...hub, finality }, aNode(ledger).transport);
   await expect(reader.balanceOf(account("a1"), 5n)).rejects.toThrow(RpcFault);
 });
 
-test("a block that is replaced while it is read proves nothing", async () => {
+test("refuses a read whose block is replaced meanwhile", async () => {
   const node = aNode(ledger);
   node.state.onCall = () => {
     node.state.fork += 1n;
@@ -152,11 +152,11 @@ test("a block that is replaced while it is read proves nothing", async () => {
   );
 });
 
-test("two nodes behind one address, one of them on a branch that was left, never say together what only the orphan holds", async () => {
+test("two nodes behind one URL, one on an orphaned branch, never return what only the orphan holds", async () => {
   const accounts = { balance: account("e1"), oracle: account("e2"), registry: account("e4") };
   const ours = { [accounts.oracle]: word(BigInt(accounts.balance)) };
   const good: ANode = { height: 100n, forkAt: () => 0n, answers: ours };
-  // Its own head is too low for its orphaned blocks to be final, and the money is on those alone.
+  // Its head is too low for its orphaned blocks to be final, and only those have the balance.
   const lagging: ANode = { height: 92n, forkAt: (number) => (number >= 85n ? 1n : 0n), answers: ours };
   const finalities = [
     { kind: "depth", blocks: 10n, seconds: 0n },
@@ -173,7 +173,7 @@ test("two nodes behind one address, one of them on a branch that was left, never
       const node = (): ANode => ((routing >> at++) & 1 ? lagging : good);
       const answer = (one: ANode, call: AskedCall): unknown => {
         const { to } = call.params[0] as { to?: string };
-        // A node that knows the orphan and does not mind that it is one.
+        // A node that still answers for the orphaned block.
         if (call.method === "eth_call" && isOrphaned(call.params) && to !== accounts.oracle)
           return word(500n);
         return answerOf(one, call);
@@ -187,18 +187,18 @@ test("two nodes behind one address, one of them on a branch that was left, never
         close: async () => undefined,
       };
       const reader = createHubReader({ ...hub, finality }, transport);
-      const said = await Promise.all([
+      const response = await Promise.all([
         reader.balanceOf(account("a1"), 5n).catch((error: unknown) => error),
         reader.recordedWithdrawal(account("a1")).catch((error: unknown) => error),
       ]);
-      expect([0n, expect.any(RpcFault)]).toContainEqual(said[0]);
-      expect([undefined, expect.any(RpcFault)]).toContainEqual(said[1]);
-      if (said[0] === 0n) answered++;
+      expect([0n, expect.any(RpcFault)]).toContainEqual(response[0]);
+      expect([undefined, expect.any(RpcFault)]).toContainEqual(response[1]);
+      if (response[0] === 0n) answered++;
     }
   expect(answered).toBeGreaterThan(0);
 });
 
-test("only the ledger that the oracle contract writes to is read", async () => {
+test("reads only the ledger that the oracle contract writes to", async () => {
   const node = aNode({ ...ledger, [account("e2")]: word(BigInt(account("e9"))) });
   const reader = createHubReader(hub, node.transport);
   await expect(reader.verify()).rejects.toThrow(WrongHub);
@@ -206,7 +206,7 @@ test("only the ledger that the oracle contract writes to is read", async () => {
 });
 
 test.each(["0x", "0x01", null, 5, `0x${"00".repeat(33)}`])(
-  "the answer %j of a contract is none",
+  "refuses the malformed answer %j of a contract",
   async (answer) => {
     const node = aNode({ ...ledger, [account("e4")]: answer as Hex });
     const transport: RpcTransport = {

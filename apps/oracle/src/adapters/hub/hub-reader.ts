@@ -6,15 +6,15 @@ import { decodeFunctionResult, encodeFunctionData } from "viem";
 import type { HubReader } from "../../ports/hub-reader.ts";
 
 /**
- * Only leads the search for a block that is old enough, where the policy wants seconds: on a slower hub the
- * one that is found is older than it had to be.
+ * First guess in the search for an old enough block when the finality policy is in seconds. On a slower hub
+ * the block found is older than necessary.
  */
 const NOMINAL_BLOCK_SECONDS = 1;
 const NONE: Hex32 = `0x${"00".repeat(32)}`;
 
 /**
- * The hub named by the configuration is not the one that the oracle contract writes to: what is read here
- * would not be what executions change.
+ * The configured hub is not the one that the oracle contract writes to: reads here would not show what
+ * executions change.
  */
 export class WrongHub extends Error {
   override readonly name = "WrongHub";
@@ -25,9 +25,9 @@ export class WrongHub extends Error {
 }
 
 /**
- * Reads the hub's contracts at a final block, pinned by its hash, and believes what it read only while that
- * block is still the final one at its height.
- * @param transport lets no call through to a node of another chain.
+ * Reads the hub's contracts at a final block, pinned by its hash. Refuses a read whose block is no longer the
+ * final one at its height.
+ * @param transport blocks calls to nodes of another chain
  */
 export function createHubReader(
   hub: AttestationHub,
@@ -57,8 +57,8 @@ export function createHubReader(
   }
 
   /**
-   * From the contract that carries executions out, not from the configuration: only its ledger counts. It
-   * never changes.
+   * Read from the contract that runs executions, not from the configuration: only its ledger counts. It never
+   * changes.
    */
   async function ledgerAddress(): Promise<Address> {
     ledger ??= call(hub.oracleAddress, encodeFunctionData({ abi: oracleAbi, functionName: "HUB" })).then(

@@ -17,7 +17,7 @@ const answerOf = (data: Hex, setAt: bigint): Hex =>
   encodeAbiParameters([{ type: "bytes" }, { type: "uint256" }], [data, setAt]);
 const NONE = answerOf("0x", 0n);
 
-/** Ten blocks two seconds apart, the seventh tagged final. */
+/** A node with ten blocks two seconds apart, the seventh tagged final. */
 function aNode(entry: unknown) {
   const state = { fork: 0n, onCall: () => {} };
   const asked: { readonly to: Hex; readonly data: Hex; readonly at: unknown }[] = [];
@@ -45,7 +45,7 @@ function aNode(entry: unknown) {
   return { mappings: createNonceMappings({ finality: { kind: "tag" } }, CONTRACT, transport), asked, state };
 }
 
-test("an entry is read of the wallet's account, under its nonce, at the final block by its hash", async () => {
+test("reads the entry of the wallet's account and nonce at the final block, by its hash", async () => {
   const node = aNode(answerOf(`${id}${"bb".repeat(20)}`, 9n));
   expect(await node.mappings.of("hyper", account("a1"), 77n)).toEqual({
     entry: { id, depositor: account("bb"), setAt: 9n },
@@ -70,7 +70,7 @@ test("an id alone names no depositor", async () => {
 test.each<[string, Hex]>([
   ["nothing that was set", NONE],
   ["something else than an id", answerOf("0x01", 9n)],
-])("%s is no entry, as of the block that was read", async (_what, answer) => {
+])("treats %s as no entry at the block that was read", async (_what, answer) => {
   expect(await aNode(answer).mappings.of("hyper", account("a1"), 77n)).toEqual({
     entry: undefined,
     asOf: 14n,
@@ -88,11 +88,11 @@ test.each<[string, unknown]>([
   ["a time without an entry", answerOf("0x", 9n)],
   ["an offset to nowhere", `${word(2n ** 200n)}${answerOf(id, 9n).slice(66)}`],
   ["more than any entry is", answerOf(`0x${"00".repeat(600)}`, 9n)],
-])("a node that answers %s has said nothing", async (_what, answer) => {
+])("treats %s from a node as no answer", async (_what, answer) => {
   await expect(aNode(answer).mappings.of("hyper", account("a1"), 77n)).rejects.toThrow(RpcFault);
 });
 
-test("a block that is replaced while it is read proves nothing", async () => {
+test("refuses a read whose block is replaced meanwhile", async () => {
   const node = aNode(answerOf(id, 9n));
   node.state.onCall = () => {
     node.state.fork += 1n;

@@ -4,8 +4,8 @@ import type { NonceMappings, RpcTransport } from "@causeway/chains";
 import type { Address, AttestationHub } from "@causeway/domain";
 
 /**
- * What wallets of the perpetuals exchange have said of their nonces, by the hub's mapping.
- * @param transport lets no call through to a node of another chain.
+ * Nonce mappings of Hyperliquid wallets, read from the hub.
+ * @param transport blocks calls to nodes of another chain
  */
 export function createNonceMappings(
   { finality }: Pick<AttestationHub, "finality">,

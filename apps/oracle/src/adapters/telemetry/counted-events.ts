@@ -5,7 +5,7 @@ import type { OracleEvents } from "../../ports/events.ts";
 
 const PEER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** One log line for what an operator should see, and a count of everything. */
+/** Logs what an operator should see, and counts everything. */
 export function countedEvents(log: Logger, registry: Registry): OracleEvents {
   const registers = [registry];
   const attestations = new Counter({
@@ -51,7 +51,7 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
     registers,
   });
   healthy.set(1);
-  // A labelled counter is looked up by a text made of its labels; the two commonest need none.
+  // A labelled counter is looked up by its joined labels; the two most frequent are cached.
   const signed = { true: signatures.labels("made"), false: signatures.labels("failed") };
   let isHealthy = true;
 

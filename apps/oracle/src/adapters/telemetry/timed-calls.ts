@@ -3,9 +3,7 @@ import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { QUESTION_BOUNDS_MS } from "./question-bounds.ts";
 
-/**
- * The time of every call to a node, and by its count the calls themselves. No label tells where a node is.
- */
+/** Times and counts every call to a node. No label reveals its URL. */
 export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
   const seriesOf = durations(registry, {
     name: "oracle_rpc_call_seconds",
@@ -13,7 +11,7 @@ export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
     boundsMs: QUESTION_BOUNDS_MS,
   });
   return (chain) => {
-    // Methods are this program's own words, so there are few.
+    // Method names come from this program, so there are few.
     const known = new Map<string, NoteDuration>();
     return (method, outcome, tookMs) => {
       const key = `${method} ${outcome}`;

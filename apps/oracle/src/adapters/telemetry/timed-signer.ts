@@ -2,10 +2,10 @@ import type { Signer } from "@causeway/attest";
 import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 
-/** From a key in memory to a key service that had to be asked three times. ms */
+/** From a key in memory to a key service that needed three tries. ms */
 const BOUNDS_MS = [0.1, 0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
-/** The same signer, with the time of every signature measured by how it ended. */
+/** Wraps a signer and times every signature by outcome. */
 export function timedSigner(signer: Signer, registry: Registry): Signer {
   const seriesOf = durations(registry, {
     name: "oracle_signature_seconds",
