@@ -28,20 +28,20 @@ import type {
   WithdrawalWish,
 } from "./family-world.ts";
 
-/** A node may take this long to show what is final already. ms */
+/** How long a node may take to show what is already final. */
 const PATIENCE_MS = 10_000;
-/** After every transaction of these tests, Unix seconds; fits a uint32. */
+/** Unix seconds; later than every transaction of these tests, and fits a uint32. */
 export const FAR_DEADLINE = 4_000_000_000;
 const HOME_DEPOSIT = 1_000n;
 const NO_ID = word("00");
 
 export type Code = NonNullable<Answer["body"]["code"]>;
 
-/** How the oracles of one family are asked, and what their answers must be. */
+/** How the oracles of one family are called, and what their answers must be. */
 export type Judge = ReturnType<typeof createJudge>;
 
 let counter = 0;
-/** Not an id that anything else has; no leading zeros. */
+/** A unique id without leading zeros. */
 export function freshId(): Hex32 {
   counter += 1;
   return `0xc0ffee${counter.toString(16).padStart(58, "1")}`;
@@ -51,7 +51,7 @@ export function createJudge(oracles: FamilyOracles) {
   const { world, chain, home, first, second, balances, recorded } = oracles;
   const familyOf: FamilyOf = (name) => (name === chain.name ? chain.vmType : home.chain.vmType);
 
-  /** Asks again while it is not final. */
+  /** Asks again until the answer is final. */
   async function settled(ask: () => Promise<Answer>): Promise<Answer> {
     const endMs = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -71,7 +71,7 @@ export function createJudge(oracles: FamilyOracles) {
     }
   }
 
-  /** Nothing is signed meanwhile. */
+  /** Nothing may be signed in the meantime. */
   async function unsigned(oracle: FamilyOracle, ask: () => Promise<Answer>): Promise<Answer> {
     const before = oracle.signatures();
     const answer = await ask();
@@ -233,7 +233,9 @@ export function createJudge(oracles: FamilyOracles) {
   const signOrder = async (order: AttestedOrder): Promise<Hex> =>
     await signPersonalMessage(solver, orderIdFor(order));
 
-  /** What a claim says besides who paid. The deposits are there, on the other chain, as the order asks. */
+  /**
+   * The fields of a claim other than the payment. The deposits are on the other chain, as the order requires.
+   */
   async function claim(
     order: AttestedOrder,
     { depositedAt = 1_000n, amount = HOME_DEPOSIT }: { depositedAt?: bigint; amount?: bigint } = {},
@@ -289,7 +291,7 @@ export function createJudge(oracles: FamilyOracles) {
 
   // Withdrawals.
 
-  /** A withdrawal of somebody on the other chain, who is paid on this one. */
+  /** A withdrawal of a user of the other chain, paid on this chain. */
   function withdrawalOf(payment: Pick<Payment, "recipient" | "currency">, nonce = freshId()) {
     const { depository } = chain;
     if (depository === undefined) throw new Error("a family's chain has a depository");
@@ -324,7 +326,7 @@ export function createJudge(oracles: FamilyOracles) {
         }),
     );
 
-  /** Made and recorded by the allocator. */
+  /** A withdrawal that the allocator made and recorded. */
   async function withdraws<Made extends Pick<MadeWithdrawal, "payload" | "withdrawalId">>(
     payment: Payment,
     make: (wish: WithdrawalWish) => Promise<Made>,
