@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** A user whom no other test uses: money that is counted must not move for another reason. */
+/** A user whom no other test uses, so that counted money moves for no other reason. */
 function aUser(): ReturnType<typeof createWallet> {
   const user = free.pop();
   if (user === undefined) throw new Error("the system was started with too few users");
@@ -134,7 +134,7 @@ test.concurrent("an ERC-20 deposit without approval is one plain transfer, and a
   );
 });
 
-test.concurrent("coin that is merely sent to a deposit address arrives on the other chain, by an unmodified client", async () => {
+test.concurrent("native tokens sent to a deposit address arrive on the other chain, with an unmodified client", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, recipient] = [aUser(), anAddress()];
   const [coin, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
@@ -158,7 +158,7 @@ test.concurrent("coin that is merely sent to a deposit address arrives on the ot
   );
 });
 
-test.concurrent("no approval is asked for while the allowance suffices", async () => {
+test.concurrent("no approval is requested while the allowance suffices", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const user = aUser();
   const body = {
@@ -172,7 +172,7 @@ test.concurrent("no approval is asked for while the allowance suffices", async (
   const large = await api.quote({ ...body, amount: "100000000" });
   expect(large.steps.map(({ id }) => id)).toEqual(["approve", "deposit"]);
   await user.carryOut({ ...large, steps: large.steps.slice(0, 1) });
-  // What is known of an account is renewed with every block that the service hears of.
+  // The service refreshes what it knows of an account with every block that it sees.
   await expect
     .poll(async () => (await api.quote({ ...body, amount: "10000000" })).steps.map(({ id }) => id))
     .toEqual(["deposit"]);
@@ -207,7 +207,7 @@ for (const symbol of ["ETH", "USDC"])
     expect(await user.balance(chain.id, currency.address, recipient)).toBe(amount);
   });
 
-test.concurrent("a refund shows refund and never failure, whoever asks how often, and the money is back", async () => {
+test.concurrent("a refunded request never shows failure, however often it is polled, and the money is back", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, refundTo] = [aUser(), anAddress()];
   const quote = await api.quote({
@@ -224,7 +224,7 @@ test.concurrent("a refund shows refund and never failure, whoever asks how often
   const following = api.follow(quote.requestId, 30_000, 5);
   await user.carryOut(quote);
   const seen = await following;
-  // Whoever polls may be too slow to see that it was under way, but sees nothing else.
+  // A client may poll too slowly to see intermediate statuses, but sees no others.
   expect([
     ["waiting", "pending", "refund"],
     ["waiting", "refund"],
@@ -240,7 +240,7 @@ test.concurrent("a refund shows refund and never failure, whoever asks how often
   expect(back).toBeGreaterThan(parseEther("0.0095"));
 });
 
-test.concurrent("the three status paths answer from one view; the newest has every field of the older ones", async () => {
+test.concurrent("the three status paths report the same state; the newest has every field of the older ones", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const quote = await api.quote({
     user: aUser().address,
@@ -265,13 +265,13 @@ test.concurrent("the three status paths answer from one view; the newest has eve
   }
 });
 
-test.concurrent("an id that nobody knows is answered 404 with the word unknown", async () => {
+test.concurrent("an unknown id is answered with 404 and the status unknown", async () => {
   const { code, body } = await api.call(`/intents/status/v3?requestId=0x${"5e".repeat(32)}`);
   expect(code).toBe(404);
   expect(body).toMatchObject({ status: "unknown", message: expect.any(String), statusCode: 404 });
 });
 
-test.concurrent("a deposit that a client points at is known to the service before it asks for the status", async () => {
+test.concurrent("a deposit that a client reports is known to the service before the client asks for the status", async () => {
   const [origin, destination] = [chainNamed("local-b"), chainNamed("local-a")];
   const user = aUser();
   const quote = await api.quote({

@@ -3,17 +3,17 @@ import type { Chain, Client, Currency, Wallet } from "./client.ts";
 import { currenciesOf, everyPair, tradeTypes, type Pair, type TradeType } from "./route-pairs.ts";
 import { travel, type Travelled } from "./travel-route.ts";
 
-/** How one pair went with one trade type. */
+/** The outcome of one pair with one trade type. */
 export interface Outcome {
   readonly pair: Pair;
   readonly tradeType: TradeType;
-  /** Undefined: it went as promised. */
+  /** Undefined if the outcome is as quoted. */
   readonly problem: string | undefined;
   readonly travelled?: Travelled;
   readonly tookMs: number;
 }
 
-/** What a user had in the end of one currency, and what he should have had by what his routes took. */
+/** What a user has of one currency in the end, and what they should have according to their routes. */
 export interface Purse {
   readonly chain: Chain;
   readonly currency: Currency;
@@ -23,12 +23,12 @@ export interface Purse {
 
 export interface RouteCheck {
   readonly outcomes: readonly Outcome[];
-  /** Of users whose routes all went as promised. */
+  /** Of users whose routes all had the quoted outcome. */
   readonly purses: readonly Purse[];
   readonly tookMs: number;
 }
 
-/** Travels all pairs with all trade types, each user one at a time, all users at once. */
+/** Runs all pairs with all trade types: each user's one after the other, all users at once. */
 export async function checkRoutes(
   api: Client,
   chains: readonly Chain[],
@@ -72,7 +72,7 @@ async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: Trade
   return { pair, tradeType, ...result, tookMs: performance.now() - beganAtMs };
 }
 
-/** What the routes took of a currency, and of the native coin the gas too. */
+/** What the routes took of a currency; for the native token, including gas. */
 function takenOf(
   outcomes: readonly Outcome[],
   { chain, currency }: { readonly chain: Chain; readonly currency: Currency },
@@ -86,7 +86,7 @@ function takenOf(
   return taken;
 }
 
-/** A line for each pair, a column for each trade type; what did not go as promised is told whole below. */
+/** A line for each pair and a column for each trade type; deviations are reported in full below. */
 export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
   const lines = new Map<string, string[]>();
   const problems: string[] = [];

@@ -6,8 +6,7 @@ import { startHardhatNode, type HardhatNode } from "../support/hardhat-node.ts";
 import { createClient, createWallet, type Chain, type Client, type Quote } from "./client.ts";
 import { expectedOutcomes, runMainFlows } from "./main-flows.ts";
 
-// Both chains on a node whose EVM, RPC server and error texts are not anvil's, taken as any node that
-// already runs.
+// Both chains on a node whose EVM, RPC server and error texts differ from anvil's, used as an external node.
 
 const BLOCK_TIME_MS = 300;
 let nodes: readonly [HardhatNode, HardhatNode];
@@ -46,7 +45,7 @@ test("bridges, a swap in a fill, a reported deposit and a refund pass on Hardhat
   expect(await judge()).toEqual(expectedOutcomes);
 });
 
-/** 0.01 native token across, for a user whom no other test uses. */
+/** Bridges 0.01 native tokens for a user whom no other test uses. */
 async function aBridge(user: Address, recipient: Address, more: object = {}): Promise<Quote> {
   const [origin, destination] = chains;
   return await api.quote({
@@ -70,7 +69,7 @@ function walletOf(user: number): ReturnType<typeof createWallet> {
 
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
-test("what is sent to a deposit address on Hardhat's node is swept and filled", async () => {
+test("a transfer to a deposit address on Hardhat's node is swept and filled", async () => {
   const [wallet, recipient] = [walletOf(5), anAddress()];
   const quote = await aBridge(wallet.address, recipient, { useDepositAddress: true });
   await wallet.carryOut(quote);

@@ -14,10 +14,10 @@ import { readPublishedTypes, type PublishedTypes } from "../../support/published
 import { createClient, createWallet, type Chain, type Client, type Quote } from "../client.ts";
 import { smartEoa } from "../../support/smart-accounts.ts";
 
-// Judges the answers of a local system by the types that the public SDK publishes.
+// Validates the answers of a local system against the types that the public SDK publishes.
 
 /**
- * Where an answer deliberately is not of its published type. The test fails when one appears or disappears.
+ * Where an answer deliberately differs from its published type. The test fails if one appears or disappears.
  */
 const differences: Readonly<Record<string, string>> = {
   "GET /intents/status status: must be equal to one of the allowed values":
@@ -31,7 +31,7 @@ const differences: Readonly<Record<string, string>> = {
   "POST /quote/v2 400 errorData: must be string": "a text cannot name several fields with their limits",
 };
 
-/** Published operations that are not served. docs/CLIENTS.md says why. */
+/** Published operations that are not served; docs/CLIENTS.md says why. */
 const notServed = [
   "POST /execute/swap",
   "GET /loadforge.txt",
@@ -90,14 +90,14 @@ function aWallet() {
 }
 
 interface Sent {
-  /** What stands in the path for its parameters, in their order, and after it. */
+  /** The values of the path's parameters, in order, and what follows the path. */
   readonly at?: string;
   readonly body?: object;
   readonly withKey?: boolean;
   readonly status?: number;
 }
 
-/** Calls an operation and notes where its answer is not of the published type. */
+/** Calls an operation and records where its answer differs from the published type. */
 async function call<T = unknown>(operation: string, sent: Sent = {}): Promise<T> {
   const { at, body, withKey = false, status = 200 } = sent;
   const [method = "", template = ""] = operation.split(" ");
@@ -148,7 +148,7 @@ test("chains, configuration and currencies", async () => {
   await call("GET /lives");
 });
 
-test("quotes and refusals of them", async () => {
+test("quotes and their errors", async () => {
   const user = aWallet().address;
   const native = {
     originCurrency: zeroAddress,
@@ -203,7 +203,7 @@ test("a bridge, from the quote to the history", async () => {
   await listsOf(wallet.address);
 });
 
-test("a swap on one chain, reported", async () => {
+test("a swap on one chain, with a reported transaction", async () => {
   const wallet = aWallet();
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, { destinationChainId: origin.id, destinationCurrency: zeroAddress }),
@@ -341,7 +341,7 @@ test("a bridge whose fees the app pays, with app fees and native tokens for gas"
   await listsOf(wallet.address, true);
 });
 
-test("pages of requests, and what is only shown when it is asked for", async () => {
+test("pages of requests, and fields that are only returned on request", async () => {
   await call("GET /requests", { at: "/requests?limit=1", withKey: true });
   await call("GET /requests/v2", { at: "/requests/v2?limit=1&includeOrderData=true", withKey: true });
   await call("GET /requests/v3", {
@@ -351,7 +351,7 @@ test("pages of requests, and what is only shown when it is asked for", async () 
 });
 
 interface SignatureData {
-  /** Typed data has a `value`, a claim the `message`. */
+  /** Typed data has a `value`, a claim has a `message`. */
   readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & {
     value: object;
     message: Hex;
@@ -381,12 +381,12 @@ async function listsOf(user: Address, withKey = false): Promise<void> {
   }
 }
 
-test("every published operation that is served has been judged", () => {
+test("every published operation that is served was validated", () => {
   expect(types.operations.filter((operation) => !called.has(operation)).toSorted()).toEqual(
     notServed.toSorted(),
   );
 });
 
-test("answers are of their published types, except where the list says why not", () => {
+test("answers match their published types, except for the listed differences", () => {
   expect([...found].toSorted()).toEqual(Object.keys(differences).toSorted());
 });

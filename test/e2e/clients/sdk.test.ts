@@ -63,7 +63,7 @@ function tokenOf(chain: Chain, symbol: string): Address {
 }
 
 let taken = 0;
-/** A user whom no other test uses, as a wallet of viem on one chain. */
+/** A user whom no other test uses, as a viem wallet on one chain. */
 function aWallet({ id, name, httpRpcUrl }: Chain) {
   const user = system.users[taken++];
   if (user === undefined) throw new Error("the system was started with too few users");
@@ -162,7 +162,7 @@ test("a swap on one chain", async () => {
   expect(received).toBeGreaterThanOrEqual(promised(quote));
 });
 
-test("these are all actions and functions of the SDK: a new one needs a test", () => {
+test("the SDK has no other actions and functions than these: a new one needs a test", () => {
   expect(Object.keys(getClient().actions).toSorted()).toEqual([
     "claimAppFees",
     "execute",
@@ -206,10 +206,10 @@ test("these are all actions and functions of the SDK: a new one needs a test", (
   ]);
 });
 
-test("learns from the WebSocket alone that a bridge has arrived", async () => {
+test("learns from the WebSocket alone that a bridge succeeded", async () => {
   const opened: string[] = [];
   const statuses: string[] = [];
-  // The SDK opens a socket only where there is a window.
+  // The SDK opens a socket only if there is a window.
   class Recorder extends WebSocket {
     constructor(url: string) {
       super(url);
@@ -245,7 +245,7 @@ test("learns from the WebSocket alone that a bridge has arrived", async () => {
   }
 });
 
-test("tells that a request was refunded", async () => {
+test("reports that a request was refunded", async () => {
   const chain = chainNamed("local-a");
   const wallet = aWallet(chain);
   const { actions } = getClient();
@@ -391,7 +391,7 @@ async function withApiKey<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The test contract SignedBatch, as the SDK wants an executor described. */
+/** The test contract SignedBatch, described as the SDK expects an executor. */
 function signedBatch(address: Address): BatchExecutorConfig {
   const salt = keccak256(toHex("causeway.test.SignedBatch"));
   return {
@@ -425,7 +425,7 @@ function signedBatch(address: Address): BatchExecutorConfig {
         functionName: "execute",
         args: [calls as readonly { to: Address; value: bigint; data: Hex }[], wrappedSignature],
       }),
-    // Of an account that has no code yet.
+    // For an account that has no code yet.
     getNonce: async () => 0n,
   };
 }
