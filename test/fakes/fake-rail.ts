@@ -12,12 +12,12 @@ import { randomBytes } from "node:crypto";
 import { fakeBytes, fakeTransaction } from "./fake-rail-chain.ts";
 import type { FakeBlock, FakePayment, FakeRailChain, FakeView } from "./fake-rail-chain.ts";
 
-/** Blocks for which expiring bytes may count. */
+/** The number of blocks in which expiring bytes may count. */
 const LIFETIME = 10n;
-/** Blocks before the newest final one at which a chain is first looked at. */
+/** How many blocks before the newest final one a first scan starts. */
 const LOOK_BACK = 16n;
 
-/** A rail to a fake chain, as the families' rails are to theirs. Any number may be connected to one chain. */
+/** An adapter of a fake chain, like those of the chain families. Several can be connected to one chain. */
 export function createFakeRail(
   chain: FakeRailChain,
   { vm, solver, now }: { readonly vm: VmType; readonly solver: Hex; now(): number },
@@ -119,12 +119,12 @@ function withCoins(
   before: readonly RailAttempt[],
   reserved: readonly Hex[],
 ): FakePayment {
-  // Each costs more than the former, so that nodes would take it in its place.
+  // Each costs more than the previous one, so that nodes would accept it as a replacement.
   const fee = chain.cost * BigInt(before.length + 1);
   const [first] = before;
   const held = new Set(reserved.flatMap((raw) => paymentIn(raw).coins ?? []));
   const unspent = new Map(chain.coins(view).map(({ id, amount }) => [id, amount]));
-  // What all attempts at one payment have in common lets one of them count.
+  // An output shared by all attempts at one payment, so that only one of them can count.
   const [shared] = first === undefined ? [] : (paymentIn(first.raw).coins ?? []);
   const coins: Hex32[] = [];
   let sum = 0n;
@@ -173,7 +173,7 @@ function outcomeOf(
     const final = blocks.filter(({ number }) => number <= finalHeight);
     const unspent = new Set(chain.coins({ blocks: final, finalHeight }).map(({ id }) => id));
     const known = new Set(chain.coins({ blocks, finalHeight }).map(({ id }) => id));
-    // A coin that is there by no final block may be a younger one.
+    // An output that is in no final block may be in a newer one.
     const spent = coins.some(
       (coin) => !unspent.has(coin) && !known.has(coin) && wasThere(chain, final, coin),
     );
