@@ -21,10 +21,10 @@ let register: ApiKeyRegister;
 const clock = adjustableClock();
 const keeping = () => ({ register, clock });
 
-/** What one process knows keys by: its pool, its cache and, unless it is deaf, its listener. */
+/** A process that reads keys: its pool, its cache and, unless it is deaf, its listener. */
 interface KeyProcess {
   readonly keys: KnownKeys;
-  /** Questions that reached Postgres. */
+  /** Queries that reached Postgres. */
   readonly asked: string[][];
   stop(): Promise<void>;
 }
@@ -101,7 +101,7 @@ apiKeysContract("keys of the register", async () => {
   return { keys, text: key, identity: { ...wish, id: record.id, fundingAddress: undefined } };
 });
 
-test("a key is found with all that was said of it, to the last rule, and its secret is stored nowhere", async () => {
+test("a key is found with all its fields, and its secret is not stored", async () => {
   const { keys } = await aProcess();
   const target: Address = `0x${"ab".repeat(20)}`;
   const wish = aWish({
@@ -130,7 +130,7 @@ test("a key is found with all that was said of it, to the last rule, and its sec
   expect(rows.map(({ row }) => row).join()).not.toContain(Buffer.from(secret, "base64url").toString("hex"));
 });
 
-test("a wrong secret, an unknown id and what is no key at all are nobody", async () => {
+test("a wrong secret, an unknown id and a malformed key identify no one", async () => {
   const { keys } = await aProcess();
   const { key, record } = await createKey(keeping(), aWish());
   const other = await createKey(keeping(), aWish());
@@ -150,7 +150,7 @@ test("a wrong secret, an unknown id and what is no key at all are nobody", async
   expect(await keys.find(key)).toMatchObject({ id: record.id });
 });
 
-test("a revoked key is nobody in every process within a second, and stays so", async () => {
+test("a revoked key is invalid in every process within a second, and stays so", async () => {
   const [one, two] = [await aProcess(), await aProcess()];
   const { key, record } = await createKey(keeping(), aWish());
   for (const { keys } of [one, two]) expect(await keys.find(key)).toBeDefined();
@@ -163,7 +163,7 @@ test("a revoked key is nobody in every process within a second, and stays so", a
   await expect(rotateKey(keeping(), record.id, 60)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a process that hears nothing knows of a revocation within a second, also while the key is in use", async () => {
+test("a process without notifications applies a revocation within a second, even while the key is in use", async () => {
   const { keys } = await aProcess({ deaf: true });
   const { key, record } = await createKey(keeping(), aWish());
   expect(await keys.find(key)).toBeDefined();
@@ -175,7 +175,7 @@ test("a process that hears nothing knows of a revocation within a second, also w
   }
 });
 
-test("a change in the table by whatever means is heard", async () => {
+test("a change in the table by any means sends a notification", async () => {
   const { keys } = await aProcess();
   const { key, record } = await createKey(keeping(), aWish());
   expect(await keys.find(key)).toMatchObject({ label: "backend" });
@@ -199,7 +199,7 @@ test("accepts the old secret for the grace period after a rotation, and no earli
   expect(await keys.find(fourth.key)).toMatchObject({ id });
 });
 
-test("a key in use asks Postgres twice a second at most, however many requests it makes at once", async () => {
+test("a key in use causes at most two queries a second, however many requests it makes at once", async () => {
   const { keys, asked } = await aProcess({ deaf: true });
   const { key, record } = await createKey(keeping(), aWish());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
@@ -212,7 +212,7 @@ test("a key in use asks Postgres twice a second at most, however many requests i
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-test("ten thousand made-up keys cost twenty queries, one after the other, and push no key out", async () => {
+test("10,000 unknown keys cause at most 20 queries, one after the other, and evict no valid key", async () => {
   const { keys, asked } = await aProcess();
   const { key, record } = await createKey(keeping(), aWish());
   await keys.find(key);
@@ -231,7 +231,7 @@ test("ten thousand made-up keys cost twenty queries, one after the other, and pu
   expect(await keys.find(key)).toMatchObject({ id: record.id });
 });
 
-test("while Postgres is away nobody is let in, and nobody is told that the key is wrong", async () => {
+test("while Postgres is unavailable no key is accepted, and none is reported as wrong", async () => {
   const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
   const read = storedKeys(sqlOn(own));
   const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
@@ -242,7 +242,7 @@ test("while Postgres is away nobody is let in, and nobody is told that the key i
   await expect(keys.find(key)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 
-test("the database itself keeps a publishable key from spending", async () => {
+test("the database itself prevents a publishable key from spending", async () => {
   const { record } = await createKey(
     keeping(),
     aWish({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
@@ -258,7 +258,7 @@ test("the database itself keeps a publishable key from spending", async () => {
   });
 });
 
-test("a publishable key gets no wallet, and a key with a wallet is not published, nor when both happen at once", async () => {
+test("a publishable key gets no wallet, and a key with a wallet is not published, even if both happen at once", async () => {
   const wallet: Address = `0x${"13".repeat(20)}`;
   const origins = ["https://app.example"];
   const wish = aWish({ scopes: ["read"] });
@@ -302,7 +302,7 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
   }
 });
 
-test("a change touches what it names and nothing else", async () => {
+test("a change affects only the fields that it names", async () => {
   const { record } = await createKey(keeping(), aWish({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }));
   const changed = await changeKey(keeping(), record.id, { label: "other", limits: { otherPerMinute: 7 } });
   expect(changed).toEqual({
@@ -314,7 +314,7 @@ test("a change touches what it names and nothing else", async () => {
   expect((await register.list()).find(({ id }) => id === record.id)).toEqual(changed);
 });
 
-test("of two who answer the same challenge one links the wallet, and a lapsed one links nothing", async () => {
+test("of two clients that answer the same challenge one links the wallet, and an expired challenge links nothing", async () => {
   const { record } = await createKey(keeping(), aWish());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();
