@@ -28,10 +28,7 @@ const MUCH = 10_000_000_000n;
 const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-/**
- * What stands for an account whose owner signed: whoever calls it, it makes this deposit out of its own
- * tokens.
- */
+/** Represents an account whose owner signed: whoever calls it, it makes this deposit from its own tokens. */
 async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address> {
   const account = world.anAddress();
   await world.origin.fund(account, { native: 0n, tokens: 1_000n });
@@ -79,11 +76,11 @@ test("ends an executed quote that must be refunded as a refund, without reportin
 });
 
 test.each<[string, Deviation, string]>([
-  ["in another's name", { depositor: `0x${"ab".repeat(20)}` }, "DEPOSIT_ADDRESS_MISMATCH"],
-  ["of a unit more", { amount: 100_000_001n }, "DEPOSITED_AMOUNT_MISMATCH"],
-  ["of a unit less", { amount: 99_999_999n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
+  ["in another account's name", { depositor: `0x${"ab".repeat(20)}` }, "DEPOSIT_ADDRESS_MISMATCH"],
+  ["of one unit more", { amount: 100_000_001n }, "DEPOSITED_AMOUNT_MISMATCH"],
+  ["of one unit less", { amount: 99_999_999n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
 ])(
-  "a call that would make a deposit %s is refused by name, and nothing is sent",
+  "a call that would make a deposit %s is refused with its error code, and nothing is broadcast",
   async (_what, deviation, reason) => {
     const agreed = await agree();
     const account = await payer(agreed, deviation);
@@ -98,20 +95,20 @@ test.each<[string, Deviation, string]>([
   },
 );
 
-test("a call that would make the agreed deposit and another one beside it is refused", async () => {
+test("a call that would make the agreed deposit and another one is refused", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
   await pays(account, agreed, {}, { amount: 1n });
   await expect(world.tryExecute(call(account, agreed))).rejects.toThrow(/DEPOSITED_AMOUNT_TOO_LOW_TO_FILL/);
 });
 
-test("a deposit that turns out otherwise in its block than it was foreseen goes back, and the request says so", async () => {
+test("a deposit that differs in its block from the simulation is refunded, and the request says so", async () => {
   const { origin, clock } = world;
   const agreed = await agree();
   const account = await payer(agreed);
   await world.execute(call(account, agreed));
   await world.work();
-  // It is a replacement that gets into the block.
+  // A replacement is mined.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
   await world.care(origin);
   await pays(account, agreed, { amount: agreed.terms.origin.amount + 1n });
@@ -123,14 +120,14 @@ test("a deposit that turns out otherwise in its block than it was foreseen goes 
   expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
 });
 
-/** The fill of a fast fill is in its block, nothing else has moved. */
+/** The fast fill is mined; nothing else has moved. */
 async function fill(): Promise<void> {
   await world.work();
   await world.destination.mine();
   await world.watch(world.destination);
 }
 
-/** The execution's deposit comes, frees what was held, and is the only one; the recipient was paid once. */
+/** The execution's deposit arrives, releases the hold, and is the only one; the recipient was paid once. */
 async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
   const end = await world.untilFinal(agreed.requestId);
   for (let rounds = 0; rounds < 4; rounds++) await world.round();
@@ -147,7 +144,7 @@ async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
   expect((await world.book()).pending).toBe(0n);
 }
 
-test.each(["before the fill is sent", "after the recipient was paid"])(
+test.each(["before the fill is broadcast", "after the recipient was paid"])(
   "executes a fast-filled quote %s: its deposit releases the hold, and nothing is filled twice",
   async (when) => {
     const agreed = await agree();
@@ -155,7 +152,7 @@ test.each(["before the fill is sent", "after the recipient was paid"])(
     const voucher = await aSponsor(world, 1_000);
     expect(await voucher.fastFill(agreed)).toBe("queued");
     if (when.startsWith("after")) await fill();
-    // However long the fill took: the execution's own time begins with it.
+    // However long the fill took, the execution's own time begins with it.
     world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
     const before = (await world.request(agreed.requestId)).state;
     expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
@@ -166,7 +163,7 @@ test.each(["before the fill is sent", "after the recipient was paid"])(
   },
 );
 
-test("a fast fill and an execution of one quote at the same moment both stand, or the fast fill is to be asked for again", async () => {
+test("a simultaneous fast fill and execution of one quote are both accepted, or the fast fill must be retried", async () => {
   for (let attempt = 0; attempt < 4; attempt++) {
     const agreed = await agree();
     const account = await payer(agreed);
@@ -186,7 +183,7 @@ test("a fast fill and an execution of one quote at the same moment both stand, o
   }
 });
 
-test("an execution that a fast fill overtakes while it is looked at is accepted all the same", async () => {
+test("an execution is accepted even if a fast fill overtakes it during the check", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
   const voucher = await aSponsor(world, 1_000);
@@ -208,7 +205,7 @@ test("an execution that a fast fill overtakes while it is looked at is accepted 
   await settled(agreed, voucher);
 });
 
-test("calls beside the fill come too late for a quote that was fast filled, and the answer says so", async () => {
+test("calls with the fill are refused for a quote that was fast filled, and the answer says so", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
   const beside = {
@@ -220,7 +217,7 @@ test("calls beside the fill come too late for a quote that was fast filled, and 
   expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
 });
 
-test("a quote that is not open any more is refused for what became of it", async () => {
+test("a quote that is no longer open is refused with its current state", async () => {
   const { origin } = world;
   const paid = await agree();
   const unsent = call(await payer(paid), paid);
@@ -244,7 +241,7 @@ test("a quote that is not open any more is refused for what became of it", async
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 
-test("the execution of one request does not speak for another one whose order it names", async () => {
+test("the execution of one request does not count for another one whose order it names", async () => {
   const [agreed, other] = [await agree(), await agree()];
   const account = await payer(agreed);
   await world.execute(call(account, agreed));
