@@ -26,7 +26,7 @@ import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "../../su
 const AMOUNT = 50_000n;
 const BTC = nativeCurrency("bitcoin-vm");
 
-/** Bitcoin on a regtest node, with an explorer beside it. */
+/** Bitcoin on a regtest node, with an explorer. */
 export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const bitcoin = await startBitcoin();
   const { controls } = bitcoin;
@@ -39,7 +39,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     if (owner === undefined) throw new Error(`${canonical} is nobody`);
     return owner;
   };
-  /** In the newest block, alone. */
+  /** Mines a transaction alone in the newest block. */
   const mined = async (tx: Transaction): Promise<string> => {
     await controls.mineExactly([tx.hex]);
     return tx.id;
@@ -70,7 +70,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     await transfer(solver, [...paidBy(payments), { text: orderId }]);
   const paidBy = (payments: PaymentWish["payments"]): readonly Paid[] =>
     payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
-  /** The honest node behind a front with which something is always wrong. */
+  /** The honest node behind a front that always has a fault. */
   const behind = async (fault: ChooseFault): Promise<readonly string[]> => {
     const front = await startFaultyFronts([bitcoin.rpcUrl]);
     front.begin(fault);
@@ -84,14 +84,14 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     await controls.reorganize(1, [spend([held], [{ to: user, amount: AMOUNT }]).hex]);
     return transactionId;
   };
-  /** What mined coins are paid with comes from nobody. */
+  /** Mined outputs have no sender. */
   const coinbase = async (): Promise<NoDeposit> => {
     const [hash] = (await controls.call("generatetoaddress", 1, depository.address)) as string[];
     const { tx } = (await controls.call("getblock", hash, 1)) as { tx: string[] };
     return { transactionId: tx[0] ?? "", as: "empty" };
   };
 
-  /** The payer of the fee is somebody else: what the depository loses is what the recipient gets. */
+  /** Another account pays the fee, so that the depository loses exactly what the recipient gets. */
   const payout = async ({ recipient, amount }: WithdrawalWish) => {
     const held = await coin(depository, amount + AMOUNT);
     const feeCoin = await coin(solver);
@@ -106,14 +106,14 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       await controls.send(tx.hex);
       return await mined(tx);
     };
-    /** The depository's coin, spent otherwise. */
+    /** Spends the depository's output otherwise. */
     const instead = async (paid: readonly Paid[]): Promise<string> => await send(spend([held], paid));
     const made = {
       payload,
       withdrawalId: sha256(Buffer.from(payload)),
       execute: async () => await send(spend([held, feeCoin], outputs, { change })),
       expire: async () => {
-        // After it was executed there is nothing left to be spent otherwise.
+        // After the execution there is nothing left to spend otherwise.
         await instead([{ to: user, amount }]).catch(() => undefined);
       },
     } satisfies MadeWithdrawal;
@@ -126,7 +126,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     chainAt: (urls) => chainAt(urls, bitcoin.rpcUrl, depository, former),
     recipients: [recipients[0].canonical, recipients[1].canonical],
     currency: BTC,
-    otherCurrency: not("the coin is the only currency"),
+    otherCurrency: not("the native token is the only currency"),
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: `0x${"12".repeat(20)}`,
@@ -152,12 +152,12 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
           isObject(json) && "height" in json ? { ...json, confirmations: 100 } : json;
         return { transactionId, urls: await behind(() => ({ answer: deep })), as: "upstream_unavailable" };
       },
-      failed: not("a transaction in a block did what it says"),
+      failed: not("a transaction in a block cannot fail"),
       lookAlike: async (id) =>
         empty(await transfer(user, [{ to: recipients[1], amount: AMOUNT }, { text: id }])),
       lyingToken: ONE_COIN,
       feeOnTransfer: ONE_COIN,
-      withoutTransfer: not("the output is the deposit: nothing else claims one"),
+      withoutTransfer: not("the output is the deposit: no event claims one"),
       saidTwice: async (ids) => await withoutId(...ids),
       throughForwarder: async (id) =>
         await deposited([`${id}|depositor=${recipients[0].address}|`], {
@@ -176,12 +176,12 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         return all;
       },
       arrivedSilently: coinbase,
-      plainWithId: not("a plain transfer with the id beside it is the deposit"),
+      plainWithId: not("a plain transfer with the id is the deposit"),
       ownTransfer: async (id) =>
         empty(await transfer(former, [{ to: depository, amount: AMOUNT }, { text: id }])),
       otherNetwork: async (id) => ({
         transactionId: (await deposited([id], { depositId: id })).transactionId,
-        // Its first block is another one.
+        // Its first block differs.
         urls: await behind(() => ({
           question: (text) => text.replace('"getblockhash","params":[0]', '"getblockhash","params":[1]'),
         })),
@@ -195,14 +195,14 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     },
 
     payments: {
-      failed: not("a transaction in a block did what it says"),
+      failed: not("a transaction in a block cannot fail"),
       innerUndone: not("there are no calls within a transaction"),
       forTwoOrders: async ([first, second], payment) =>
         await transfer(solver, [...paidBy([payment]), { text: first }, { text: second }]),
       takenBack: async ({ orderId, payments }) => {
         const [payment] = payments;
         if (payment === undefined) throw new Error("a payment is taken back");
-        // The recipient puts in as much as it gets, and the solver takes the rest.
+        // The recipient contributes as much as it gets, and the solver takes the rest.
         const inputs = [await coin(solver), await coin(ownerOf(payment.recipient), payment.amount)];
         return await mined(spend(inputs, [...paidBy(payments), { text: orderId }]));
       },
@@ -215,7 +215,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     },
 
     withdrawals: {
-      failedInside: not("a transaction in a block did what it says"),
+      failedInside: not("a transaction in a block cannot fail"),
       otherOutputs: async (wish) => {
         const made = await payout(wish);
         await made.instead([
@@ -272,7 +272,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await tools.attests(made);
       },
       "a depositor named by somebody else": async (tools) => {
-        // Who names somebody pays for him; what names nobody, or two, is not believed.
+        // A named depositor is credited; without one, or with two, the name is ignored.
         const id = tools.newId();
         const named = await deposited([id, `|depositor=${recipients[1].address}|`], {
           depositId: id,
@@ -320,7 +320,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** Fronts know no password: it is the oracle's. */
+/** Fronts know no password; the oracle has its own. */
 function chainAt(
   [rpc = "", esploraUrl]: readonly string[],
   honest: string,

@@ -5,8 +5,8 @@ import { bitcoinControls, type BitcoinControls } from "@causeway/localnet";
 import { beforeAll, describe, expect, test } from "vitest";
 import { anAttestationChain, anOwner, CONFIRMATIONS, coinOf, spend } from "../../support/bitcoin-world.ts";
 
-// The same questions to Bitcoin Core itself, where there is one: regtest, with txindex, and its URL with user
-// and password in BITCOIN_RPC_URL.
+// The same tests against Bitcoin Core itself, if available: regtest with txindex, its URL with user and
+// password in BITCOIN_RPC_URL.
 
 const url = process.env["BITCOIN_RPC_URL"];
 if (url === undefined)
@@ -24,7 +24,7 @@ describe.skipIf(url === undefined)("Bitcoin Core", () => {
     controls = await bitcoinControls(url ?? "");
   });
 
-  test("a deposit and a payment are seen, six blocks deep", async () => {
+  test("a deposit and a payment are attested with six confirmations", async () => {
     const [user, recipient] = [anOwner(), anOwner()];
     const orderId: Hex32 = `0x${randomBytes(32).toString("hex")}`;
     const coin = await coinOf(controls, user, 200_000n);
@@ -55,7 +55,7 @@ describe.skipIf(url === undefined)("Bitcoin Core", () => {
     expect(await evidence().deposits("11".repeat(32))).toEqual({ kind: "absent" });
   });
 
-  test("a deposit that was taken back is not final, and a withdrawal is executed or made impossible", async () => {
+  test("a deposit that was reorged out is not final, and a withdrawal is executed or made impossible", async () => {
     const user = anOwner();
     const coin = await coinOf(controls, user, 200_000n);
     const deposit = spend([coin], [{ to: depository, amount: 50_000n }]);

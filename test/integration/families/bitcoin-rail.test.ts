@@ -13,7 +13,7 @@ import {
 } from "../../support/bitcoin-world.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 
-chainRailContract("the rail to Bitcoin", async () => {
+chainRailContract("the adapter of Bitcoin", async () => {
   const bitcoin = await startBitcoin();
   const { controls, esploraUrl } = bitcoin;
   const fronts = await startFaultyFronts([bitcoin.rpcUrl, esploraUrl]);

@@ -49,7 +49,7 @@ const FORMER = addressOf(former);
 /** A sub-account of the user. */
 const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 
-/** The perpetuals exchange on its simulator, under the names of the client contract. */
+/** Hyperliquid on its simulator, with the names of the client contract. */
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
   const exchange = await startExchange();
   const { control } = exchange;
@@ -61,9 +61,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   let lastNonce = 0;
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
-  /**
-   * What is signed, with anything in it changed; the transaction that it became, whether it succeeded or not.
-   */
+  /** Signs an action with any changes; returns its transaction, whether it succeeded or not. */
   const send = async (by: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
     const before = control.transactions().length;
     const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));
@@ -76,7 +74,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     if (found === undefined) throw new Error("no such transaction");
     return found;
   };
-  /** Says what a transaction's nonce was for, so many seconds after it. */
+  /** Records what a transaction's nonce was for, this many seconds after it. */
   const say = (transactionId: string, id: Hex32, laterBy = 0n): string => {
     const { user: wallet, time, action } = transactionOf(transactionId);
     const nonce = BigInt(action["nonce"] ?? action["time"] ?? 0);
@@ -158,13 +156,13 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     pay: async (wish) => await transfer(wish),
     withdrawal,
     finalize: async () => await Promise.resolve(),
-    finalAtOnce: not("blocks of the exchange are final when they are there"),
+    finalAtOnce: not("Hyperliquid's blocks are final at once"),
 
     deposits: {
       twoInOne: ONE_TRANSFER,
       none: async () => empty(await send(user, { destination: RECIPIENTS[0] })),
-      orphaned: not("blocks of the exchange are final when they are there"),
-      splitNode: not("blocks of the exchange are final when they are there: nothing is counted in them"),
+      orphaned: not("Hyperliquid's blocks are final at once"),
+      splitNode: not("Hyperliquid's blocks are final at once, without confirmations"),
       failed: async (id) => {
         control.failNext("Insufficient balance");
         return { transactionId: await deposit(id), as: "rejected" };
@@ -173,12 +171,12 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         const alike = `${DEPOSITORY.slice(0, -1)}${DEPOSITORY.endsWith("0") ? "1" : "0"}`;
         return empty(await deposit(id, { destination: alike }));
       },
-      lyingToken: not("balances are the exchange's own: no code of a token runs"),
-      feeOnTransfer: not("what a transfer costs is taken from the sender beside it"),
-      withoutTransfer: not("the transfer is the deposit: nothing else claims one"),
+      lyingToken: not("balances belong to Hyperliquid: no token code runs"),
+      feeOnTransfer: not("a transfer's fee is taken from the sender in addition"),
+      withoutTransfer: not("the transfer is the deposit: no event claims one"),
       saidTwice: ONE_TRANSFER,
-      throughForwarder: not("whoever signs a transfer is who pays it; forwarders do not exist"),
-      idElsewhere: not("a transfer carries no bytes of its sender's choice"),
+      throughForwarder: not("the signer of a transfer pays it; there are no forwarders"),
+      idElsewhere: not("a transfer carries no bytes of the sender's choice"),
       idsThatAreNone: async () => {
         const transactionId = say(await deposit(undefined), `0x${"00".repeat(32)}`);
         return [made(transactionId, { depositId: undefined })];
@@ -196,7 +194,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         });
         return empty(control.transactions()[before]?.hash ?? "");
       },
-      plainWithId: not("a transfer carries no bytes of its sender's choice"),
+      plainWithId: not("a transfer carries no bytes of the sender's choice"),
       ownTransfer: async (id) => {
         const transactionId = await send(former, { destination: DEPOSITORY });
         return empty(say(transactionId, id));
@@ -232,10 +230,10 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         return await transfer(wish);
       },
       innerUndone: ONE_TRANSFER,
-      // A nonce is said to be for one thing; what is said later is not kept.
+      // A nonce is mapped once; later mappings are ignored.
       forTwoOrders: async ([one], payment) => await transfer({ orderId: one, payments: [payment] }),
       takenBack: async ({ orderId }) =>
-        // From one place of the payer's to another.
+        // From one account of the payer to another.
         say(
           await send(solver, {
             destination: addressOf(solver),
@@ -269,7 +267,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
       expiryNotFinal: async (wish) => {
         const out = await withdrawal(wish);
-        // The window is closed, and the indexes may not have told of its last blocks.
+        // The window is closed, and the indexes may lack its last blocks.
         control.advance(2 * DAY_MS);
         return out;
       },
@@ -318,7 +316,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
 
   return {
     "more decimals than the currency has": async (own) => {
-      // The exchange keeps more digits of this token than it is traded, and attested, with.
+      // Hyperliquid stores more digits of this token than it trades and attests with.
       await own.refuses(rejected(await deposit(own.newId(), { ...hypes, amount: "1.005" })));
       const id = own.newId();
       const exact = await deposit(id, { ...hypes, amount: "1.25" });
@@ -330,7 +328,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
       );
     },
     "an amount in scientific notation": async (own) => {
-      // Only an endpoint that lies could tell of one: the exchange takes none.
+      // Only a lying endpoint could report one, because Hyperliquid accepts none.
       const wish = { ...paid };
       await own.withdrawal(
         wish,
@@ -424,7 +422,7 @@ function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeActi
   };
 }
 
-/** Fields of a transfer out of a currency's place into the same one of somebody else. */
+/** Fields of a transfer from a currency's dex to the same dex of another account. */
 function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
   const place = exchangePlaceOf(currency);
   if (place === undefined) throw new Error(`${currency} is no currency`);
@@ -439,7 +437,7 @@ function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAct
   };
 }
 
-/** With eight digits after the point, as a wallet would write it. */
+/** With eight decimals, as a wallet would write it. */
 function text(amount: bigint): string {
   const digits = amount.toString().padStart(9, "0");
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
@@ -467,7 +465,7 @@ function idOf(action: ExchangeAction): Hex32 {
   return id;
 }
 
-/** Signs and posts; `ok`, or what the exchange says. */
+/** Signs and posts; returns `ok` or Hyperliquid's error. */
 async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
   const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
   const { r, s, v } = parseSignature(await by.signTypedData({ domain, types, primaryType, message: value }));
@@ -483,4 +481,4 @@ async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction):
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
 const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_TRANSFER = not("a transaction of the exchange is one transfer");
+const ONE_TRANSFER = not("a Hyperliquid transaction is one transfer");

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-/** URLs of all that is loaded when these modules are. */
+/** URLs of everything that loads with these modules. */
 async function loadedFor(...paths: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await run(
     workspaceNode,
@@ -25,13 +25,13 @@ async function loadedFor(...paths: readonly string[]): Promise<readonly string[]
 const FOREIGN =
   /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|chains\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\//;
 
-test("services of EVM chains alone load nothing of other families", async () => {
+test("services of EVM chains load nothing of other families", async () => {
   const loaded = await loadedFor("apps/oracle/src/container.ts", "apps/api/src/process/container.ts");
   expect(loaded.some((url) => url.endsWith("chains/src/evm/evidence.ts"))).toBe(true);
   expect(loaded.filter((url) => FOREIGN.test(url))).toEqual([]);
 });
 
-test("and would be found out if they did", async () => {
+test("this test detects a module of another family", async () => {
   const loaded = await loadedFor("packages/chains/src/solana/evidence.ts");
   expect(loaded.some((url) => FOREIGN.test(url))).toBe(true);
 });

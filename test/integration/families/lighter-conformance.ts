@@ -28,7 +28,7 @@ const AMOUNT = 5_000_000n;
 const RICH = 1_000_000_000_000n;
 const NO_MEMO: Hex32 = `0x${"00".repeat(32)}`;
 
-/** The order-book exchange on its simulator. */
+/** Lighter on its simulator. */
 export async function startLighterFamily(): Promise<FamilyWorld> {
   const lighter = await startLighter();
   const { exchange } = lighter;
@@ -82,7 +82,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       memo: orderId,
     });
   };
-  /** One endpoint answers without a field of each record. */
+  /** One endpoint omits a field of each record. */
   const without = async (field: string): Promise<readonly string[]> => {
     const endpoint = await lighter.openEndpoint();
     endpoint.faults.rewrite = (_path, body) => body.replace(new RegExp(`"${field}":\\d+,`), "");
@@ -117,9 +117,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
         exchange.takeBack(transactionId);
         return { transactionId, as: "rejected" };
       },
-      splitNode: not(
-        "the exchange says of each transaction whether it is settled; nothing is counted in blocks",
-      ),
+      splitNode: not("Lighter reports whether each transaction is settled, without confirmations"),
       failed: async (id) => ({
         transactionId: await queued(
           async () => await depositOf(id, DOLLARS, AMOUNT),
@@ -128,12 +126,12 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
         as: "rejected",
       }),
       lookAlike: async (id) => empty(await user.send({ toAccountIndex: FIRST, amount: AMOUNT, memo: id })),
-      lyingToken: not("assets are the exchange's own: nobody brings a token"),
+      lyingToken: not("assets belong to Lighter: no one can add a token"),
       feeOnTransfer: async (id) => made(await depositOf(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
-      withoutTransfer: not("the transfer is the deposit: nothing else claims one"),
+      withoutTransfer: not("the transfer is the deposit: no event claims one"),
       saidTwice: ONE_TRANSFER,
-      throughForwarder: not("whoever sends signs: no account transfers for another"),
-      idElsewhere: not("a transfer has one memo, and no other bytes of the sender's"),
+      throughForwarder: not("the sender signs: no account transfers for another"),
+      idElsewhere: not("a transfer has one memo, and no other bytes of the sender"),
       idsThatAreNone: async () => {
         const memos: readonly Hex32[] = [NO_MEMO, `0x${"ab".repeat(20)}${"00".repeat(12)}`];
         const all: MadeDeposits[] = [];
@@ -141,7 +139,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
           all.push(made(await depositOf(memo, DOLLARS, AMOUNT), { depositId: undefined }));
         return all;
       },
-      arrivedSilently: not("money comes to an account by transfers only, and each is a deposit"),
+      arrivedSilently: not("money reaches an account only by transfers, and each is a deposit"),
       plainWithId: not("a plain transfer with the id in its memo is the deposit"),
       ownTransfer: async (id) =>
         empty(await former.send({ toAccountIndex: DEPOSITORY, amount: AMOUNT, memo: id })),
@@ -239,7 +237,7 @@ function chainAt(lighter: RunningLighter, urls: readonly string[]): AttestationC
   };
 }
 
-/** Payloads out of a depository. Each has a key of its own, so that none waits for another's nonce. */
+/** Payloads from a depository. Each has its own key, so that none waits for another's nonce. */
 function createPayouts(depository: LighterWallet) {
   let lastKey = 2n;
   const make = async (wish: WithdrawalWish): Promise<MadeWithdrawal & Payout> => {
@@ -272,14 +270,11 @@ function createPayouts(depository: LighterWallet) {
 
 interface Payout {
   readonly transfer: LighterTransfer;
-  /** Uses the key's next nonce for something else. */
+  /** Uses the key's next nonce for another transfer. */
   instead(other: { toAccountIndex: bigint; amount: bigint }): Promise<string>;
 }
 
-/**
- * A currency as transfers name it: dollars in the balance that secures perpetuals, all else in the spot
- * balance.
- */
+/** A currency in transfers: USDC in the perps balance, all others in the spot balance. */
 function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fromRouteType" | "toRouteType"> {
   return currency === DOLLARS
     ? { assetIndex: 3n, fromRouteType: 0n, toRouteType: 0n }
@@ -288,4 +283,4 @@ function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fro
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
 const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_TRANSFER = not("a transaction of the exchange is one transfer");
+const ONE_TRANSFER = not("a Lighter transaction is one transfer");

@@ -26,8 +26,7 @@ import { bomb, emitterCode, eventWord, pretendingToken, type RawLog } from "./ma
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";
 
-// What is arranged on every chain that has the Ethereum machine. Only how a transaction is sent and named
-// differs, see `Machine`.
+// The scenes of every chain with an EVM. Only sending and naming transactions differs, see `Machine`.
 
 const AMOUNT = 1_000n;
 const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
@@ -37,7 +36,7 @@ const TRANSFER = topicOf("Transfer(address,address,uint256)");
 const NATIVE_DEPOSIT = topicOf("NativeDeposit(address,uint256,bytes32)");
 const ERC20_DEPOSIT = topicOf("Erc20Deposit(address,address,uint256,bytes32)");
 const NATIVE_PAID = topicOf("SolverNativeTransfer(address,uint256)");
-/** Names under which nodes say a time. */
+/** Names of time fields in nodes' answers. */
 const TIMES = ["timestamp", "blockTimestamp", "blockTimeStamp"];
 
 const callRequestTypes = {
@@ -56,10 +55,10 @@ const callRequestTypes = {
 
 /** What only one of the families does. */
 export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
-  /** An equal network of its own, and another one. */
+  /** Starts a separate network, equal or different. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
   /**
-   * A payment that names one order at the end of its input, and the other one in every further way that the
+   * A payment that names one order at the end of its input, and the other one in every other way that the
    * family has.
    */
   payNamingTwo(ids: readonly [Hex32, Hex32], call: Call): Promise<string>;
@@ -99,7 +98,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     data: encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args: [user, id] }),
     value: amount,
   });
-  /** All or nothing of calls, in one transaction. */
+  /** Several calls in one atomic transaction. */
   const together = (calls: readonly (Call & { readonly mayFail?: boolean })[]): Call => ({
     to: multicall3,
     value: calls.reduce((sum, { value = 0n }) => sum + value, 0n),
@@ -128,7 +127,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     amount: changes.amount ?? AMOUNT,
     depositId,
   });
-  /** A direct transfer of the user, and bytes behind it. */
+  /** A direct transfer by the user, with bytes appended. */
   const direct = async (behind: string): Promise<string> =>
     await send("user", { to: token, data: `${erc20("transfer", depository, AMOUNT)}${behind}` });
 
@@ -166,7 +165,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     payload: encodeEvmCallRequest(request),
     withdrawalId: idOf(request),
   });
-  /** The depository has what it is to pay. */
+  /** Gives the depository what it is to pay. */
   const stocked = async (wish: WithdrawalWish): Promise<void> => {
     const currency = machineOf(wish.currency);
     if (currency === NATIVE_CURRENCY) await send("user", depositNative(wish.amount, NO_ID));
@@ -181,7 +180,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
 
   // Payments.
 
-  /** The router pays out of what it was given. */
+  /** The router pays from what it received. */
   const paying = async (
     { orderId, payments }: PaymentWish,
     calls: readonly EvmCall[] = [],
@@ -283,7 +282,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       }),
       orphaned: async (id) => {
         const transactionId = await send("user", depositNative(AMOUNT, id));
-        // A node that stays behind: what it said of the transaction it goes on saying.
+        // A node that lags: it repeats its first answer about the transaction.
         const remembered = await startRememberingFront(machine.urls[0] ?? "", transactionId);
         opened.push(remembered);
         await askedOnce(machine.chainAt([remembered.url], machine), transactionId);
@@ -295,7 +294,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       splitNode: async (id) => {
         const other = await family.startOther("sameNetwork");
         const transactionId = await send("user", depositNative(AMOUNT, id));
-        // The other node has gone on, on a fork of its own.
+        // The other node is further, on its own fork.
         await other.pass(60);
         await other.mine(200);
         const balanced = await startBalancer([machine.urls[0] ?? "", other.urls[0] ?? ""]);
@@ -303,7 +302,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         return { transactionId, urls: [balanced.url], as: "upstream_unavailable" };
       },
       failed: async (id) => ({
-        // Nobody gave the depository leave to take it.
+        // The depository has no allowance to take it.
         transactionId: await send("solver", depositErc20(token, AMOUNT, id)),
         as: "rejected",
       }),
@@ -353,8 +352,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         deposits: [deposit("0", id, native())],
       }),
       idElsewhere: async (id) => {
-        // Behind the calldata of a call that is not the transaction's own, and behind the transaction's own
-        // that is no transfer.
+        // After the calldata of an inner call, and after the transaction's own calldata that is not a
+        // transfer.
         await machine.mint(token, multicall3, AMOUNT);
         const inner = { to: token, data: withOrderId(erc20("transfer", depository, AMOUNT), id) };
         return {
@@ -374,7 +373,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         return { transactionId: await send("user", { to, data: "0x00", value: AMOUNT }), as: "empty" };
       },
       plainWithId: async (id) => ({
-        // The depository takes no coin without knowing whose it is.
+        // The depository accepts no native tokens without a depositor.
         transactionId: await send("user", { to: depository, data: id, value: AMOUNT }),
         as: "rejected",
       }),
@@ -457,7 +456,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
 
     withdrawals: {
       failedInside: async (wish) => {
-        // The depository has less than that, and was told not to mind.
+        // The depository has less than that, and the call may fail.
         const request = requestOf({ ...wish, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
         await carryOut(request);
         return made(request);
@@ -494,7 +493,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   };
 }
 
-/** So that a node that remembers hears what it is asked. */
+/** So that a node that remembers sees what it is asked. */
 async function askedOnce(chain: AttestationChain, transactionId: string): Promise<void> {
   const source = (await evidenceSources([chain])).get(chain.name);
   await source?.deposits(transactionId);

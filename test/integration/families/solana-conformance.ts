@@ -36,7 +36,7 @@ import type {
 const AMOUNT = 5_000_000n;
 const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
 
-/** A Solana cluster: a real virtual machine behind the interface of a node. */
+/** A Solana cluster: a real virtual machine behind the API of a node. */
 export async function startSolanaFamily(): Promise<FamilyWorld> {
   const world = await startSolanaWorld();
   const { node, at, user, solver, recipients, token, feeToken, forwarder } = world;
@@ -47,7 +47,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     open.push(started);
     return started;
   };
-  // Withdrawals are paid out of what others deposited.
+  // Withdrawals are paid from other deposits.
   for (const currency of [NATIVE, token.mint])
     await world.send(user, [await world.deposit({ id: ZERO_ID, amount: 10n ** 11n, currency })]);
   const other = await createDepository(node, {
@@ -81,7 +81,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   };
   const pay = async (wish: PaymentWish): Promise<string> =>
     await world.send(solver, [...(await payments(wish)), memo(wish.orderId)]);
-  /** What is done from now on looks so to whoever asks here. */
+  /** Nodes that report no time for transactions from now on. */
   const withoutTime = async (): Promise<readonly string[]> => {
     const { url } = await front({
       result: ({ method }, honest) => {
@@ -99,7 +99,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       payload,
       withdrawalId: `0x${createHash("sha256").update(bytesOf(payload)).digest("hex")}`,
       execute: async () =>
-        // Two of one request in the same slot would be one transaction.
+        // Two executions of one request in the same slot would be one transaction.
         await world.send(solver, [...(await world.execution(request)), memo(`try ${node.controls.slot()}`)]),
       expire: async () => {
         node.controls.passSeconds(Number(request.expiration) - node.controls.time() + 1);
@@ -162,7 +162,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       splitNode: async (id) => {
         const { url } = await front({
-          // Whatever view it is asked for, it shows its newest.
+          // Answers with its newest state, whatever commitment is requested.
           question: ({ method, params }) =>
             method === "getTransaction"
               ? { method, params: [params[0], { ...(params[1] as object), commitment: "confirmed" }] }
@@ -179,7 +179,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         as: "rejected",
       }),
       lookAlike: async (id) => empty(await world.send(user, [await depositing(id, { into: other })])),
-      lyingToken: not("tokens are kept by the two token programs, and the depository takes no others"),
+      lyingToken: not("the two token programs keep tokens, and the depository accepts no others"),
       feeOnTransfer: async (id) =>
         made(await world.send(user, [await depositing(id, { currency: feeToken.mint })]), {
           currency: feeToken.mint,
@@ -187,18 +187,18 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           depositId: id,
         }),
       withoutTransfer: async (id) =>
-        // Another program tells of a deposit, in the same words, beside lamports for the real vault.
+        // Another program logs a deposit in the same format, next to lamports for the real vault.
         empty(
           await world.send(user, [
             await depositing(id, { into: other, currency: NATIVE }),
             lamportTransfer(user.address, at.vault, AMOUNT),
           ]),
         ),
-      saidTwice: not("the program moves what it tells of; each call moves its own"),
+      saidTwice: not("the program moves what it logs; each call moves its own"),
       throughForwarder: async (id) => {
         const call = await depositing(id, { depositor: first.address });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
-        // The only instruction of the transaction itself is the forwarder's.
+        // The transaction's only top-level instruction is the forwarder's.
         return made(transactionId, { index: "1", depositor: first.address, depositId: id });
       },
       idElsewhere: async (id) =>
@@ -242,7 +242,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         await world.send(solver, [...(await payments(wish)), memo(wish.orderId), failing(solver)], {
           skipPreflight: true,
         }),
-      innerUndone: not("what fails inside takes its whole transaction with it"),
+      innerUndone: not("an inner failure reverts its whole transaction"),
       forTwoOrders: async ([one, two], payment) =>
         await world.send(solver, [...(await payments({ payments: [payment] })), memo(one), memo(two)]),
       takenBack: async (wish) =>
@@ -254,9 +254,9 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
             memo(wish.orderId),
           ],
         ),
-      saidByStranger: not("nobody says what was paid: balances do"),
+      saidByStranger: not("payments are proven by balances, not by events"),
       strangersExtraData: "0x",
-      calls: not("programs are called by instructions, which an order of this family does not hold"),
+      calls: not("programs are called by instructions, which an order of this family cannot contain"),
       withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await withoutTime() }),
       idElsewhere: async ({ orderId, payments: wished }) =>
         await world.send(solver, [
@@ -273,7 +273,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         });
         return withdrawalOf(request);
       },
-      otherOutputs: not("the depository pays what the request says, or nothing"),
+      otherOutputs: not("the depository pays exactly what the request contains, or nothing"),
       expiryNotFinal: async (wish) => {
         const request = requestOf(wish);
         node.controls.finalize();
@@ -287,7 +287,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           payload.slice(0, -2) as Hex,
           `${payload}00`,
           "0x",
-          // "Some token": the native one, a second spelling of a native payment.
+          // "Some token" with the native one: a second encoding of a native payment.
           toHex(
             Buffer.concat([
               bytesOf(payloadOf({ ...request, token: NATIVE })).subarray(0, 64),
@@ -322,7 +322,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           await tools.refusesFill(wished, async (orderId) => await paidWith(text(orderId)));
         await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
         await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, orderId));
-        // Words that are no id name nothing.
+        // Text that is not an id names nothing.
         await tools.fills(wished, async (orderId) => await paidWith("thank you", orderId));
       },
       "a deposit by a program with a vault of its own": async (tools) => {
@@ -369,7 +369,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           node.controls.finalize();
           return transactionId;
         });
-        // Paid into an account that the same transaction makes, all is well.
+        // A payment into an account that the same transaction creates counts.
         const fresh = await solanaKey();
         const target = await associatedTokenAddress(fresh.address, token.mint, token.tokenProgram);
         const source = await associatedTokenAddress(solver.address, token.mint, token.tokenProgram);
@@ -391,7 +391,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** A price for computing, which is no part of what a transaction does. */
+/** A compute price, which does not change what a transaction does. */
 function computePrice(): PlainInstruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(3, 0);

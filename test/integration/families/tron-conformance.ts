@@ -6,8 +6,8 @@ import { machineFamily } from "./machine-family.ts";
 import { startTronMachine } from "./tron-machine.ts";
 
 /**
- * Tron on its node: a real virtual machine behind the network's own interface, with transactions that a
- * wallet's library signed.
+ * Tron on its node: a real virtual machine behind the network's own API, with transactions that a wallet
+ * library signed.
  */
 export async function startTronFamily(): Promise<FamilyWorld> {
   const machine = await startTronMachine();
@@ -54,7 +54,7 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           await machine.finalize();
           return id;
         });
-        // To her, it is one; but not with an id that is only part of a text.
+        // For her order it counts, but not with an id that is only part of a text.
         await fills(wish, async (orderId) => {
           const id = await machine.transfer(accounts.alice, amount, orderId);
           await machine.finalize();

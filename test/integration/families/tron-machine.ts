@@ -4,9 +4,9 @@ import { rpcAt, withContracts, type Machine, type MachineBase } from "./machine.
 
 export interface TronMachine extends Machine {
   readonly tron: RunningTron;
-  /** A payment of native coin, and what the wallet writes beside it. Returns its id. */
+  /** A payment of native tokens with the wallet's memo. Returns its id. */
   transfer(to: Address, sun: bigint, memo?: Hex): Promise<string>;
-  /** As `send` of the solver, with a memo and as much energy as is paid for. */
+  /** Like `send` by the solver, with a memo and an energy limit. */
   sendWith(
     call: Parameters<MachineBase["send"]>[1],
     with_: { memo?: Hex; feeLimit?: bigint },
@@ -15,7 +15,7 @@ export interface TronMachine extends Machine {
 
 const DEPTH = 3;
 
-/** Answers for another network when it is given another chain id. */
+/** Answers for another network if it gets another chain id. */
 export async function startTronMachine(chainId?: number): Promise<TronMachine> {
   const tron = await startTronNode({ solidLagBlocks: DEPTH, ...(chainId === undefined ? {} : { chainId }) });
   const rpc = rpcAt(tron.evm.url);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// Addresses of nodes behind which is more than one node, or one that remembers.
+// URLs behind which there are several nodes, or one that remembers.
 
 /** A server of these tests. */
 export interface Standing {
@@ -9,13 +9,13 @@ export interface Standing {
   close(): Promise<void>;
 }
 
-/** An address behind which one node answers, then the other. */
+/** A URL behind which one node answers, then the other. */
 export async function startBalancer(urls: readonly string[]): Promise<Standing> {
   let turn = 0;
   return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));
 }
 
-/** A node that goes on saying of a transaction what it said once. */
+/** A node that repeats its first answer about a transaction. */
 export async function startRememberingFront(url: string, transactionId: string): Promise<Standing> {
   const bare = transactionId.replace(/^0x/, "");
   const said = new Map<string, object>();
@@ -42,7 +42,7 @@ export async function startRememberingFront(url: string, transactionId: string):
   });
 }
 
-/** @param answer what is said, given how a node of `urls` is asked the same, and what is asked */
+/** @param answer makes the answer, given a way to ask a node of `urls` the same, and the question */
 async function startProxy(
   urls: readonly string[],
   answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
