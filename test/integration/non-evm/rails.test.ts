@@ -27,7 +27,7 @@ import { operatorRefund } from "../../support/operator-refund.ts";
 let world: RailWorld;
 const worlds = new Map<string, RailWorld>();
 
-/** One of each kind is enough: requests are strangers to each other. */
+/** One of each kind is enough: requests are independent of each other. */
 async function start(options: RailWorldOptions = {}): Promise<void> {
   const key = JSON.stringify(Object.entries(options).map(String));
   world = worlds.get(key) ?? (await startRailWorld(options));
@@ -55,7 +55,7 @@ async function depositAndFill(agreed: AgreedOnRails): Promise<void> {
 
 async function expectFilledOnce(agreed: AgreedOnRails): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  // Whatever is still under way comes to its end.
+  // Finishes whatever is still in progress.
   for (let more = 0; more < 8; more++) await world.round();
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
@@ -67,13 +67,13 @@ async function expectRefundedOnce(agreed: AgreedOnRails, to = agreed.terms.refun
   for (let more = 0; more < 8; more++) await world.round();
   const payments = world.paymentsOf(agreed, world.origin);
   expect(payments).toHaveLength(1);
-  // What the payment costs is taken from it.
+  // The payment's cost is deducted from it.
   expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(spelled(world.origin, ...payments));
 }
 
-test("a deposit fills its request when it is final, and every status on the way is true", async () => {
+test("a deposit fills its request when it is final, and every interim status is true", async () => {
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
@@ -98,7 +98,7 @@ test("a deposit fills its request when it is final, and every status on the way 
   await expectFilledOnce(agreed);
 });
 
-test("records the deposits that a rail read before a fault, and reports the fault", async () => {
+test("records the deposits that a reading found before a fault, and reports the fault", async () => {
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
@@ -146,7 +146,7 @@ for (const origin of ["coins", "expiring"] as const)
     expect(world.paymentsOf(agreed, world.origin)).toHaveLength(1);
   });
 
-test("a deposit that is told of twice, by the chain and by a client's hint, is one deposit", async () => {
+test("a deposit that is reported twice, by the chain and by a client, is one deposit", async () => {
   await start();
   const agreed = await world.agree();
   const txHash = world.pay(agreed);
@@ -186,7 +186,7 @@ test("refunds a deposit that differs from the agreed one, minus the cost, and a 
   expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
 });
 
-test("a stranger's deposit under somebody's order goes back within the daily limit, and above it is left to the operator", async () => {
+test("a stranger's deposit for another user's order is refunded within the daily limit, and above it is left to the operator", async () => {
   await start();
   const { enginePolicy } = world.services;
   const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
@@ -225,7 +225,7 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   });
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
 
-  // Somebody else who pays the same order gives the money to its owner.
+  // A stranger who pays the same order gives the money to its owner.
   const stranger = another();
   world.pay(agreed, { from: stranger });
   world.origin.network.settle();
@@ -238,7 +238,7 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   expect(rows).toEqual([{ unrepaid_reason: null }, { unrepaid_reason: null }, { unrepaid_reason: null }]);
 });
 
-test("a transfer of which nobody says what it is for goes back to its depositor, not to a relayer who paid its fee", async () => {
+test("a transfer without a mapping is returned to its depositor, not to a relayer who paid its fee", async () => {
   await start();
   const [relayer, depositor] = [anAccount(), anAccount()];
   const { network } = world.origin;
@@ -254,7 +254,7 @@ test("a transfer of which nobody says what it is for goes back to its depositor,
   expect(received(relayer, world.origin)).toBe(0n);
 });
 
-test("a deposit too low to be sent back pays for the gas that its fills burnt", async () => {
+test("a deposit too low for a refund pays for the gas that its fills used", async () => {
   await start();
   const agreed = await world.agree();
   const { requestId } = agreed;
@@ -305,7 +305,7 @@ test("a deposit too low to be sent back pays for the gas that its fills burnt", 
   expect(rows).toEqual([{ unpaid_wei: 0n }]);
 });
 
-test("what a refund would cost more than is left of is not sent, and somebody is told", async () => {
+test("a refund that would cost more than the rest is not sent, and an alarm is raised", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed, { amount: 10n });
@@ -316,7 +316,7 @@ test("what a refund would cost more than is left of is not sent, and somebody is
   expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
 });
 
-test("money that names no known order is kept where the operator sees it", async () => {
+test("money for an unknown order is kept visibly for the operator", async () => {
   await start();
   const currency = world.origin.network.native;
   const from = anAccount();
@@ -328,7 +328,7 @@ test("money that names no known order is kept where the operator sees it", async
   expect(received(from, world.origin)).toBe(0n);
 });
 
-test("money that names no known order goes back to its depositor once the operator releases it", async () => {
+test("money for an unknown order is returned to its depositor once the operator releases it", async () => {
   await start();
   const { network } = world.origin;
   const from = anAccount();
@@ -352,7 +352,7 @@ test("money that names no known order goes back to its depositor once the operat
   expect(rows).toEqual([{ unrepaid_reason: "the deposit names no order" }]);
 });
 
-test("a recipient who cannot be paid is not paid, and the deposit goes back", async () => {
+test("a recipient that cannot be paid is not paid, and the deposit is refunded", async () => {
   await start();
   const agreed = await world.agree();
   world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
@@ -361,7 +361,7 @@ test("a recipient who cannot be paid is not paid, and the deposit goes back", as
   await expectRefundedOnce(agreed);
 });
 
-test("a refund keeps the gas that a fill burnt in its block", async () => {
+test("a refund deducts the gas that a fill used in its block", async () => {
   await start();
   const filled = await world.agree();
   await depositAndFill(filled);
@@ -390,7 +390,7 @@ test("a refund keeps the gas that a fill burnt in its block", async () => {
   expect(received(agreed.terms.refundTo, world.origin)).toBe(99_990n - 400n);
 });
 
-test("a fill waits for the solver's money, and not for ever", async () => {
+test("a fill waits for the solver's funds, but not forever", async () => {
   await start({ opening: 800_000n });
   const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
@@ -405,7 +405,7 @@ test("a fill waits for the solver's money, and not for ever", async () => {
   });
 });
 
-test("bytes that nodes have lost are sent again, and those that have lapsed are made anew: one payment", async () => {
+test("bytes that nodes lost are broadcast again, and lapsed ones are replaced: one payment", async () => {
   await start();
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
@@ -424,14 +424,14 @@ test("bytes that nodes have lost are sent again, and those that have lapsed are 
   await expectFilledOnce(agreed);
 });
 
-test("a fill whose bytes all lapse until its time is over is never made, and the deposit goes back", async () => {
+test("a fill whose bytes all lapse until its time is over is never made, and the deposit is refunded", async () => {
   await start();
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
   const { cancelAfterDeadlineMs } = world.services.enginePolicy;
   world.clock.forward(60_000 + cancelAfterDeadlineMs + 1);
-  // Not before it is known that they cannot count any more.
+  // Not before it is known that they can no longer count.
   await world.track(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   await expectRefundedOnce(agreed);
@@ -452,7 +452,7 @@ test("broadcasts the same bytes again when a payment's block is orphaned", async
   expect(world.paymentsOf(agreed, world.destination)).toEqual([first]);
 });
 
-test("a payment that is stuck is made anew with bytes that spend the same coin: one of the two counts", async () => {
+test("a stuck payment is replaced with bytes that spend the same output: one of the two counts", async () => {
   await start({ destination: "coins" });
   const agreed = await world.agree();
   world.destination.network.refusal = "it pays too little";
@@ -463,13 +463,13 @@ test("a payment that is stuck is made anew with bytes that spend the same coin: 
   world.destination.network.refusal = undefined;
   const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
   expect(attempts).toHaveLength(2);
-  // The former comes to a node all the same.
+  // The first one still reaches a node.
   for (const { raw } of attempts) world.destination.network.take(raw);
   await expectFilledOnce(agreed);
 });
 
-test("a payment that is stuck and cannot be made anew is offered again as it is", async () => {
-  // Enough for the first bytes, and not for dearer ones.
+test("a stuck payment that cannot be replaced is broadcast again unchanged", async () => {
+  // Enough for the first bytes, and not for more expensive ones.
   await start({ destination: "coins", opening: 95_016n });
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
@@ -482,7 +482,7 @@ test("a payment that is stuck and cannot be made anew is offered again as it is"
   await expectFilledOnce(agreed);
 });
 
-test("a payment that nobody has and whose time is over is taken back by one to ourselves, and then the deposit goes back", async () => {
+test("a lost payment whose time is over is canceled by a payment to the solver itself, and then the deposit is refunded", async () => {
   await start({ destination: "coins" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.refusal = "it pays too little";
@@ -494,7 +494,7 @@ test("a payment that nobody has and whose time is over is taken back by one to o
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("a payment that nodes have is not taken back, however late it is", async () => {
+test("a payment that nodes have is not canceled, however late it is", async () => {
   await start({ destination: "coins" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
@@ -503,7 +503,7 @@ test("a payment that nodes have is not taken back, however late it is", async ()
   await expectFilledOnce(agreed);
 });
 
-test("while nodes do not answer nothing is believed, and it goes on when they do", async () => {
+test("while nodes do not answer nothing is decided, and everything continues when they do", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -515,7 +515,7 @@ test("while nodes do not answer nothing is believed, and it goes on when they do
   await expectFilledOnce(agreed);
 });
 
-test("a node that lags does not make a payment again", async () => {
+test("a lagging node does not cause a second payment", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -567,7 +567,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A request beyond the limit is no fault of the fill, however long the limit is used up.
+  // A request above the limit is no fault of the fill, however long the limit is used up.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");
@@ -600,7 +600,7 @@ test("spends no output twice and makes each payment once when two processes pay 
   for (const one of agreed) await expectFilledOnce(one);
 });
 
-/** The same chains as another process knows them: what it signs at a time is its own. */
+/** The same chains in another process, which signs with its own timestamps. */
 function anotherDirectory(): RailWorld["services"]["chains"] {
   const { chains } = world.services;
   const rails = chains.rails.map((one) => ({ ...one, rail: { ...one.rail } }));
@@ -610,14 +610,14 @@ function anotherDirectory(): RailWorld["services"]["chains"] {
 const NONCE = 1_700_000_000_123n;
 const HOUR_MS = 3_600_000;
 
-/** A transfer that cannot say what it is for. */
+/** A transfer that cannot carry an id. */
 function transfer(agreed: AgreedOnRails, nonce = NONCE): Hex {
   const { user, origin } = agreed.terms;
   const { currency, amount } = origin;
   return world.origin.network.deposit({ from: user, currency, amount, nonce });
 }
 
-test("a transfer fills the order that its sender's nonce was said to be for", async () => {
+test("a transfer fills the order that its sender's nonce is mapped to", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -626,7 +626,7 @@ test("a transfer fills the order that its sender's nonce was said to be for", as
   await expectFilledOnce(agreed);
 });
 
-test("a transfer whose sender says later what it is for waits in sight, is one deposit, and is filled then", async () => {
+test("a transfer whose mapping comes later waits visibly, is one deposit, and is filled then", async () => {
   await start();
   const agreed = await world.agree();
   const { user } = agreed.terms;
@@ -645,7 +645,7 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 
   world.map(user, NONCE, { id: agreed.terms.orderId, depositor: user });
-  // A hint knows it already, the watcher's row does not.
+  // A report knows it already, the watcher's row does not.
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
   expect(await world.depositsAt(txHash)).toHaveLength(1);
   await world.watch(world.origin);
@@ -654,7 +654,7 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   await expectFilledOnce(agreed);
 });
 
-test("attributes a transfer that was named late although every reading of the chain meets a fault", async () => {
+test("attributes a transfer with a late mapping although every reading of the chain fails", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -689,7 +689,7 @@ test("attributes a transfer that was named late although every reading of the ch
   await expectFilledOnce(agreed);
 });
 
-test("alarms once while transfers wait to be read, and says when they are read", async () => {
+test("alarms once while transfers wait to be read, and reports when they are read", async () => {
   await start();
   const connected = world.services.chains.rail(world.origin.chain.id);
   if (connected === undefined) throw new Error("no rail for the origin chain");
@@ -717,11 +717,11 @@ test("alarms once while transfers wait to be read, and says when they are read",
   }
 });
 
-test("a transfer of which nobody says within an hour what it is for goes back to its sender, once, and says nothing of any order", async () => {
+test("a transfer without a mapping for an hour is returned to its sender, once, and affects no order", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
-  // What was said is for another nonce.
+  // The mapping is for another nonce.
   world.map(user, NONCE + 1n, { id: orderId, depositor: user });
   const txHash = transfer(agreed);
   world.origin.network.settle();
@@ -739,14 +739,14 @@ test("a transfer of which nobody says within an hour what it is for goes back to
   expect(back()).toMatchObject([{ payment: { amount: 99_990n } }]);
   expect(back()[0]?.payment.id).toBeUndefined();
   expect(await world.depositsAt(txHash)).toMatchObject([{ disposition: "refund", refundState: "final" }]);
-  // What is said after that comes too late.
+  // A mapping after that comes too late.
   world.map(user, NONCE, { id: orderId, depositor: user });
   for (let more = 0; more < 4; more++) await world.round();
   expect(back()).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a stranger's speck is not sent back, even where that costs nothing", async () => {
+test("a stranger's dust is not returned, even if that costs nothing", async () => {
   await start({ opening: 800_008n });
   const { network, chain } = world.origin;
   const usual = network.cost;
@@ -767,7 +767,7 @@ test("a stranger's speck is not sent back, even where that costs nothing", async
   network.cost = usual;
 });
 
-test("specks of which nobody ever says anything keep no transfer waiting whose sender has said it", async () => {
+test("dust that is never mapped delays no mapped transfer", async () => {
   await start();
   const agreed = await world.agree();
   const { user, origin, orderId } = agreed.terms;
@@ -797,7 +797,7 @@ test("specks of which nobody ever says anything keep no transfer waiting whose s
   await expectFilledOnce(agreed);
 });
 
-test("what was said too late counts for nothing, although it is there when the transfer is read first", async () => {
+test("a late mapping does not count, although it exists when the transfer is first read", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -813,7 +813,7 @@ test("what was said too late counts for nothing, although it is there when the t
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
 });
 
-test("watchers of rails do it by themselves, one at a time: when the one that leads is gone, another goes on", async () => {
+test("watchers of non-EVM chains run by themselves, one at a time: when the leader is gone, another takes over", async () => {
   await start();
   const hurried = {
     ...world.services,
@@ -853,7 +853,7 @@ test("watchers of rails do it by themselves, one at a time: when the one that le
   }
 });
 
-test("jobs that got lost are given again", async () => {
+test("lost jobs are queued again", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed);
