@@ -5,8 +5,8 @@ import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mapp
 import { someHash } from "../../support/terms.ts";
 import { EXCHANGE_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 
-// What a wallet says of its nonces: verified against its quote, stored once, signed by the oracles, brought
-// to the hub, and read from there.
+// A wallet's nonce authorization: verified against its quote, stored once, signed by the oracles, set on the
+// hub, and read from there.
 
 const wallet = rawKeySigner(`0x${"51".repeat(32)}`);
 const stranger = rawKeySigner(`0x${"52".repeat(32)}`);
@@ -35,7 +35,7 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   const said = await world.authorization(wallet, terms);
   expect((await read(said)).mapped).toBeUndefined();
   expect(await world.authorize(said)).toBe(terms.requestId);
-  // Stored is not said: only the hub binds the oracles.
+  // A stored authorization is not enough: only the hub binds the oracles.
   expect((await read(said)).mapped).toBeUndefined();
   expect((await world.rowOf(said)).state).toBe("stored");
 
@@ -45,7 +45,7 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   const { data, setAt } = await world.onHub(said);
   expect(data).toBe(dataOf(said));
   await world.round();
-  // Mined, but the hub's policy wants two blocks on top.
+  // Mined, but the hub's policy requires two blocks on top.
   expect((await world.rowOf(said)).state).toBe("signed");
   expect((await read(said)).mapped).toBeUndefined();
 
@@ -58,11 +58,11 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   expect(await world.reads.of(EXCHANGE_ID, wallet.address, said.nonce)).toEqual(mapped);
 });
 
-test("said again it is answered alike and changes nothing, whatever has become of it", async () => {
+test("a repeated authorization gets the same answer and changes nothing, whatever its state", async () => {
   const terms = await world.quote(wallet.address);
   const said = await world.authorization(wallet, terms);
   for (let time = 0; time < 2; time++) expect(await world.authorize(said)).toBe(terms.requestId);
-  // On another chain of the wallet's the signature is another; it says the same.
+  // The signature for another chain of the wallet differs, but authorizes the same.
   const elsewhere = await world.authorization(wallet, terms, { signatureChainId: 1 });
   expect(elsewhere.signature).not.toBe(said.signature);
   expect(await world.authorize(elsewhere)).toBe(terms.requestId);
@@ -76,7 +76,7 @@ test("said again it is answered alike and changes nothing, whatever has become o
   ).toHaveLength(1);
 });
 
-test("said at once by many it is said once", async () => {
+test("many concurrent authorizations are stored once", async () => {
   const terms = await world.quote(wallet.address);
   const said = await world.authorization(wallet, terms);
   const answers = await Promise.all(Array.from({ length: 8 }, async () => await world.authorize(said)));
@@ -87,7 +87,7 @@ test("said at once by many it is said once", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("something else about the same nonce is refused, and the first word stays", async () => {
+test("a different authorization of the same nonce is refused, and the first one stays", async () => {
   const [one, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
   const nonce = BigInt(one.walletNonce ?? 0);
   const same = await world.quote(wallet.address, { walletNonce: one.walletNonce ?? 0 });
@@ -96,7 +96,7 @@ test("something else about the same nonce is refused, and the first word stays",
     "NONCE_TAKEN",
     "nonce",
   ]);
-  // Another wallet's nonces are its own.
+  // Another wallet has its own nonces.
   const theirs = await world.quote(stranger.address, { walletNonce: one.walletNonce ?? 0 });
   expect(await world.authorize(await world.authorization(stranger, theirs))).toBe(theirs.requestId);
   await world.untilQuiet();
@@ -105,7 +105,7 @@ test("something else about the same nonce is refused, and the first word stays",
   expect(other.orderId).not.toBe(one.orderId);
 });
 
-/** The transfer of a quote is seen on the exchange. */
+/** The transfer of a quote is seen on Hyperliquid. */
 async function arrived(terms: RequestTerms): Promise<void> {
   await world.services.uow.run(async (tx) => {
     const [stored] = await tx.deposits.record(EXCHANGE_ID, [
@@ -189,7 +189,7 @@ test("a quote of another wallet, on another chain, or without a nonce cannot be 
   ]);
 });
 
-test("what the wallet had said on the hub before counts, and not what it told us", async () => {
+test("an earlier mapping of the wallet on the hub counts, and not the one that it posted", async () => {
   const [here, there] = [await world.quote(wallet.address), await world.quote(wallet.address)];
   const said = await world.authorization(wallet, here);
   const other = await world.authorization(wallet, there, { nonce: said.nonce });
@@ -201,7 +201,7 @@ test("what the wallet had said on the hub before counts, and not what it told us
   expect(world.events.of("nonce_contradicted").at(-1)?.facts).toMatchObject({ id: there.orderId });
 });
 
-test("what was said to the hub alone is known here too: that money is some order's", async () => {
+test("a mapping that is only on the hub is known here too: the money belongs to an order", async () => {
   const terms = await world.quote(wallet.address);
   const said = await world.authorization(wallet, terms);
   await world.publishElsewhere(said);
@@ -209,7 +209,7 @@ test("what was said to the hub alone is known here too: that money is some order
   expect((await read(said)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
 });
 
-test("as of when nothing was said is told by the hub's clock", async () => {
+test("the time at which there was no mapping is the hub's", async () => {
   const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
   const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
   expect(mapped).toBeUndefined();
@@ -218,7 +218,7 @@ test("as of when nothing was said is told by the hub's clock", async () => {
   expect((await world.reads.read(EXCHANGE_ID, wallet.address, 1n)).asOf).toBe(asOf);
 });
 
-test("an account without the money that it is to transfer cannot authorize, and nothing is published for it", async () => {
+test("an account without the money for its transfer cannot authorize, and nothing is published for it", async () => {
   const poor = rawKeySigner(`0x${"61".repeat(32)}`);
   const terms = await world.quote(poor.address);
   const said = await world.authorization(poor, terms);
@@ -228,12 +228,12 @@ test("an account without the money that it is to transfer cannot authorize, and 
 
   world.funds.set(poor.address, terms.origin.amount);
   expect(await world.authorize(said)).toBe(terms.requestId);
-  // Its transfer went out since: the same authorization is answered alike.
+  // Its transfer has been sent since: the same authorization gets the same answer.
   world.funds.set(poor.address, 0n);
   expect(await world.authorize(said)).toBe(terms.requestId);
 });
 
-test("an account whose transfer has arrived can authorize it with nothing left", async () => {
+test("an account whose transfer has arrived can authorize it with an empty balance", async () => {
   const spent = rawKeySigner(`0x${"62".repeat(32)}`);
   const terms = await world.quote(spent.address);
   const said = await world.authorization(spent, terms);

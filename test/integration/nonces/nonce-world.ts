@@ -41,12 +41,12 @@ import { settlementPolicy } from "../settlement/settlement-world.ts";
 export const EXCHANGE_ID = 1337;
 const NAME = "exchange";
 
-/** What this service believes of the exchange; nothing here speaks to it. */
+/** The service's description of Hyperliquid; nothing here calls it. */
 const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", family: "hyperliquid-vm" } as RailChain;
 
 /**
- * `POST /authorize`, the worker's rounds and what the engine reads of it, on a real database, a real hub, and
- * three oracles over HTTP. Moved step by step.
+ * `POST /authorize`, the worker's rounds and what the engine reads of them, on a real database, a real hub,
+ * and three oracles over HTTP. Advanced step by step.
  */
 export interface NonceWorld {
   readonly clock: AdjustableClock;
@@ -58,9 +58,9 @@ export interface NonceWorld {
   readonly mapping: Address;
   readonly oracles: readonly OracleWorld[];
   readonly reads: NonceMappingReads;
-  /** What accounts hold on the exchange; a million for those that are not listed. */
+  /** Balances of accounts on Hyperliquid; a million for unlisted ones. */
   readonly funds: Map<Hex, bigint>;
-  /** A stored quote of a transfer by this wallet with a nonce of its own. */
+  /** A stored quote of a transfer by this wallet with its own nonce. */
   quote(wallet: Address, change?: Partial<RequestTerms>): Promise<RequestTerms>;
   authorize(said: NonceAuthorization): Promise<unknown>;
   /** What a wallet posts for a quote. */
@@ -70,14 +70,14 @@ export interface NonceWorld {
     change?: Partial<NonceAuthorization>,
     signedAs?: Partial<NonceAuthorization>,
   ): Promise<NonceAuthorization>;
-  /** The worker's rounds, once. */
+  /** Runs the worker's rounds once. */
   round(by?: MappingServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
-  /** Rounds and blocks until nothing waits, at most 20. */
+  /** Runs rounds and mines blocks until nothing waits, at most 20. */
   untilQuiet(): Promise<void>;
-  /** What the contract has now. */
+  /** The contract's current entry. */
   onHub(said: NonceAuthorization): Promise<{ readonly data: Hex; readonly setAt: bigint }>;
-  /** Brings another word of the wallet to the hub, past this service. */
+  /** Sets another mapping of the wallet on the hub, without this service. */
   publishElsewhere(said: NonceAuthorization): Promise<void>;
   rowOf(said: NonceAuthorization): Promise<{ state: string; reason: string | null; tries: number }>;
   stop(): Promise<void>;
@@ -97,7 +97,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
   const hubClient = createLocalClient(node);
   await hubClient.setBalance({ address: solver.address, value: 10n ** 20n });
-  // Before the contracts are final nobody knows anything.
+  // Nothing is known before the contracts are final.
   await hubClient.mine({ blocks: 3 });
   const mapping = localHub.contracts.genericMapping.toLowerCase() as Address;
   const lower = (address: Address): Address => address.toLowerCase() as Address;
@@ -134,7 +134,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     uow,
     chains: { all: [], rails: [], profile: () => undefined },
     hub: hubChain,
-    // The last of them has the other two as peers; asked first it gives a quorum at once.
+    // The last one has the other two as peers; asked first, it gives a quorum at once.
     oracles: oracles
       .slice(0, 2)
       .map(({ url }) => createHttpOracle({ url, apiKey: "key" }, { timeoutMs: 2_000 })),

@@ -15,7 +15,7 @@ import { settlementPolicy } from "../settlement/settlement-world.ts";
 import { startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// How a wallet's word gets to the hub although processes die, work at once, or are lied to.
+// How a wallet's mapping reaches the hub although processes die, run concurrently, or get false answers.
 
 let world: NonceWorld;
 beforeAll(async () => {
@@ -24,14 +24,14 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 async function aSaid(): Promise<NonceAuthorization> {
-  // A wallet for each: an account can have ten authorizations without a transfer.
+  // A new wallet each time: an account may have ten authorizations without a transfer.
   const wallet = rawKeySigner(someHash());
   const said = await world.authorization(wallet, await world.quote(wallet.address));
   await world.authorize(said);
   return said;
 }
 
-/** How often the contract set, and left out, entries since a block. */
+/** How many entries the contract set, and left out, since a block. */
 async function toldSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
   const logs = parseEventLogs({
     abi: genericMappingAbi,
@@ -49,10 +49,7 @@ async function carryAndSubmit(): Promise<void> {
 
 class Died extends Error {}
 
-/**
- * The services of a process that dies at its moment `dieAt`: before, or after, anything that it does to the
- * world.
- */
+/** The services of a process that dies at its moment `dieAt`: before or after an external action. */
 function mortal(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
   const acts: string[] = [];
   const moment = (name: string): void => {
@@ -88,7 +85,7 @@ function mortal(dieAt: number): { readonly services: MappingServices; readonly a
   };
 }
 
-test("whenever the process dies, the next one goes on, and the word is set once", async () => {
+test("whenever the process dies, the next one continues, and the mapping is set once", async () => {
   const moments: string[] = [];
   for (let dieAt = 0; ; dieAt++) {
     const fromBlock = await nextBlock();
@@ -117,7 +114,7 @@ test("whenever the process dies, the next one goes on, and the word is set once"
   expect(new Set(moments)).toContain("after hub.broadcast");
 }, 90_000);
 
-test("many words go in one transaction, each once, though several processes work at once", async () => {
+test("many mappings share a transaction, each once, though several processes run concurrently", async () => {
   const fromBlock = await nextBlock();
   const sent = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
   const all: NonceAuthorization[] = [];
@@ -133,7 +130,7 @@ test("many words go in one transaction, each once, though several processes work
   );
 });
 
-test("a signature that the hub does not take is asked for anew, and holds up no other word", async () => {
+test("a signature that the hub rejects is requested again, and delays no other mapping", async () => {
   const [bad, good] = [await aSaid(), await aSaid()];
   await signMappings(world.services, new AbortController().signal);
   await world.pool.query("update nonce_mappings set hub_signature = $2 where nonce = $1", [
@@ -143,7 +140,7 @@ test("a signature that the hub does not take is asked for anew, and holds up no 
   const fromBlock = await nextBlock();
   await world.round();
   await world.mineHub(4);
-  // The first round finds the transaction final, the second one what it left undone.
+  // The first round finds the transaction final, the second one what it left out.
   for (let round = 0; round < 2; round++) await carryAndSubmit();
   expect((await world.rowOf(good)).state).toBe("published");
   expect((await world.onHub(bad)).setAt).toBe(0n);
@@ -155,7 +152,7 @@ test("a signature that the hub does not take is asked for anew, and holds up no 
   expect(await toldSince(fromBlock)).toEqual({ EntrySet: 2, EntryLeftOut: 1 });
 });
 
-test("the metrics tell how many words wait, and how long", async () => {
+test("the metrics report how many mappings wait, and how long", async () => {
   const { registry } = createMetrics("test");
   mappingGauges(registry, world.services.said, world.clock);
   const shown = async (name: string, state: string): Promise<number> => {
@@ -175,7 +172,7 @@ test("the metrics tell how many words wait, and how long", async () => {
   expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
 });
 
-test("a word about a chain that is not here any more waits, and holds up no other", async () => {
+test("a mapping for a chain that is no longer configured waits, and delays no other", async () => {
   const gone = await aSaid();
   await signMappings(world.services, new AbortController().signal);
   const without = { ...world.services, chainName: () => undefined };
@@ -190,7 +187,7 @@ test("a word about a chain that is not here any more waits, and holds up no othe
   for (const said of [gone, unsigned]) expect((await world.rowOf(said)).state).toBe("published");
 });
 
-// What oracles may say.
+// Services with these oracle answers.
 
 function saying(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
   const oracles = answers.map((answer, at): AttestationOracle => ({
@@ -222,11 +219,11 @@ const no = async (): Promise<OracleAnswer> => ({
 });
 
 test.each<[string, (mapping: Record<string, unknown>) => void]>([
-  ["signatures of nobody", (m) => void (m["signatures"] = [aSignature(`0x${"12".repeat(65)}`)])],
+  ["signatures by unknown signers", (m) => void (m["signatures"] = [aSignature(`0x${"12".repeat(65)}`)])],
   ["one signature twice", (m) => void (m["signatures"] = twice(m["signatures"]))],
   ["no signatures", (m) => void (m["signatures"] = [])],
-  ["something in another form", (m) => void delete m["user"]],
-])("an oracle that gives %s is found out, and another one asked", async (_what, change) => {
+  ["another format", (m) => void delete m["user"]],
+])("an oracle that gives %s is detected, and another one asked", async (_what, change) => {
   const said = await aSaid();
   const lied = world.events.of("oracle_lied").length;
   await signMappings(saying(changed(change)), new AbortController().signal);
@@ -239,7 +236,7 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   await world.untilQuiet();
 });
 
-test("what an oracle says the entry to be does not matter: only signatures of the true one count", async () => {
+test("the entry that an oracle reports does not matter: only signatures of the correct one count", async () => {
   const said = await aSaid();
   const lie = changed((m) => void (m["data"] = `0x${"99".repeat(52)}`));
   await signMappings(saying(lie), new AbortController().signal);
@@ -248,7 +245,7 @@ test("what an oracle says the entry to be does not matter: only signatures of th
   expect((await world.onHub(said)).data).toBe(`0x${said.id.slice(2)}${said.depositor.slice(2)}`);
 });
 
-test("oracles that are away are asked again soon, those that say no rarely", async () => {
+test("unavailable oracles are retried often, those that refuse rarely", async () => {
   const said = await aSaid();
   await signMappings(saying(away, no), new AbortController().signal);
   expect(await world.rowOf(said)).toMatchObject({ state: "stored", reason: "no connection", tries: 1 });
@@ -266,7 +263,7 @@ test("oracles that are away are asked again soon, those that say no rarely", asy
   await world.untilQuiet();
 });
 
-test("a hub that does not answer costs time, never a word", async () => {
+test("a hub that does not answer costs time, never a mapping", async () => {
   const said = await aSaid();
   const down = {
     ...world.services,
