@@ -97,7 +97,7 @@ async function inOneCommit(act: (tx: Tx) => Promise<void>): Promise<void> {
   await world.uow.run(act);
 }
 
-/** Saves the request with some of its state changed, as of a time that changes nothing by itself. */
+/** Saves the request with changed state, as of a time that changes nothing by itself. */
 async function saves(
   requestId: RequestId,
   change: Partial<RequestState>,
@@ -120,7 +120,7 @@ async function aDeposited(): Promise<RequestId> {
   return requestId;
 }
 
-/** Announcements of a request until now: all of them have arrived when a later one has. */
+/** Announcements of a request so far; a later announcement proves that all of them have arrived. */
 async function announcements(requestId: RequestId): Promise<readonly string[]> {
   // What was committed is sent after the commit.
   await expect
@@ -134,12 +134,12 @@ async function announcements(requestId: RequestId): Promise<readonly string[]> {
 
 test.for<[what: string, change: Partial<RequestState>, told: Partial<StatusView>]>([
   [
-    "another state that clients call by the same word",
+    "another state with the same public status",
     { name: "fillable" },
     { nextAction: "wait_for_fill", status: "pending" },
   ],
   ["another deposit", { depositId: undefined }, {}],
-  ["another word for how far an app vouches", { front: "held" }, {}],
+  ["another state of the hold", { front: "held" }, {}],
 ])("%s is no event, and the next status shows it", async ([, change, told]) => {
   const requestId = await aDeposited();
   await saves(requestId, change);
@@ -155,7 +155,7 @@ test("a later time alone is no event, and the next status shows it", async () =>
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
-test("a save that changes nothing is announced to nobody", async () => {
+test("a save without changes is not announced", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   await saves(requestId, {});
@@ -166,7 +166,7 @@ test("a save that changes nothing is announced to nobody", async () => {
 test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChange, "state">]>([
   ["another word", { name: "submitted" }, {}],
   ["another hash", {}, { txHashes: [someHash()] }],
-  ["that nothing will change any more", { final: true }, {}],
+  ["the request's finality", { final: true }, {}],
 ])("%s is announced once, with its number", async ([, ...change]) => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
@@ -175,7 +175,7 @@ test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChang
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
 });
 
-/** A deposit address that was given out for the request, with money on it. */
+/** A deposit address of the request, with money on it. */
 async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
   const place = { address: someAddress(), chainId: 1, currency: someAddress() };
   await inOneCommit(async ({ depositAddresses }) => {
@@ -238,7 +238,7 @@ test("subscribers of a request receive every change of the funds at its deposit 
   expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
 });
 
-/** A sweep of the place's money for a request. */
+/** A sweep of the address's money for a request. */
 const sweepFor = (place: CurrencyAt, requestId: RequestId, observation: number) => ({
   ...place,
   observation,
@@ -292,7 +292,7 @@ test("funds at an address do not change the status of a request that has its dep
   expect(told.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
-test("a commit announces nothing itself, and what a dead process did not send another one sends", async () => {
+test("a commit announces nothing itself, and another process sends what a dead process did not", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));
@@ -302,7 +302,7 @@ test("a commit announces nothing itself, and what a dead process did not send an
     await dying.query("begin");
     const state = { name: "submitted", front: "none", final: false } as RequestState;
     await saveRequests(sqlOn(dying), [requestId], { state }, 0);
-    // Nobody sends before the lock is released: it is granted as soon as the change is committed.
+    // Nothing is sent before the lock is released, which is as soon as the change is committed.
     await table.query("begin");
     const locked = table.query("lock table announcements in share mode");
     await expect
@@ -313,7 +313,7 @@ test("a commit announces nothing itself, and what a dead process did not send an
     await sleep(100);
     expect(sent()).toEqual([`${requestId} 1 `]);
 
-    // A sender skips rows that another one holds.
+    // A sender skips rows that another one locks.
     await row.query("begin");
     await row.query("select from announcements for update");
     await table.query("commit");
