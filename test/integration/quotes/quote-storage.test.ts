@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Terms as quotes make them, each under ids of its own. */
+/** Terms as quotes make them, each with its own ids. */
 async function someTerms(count: number, referrers: readonly string[] = []): Promise<RequestTerms[]> {
   const world = quoteWorld();
   await createQuote(world, aQuoteInput());
@@ -29,7 +29,7 @@ async function someTerms(count: number, referrers: readonly string[] = []): Prom
   });
 }
 
-test("quotes stored in one group are read back as they were, whatever texts they hold", async () => {
+test("quotes stored in one group are read unchanged, whatever texts they contain", async () => {
   const texts = ["a,b", 'with "quotes" and \\', "{1,NULL}", "line\nend\u001f\u001e", "", "ü€\u{1f600}"];
   const stored = await someTerms(40, texts);
   await Promise.all(stored.map(insert));
@@ -40,7 +40,7 @@ test("quotes stored in one group are read back as they were, whatever texts they
   }
 });
 
-test("statuses asked for together are each their own request's, and unknown ids have none", async () => {
+test("statuses requested together each belong to their own request, and unknown ids have none", async () => {
   const [fresh, paid, refunded] = await someTerms(3);
   if (fresh === undefined || paid === undefined || refunded === undefined) throw new Error("too few terms");
   await Promise.all([fresh, paid, refunded].map(insert));

@@ -7,7 +7,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-/** What is quoted is what the user's transaction and the fill do, on real pools and contracts. */
+/** The user's transaction and the fill do what was quoted, on real pools and contracts. */
 
 let world: SwapWorld;
 let currencies: readonly { readonly name: string; readonly address: Address; readonly some: bigint }[];
@@ -56,7 +56,7 @@ function cases(from: TestChain, to: TestChain): Case[] {
   return found;
 }
 
-/** Sends the steps as a wallet does: with the gas that they tell as the limit. */
+/** Sends the steps like a wallet, with their gas as the limit. */
 async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   let hash: TxHash = "0x";
   for (const data of transactionsOf(answer.steps))
@@ -69,7 +69,7 @@ async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   return hash;
 }
 
-/** The steps are carried out, and the request followed to its end. */
+/** Executes the steps, and follows the request until it is final. */
 async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
   const agreed = await world.quote(ask).catch((error: unknown) => {
     throw new Error(`${name} has no quote`, { cause: error });
@@ -89,7 +89,7 @@ async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed
   return agreed;
 }
 
-/** So much buys what was asked for, and one unit less does not. */
+/** This amount buys what was requested, and one unit less does not. */
 async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promise<void> {
   const wanted = BigInt(ask.amount ?? 0);
   const input = BigInt(answer.details.currencyIn.amount);
@@ -102,8 +102,8 @@ async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promis
 }
 
 /**
- * What arrived is within the promise; an exact output is exact, and an expected one arrives when nothing has
- * moved.
+ * The delivered amount is within the quote; an exact output is exact, and the expected one arrives if nothing
+ * has moved.
  */
 async function expectDelivered(to: TestChain, name: string, { terms }: Agreed): Promise<void> {
   const received = await to.balance(terms.recipient, terms.destination.currency);
@@ -118,7 +118,7 @@ async function nothingLeft({ chain, balance }: TestChain): Promise<void> {
   for (const { address } of currencies) expect(await balance(chain.contracts.router, address)).toBe(0n);
 }
 
-test("a user turns native coin into its token and back, to the unit", async () => {
+test("a user wraps and unwraps native tokens, to the unit", async () => {
   const { origin, user, weth } = world;
   const here = { originChainId: origin.chain.id, destinationChainId: origin.chain.id };
   const amount = (10n ** 18n).toString();
