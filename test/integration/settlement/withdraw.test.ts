@@ -13,7 +13,7 @@ beforeEach(async () => {
   await world.earn();
 });
 
-test("a balance on the hub is paid out of the depository, and burned on the hub", async () => {
+test("a hub balance is paid out of the depository, and burned on the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 5_000_000n });
   const { progress, steps } = await world.withdraw(order);
@@ -33,7 +33,7 @@ test("a balance on the hub is paid out of the depository, and burned on the hub"
   ]);
 });
 
-test("run again with the same nonce it does nothing, and says how it ended", async () => {
+test("repeated with the same nonce it does nothing, and reports its result", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const [owned, paid] = [await world.solverOnHub(), await world.balance(order.recipient)];
@@ -42,7 +42,7 @@ test("run again with the same nonce it does nothing, and says how it ended", asy
   expect([await world.solverOnHub(), await world.balance(order.recipient)]).toEqual([owned, paid]);
 });
 
-test("a payload that expires before it is executed is never executed, and its money goes back on the hub", async () => {
+test("a payload that expires before its execution is never executed, and its money is returned on the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 2_000_000n });
   world.allocatorIsAway(true);
@@ -55,13 +55,13 @@ test("a payload that expires before it is executed is never executed, and its mo
   expect(await world.solverOnHub()).toBe(owned);
 });
 
-test("no second payload is ever signed: neither for another amount nor when the hub has recorded another", async () => {
+test("no second payload is ever signed: neither for another amount nor if the hub has recorded another", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.allocatorIsAway(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
   world.allocatorIsAway(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
-  // As if the database had been lost after the record: the payload that the hub knows is forgotten.
+  // As if the database was lost after the record: the payload that the hub knows is forgotten.
   await world.forgetPayload(order);
   const signed = world.signed();
   await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");
@@ -84,7 +84,7 @@ test("nothing is signed before the record is final on the hub", async () => {
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("whenever it dies, running it again with the same nonce pays once", async () => {
+test("whenever it dies, repeating it with the same nonce pays once", async () => {
   const steps = ["submit", "record", "sign", "execute", "addExecutions", "choosePayload", "close"];
   for (const step of steps)
     for (const when of ["before", "after"] as const) {
@@ -99,10 +99,10 @@ test("whenever it dies, running it again with the same nonce pays once", async (
     }
 }, 300_000);
 
-test("two operators who withdraw the same at once pay it once", async () => {
+test("two operators that make the same withdrawal at once pay it once", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 4_000_000n });
-  // One of them may be told that the allocator's nonce is taken, and runs it again.
+  // One of them may get an error that the allocator's nonce is taken, and repeats it.
   await Promise.allSettled([world.withdraw(order), world.withdraw(order)]);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(4_000_000n);
@@ -121,7 +121,7 @@ test("oracles that sign for another withdrawal, or too few of them, move nothing
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("a nonce stands for one withdrawal: with another recipient or currency it begins no second one", async () => {
+test("a nonce belongs to one withdrawal: with another recipient or currency it starts no second one", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const owned = await world.solverOnHub();
@@ -134,7 +134,7 @@ test("a nonce stands for one withdrawal: with another recipient or currency it b
   expect(await world.balance(recipient)).toBe(0n);
 });
 
-test("two orders with one nonce at once: one of them is carried out", async () => {
+test("of two concurrent orders with one nonce one is executed", async () => {
   const order = world.order({ amount: 1_000_000n });
   const other = { ...order, recipient: world.order({ amount: 1n }).recipient };
   await Promise.allSettled([world.withdraw(order), world.withdraw(other)]);
@@ -142,7 +142,7 @@ test("two orders with one nonce at once: one of them is carried out", async () =
   expect(paid.toSorted()).toEqual([0n, 1_000_000n]);
 });
 
-test("more than the solver owns on the hub is refused with both figures, before anything is stored", async () => {
+test("more than the solver's hub balance is refused with both amounts, before anything is stored", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: owned + 1n });
   await expect(world.withdraw(order)).rejects.toThrow(
@@ -151,7 +151,7 @@ test("more than the solver owns on the hub is refused with both figures, before 
   expect(await world.isStored(order)).toBe(false);
 });
 
-test("what is not beyond reorgs of the hub is not owned yet; what is begun goes on with nothing left", async () => {
+test("a hub balance that is not final cannot be withdrawn yet; a started withdrawal continues with an empty balance", async () => {
   const order = world.order({ amount: await world.solverOnHub() });
   world.finalityIsFar(true);
   await expect(world.withdraw(order)).rejects.toThrow(/final balance on .*: 0 /);
@@ -163,7 +163,7 @@ test("what is not beyond reorgs of the hub is not owned yet; what is begun goes 
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("the key of somebody whom the depository or the hub does not know as allocator moves nothing", async () => {
+test("a key that is not the depository's or hub's allocator moves nothing", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 1_000_000n });
   world.allocatorKey(`0x${"d4".repeat(32)}`);
@@ -177,13 +177,13 @@ test("the key of somebody whom the depository or the hub does not know as alloca
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("when the time is up, what the oracles said last is told, and not that we hung up", async () => {
+test("on timeout the oracles' last answer is reported, and not our own abort", async () => {
   const order = world.order({ amount: 1_000_000n });
   const notFinal = { status: 400, json: { message: "12 blocks to go", code: "not_final", retryAfter: 5 } };
   world.oraclesSay(async () => notFinal);
   expect((await world.withdraw(order, 6_000)).progress).toMatchObject({ kind: "waits" });
   let asked = 0;
-  // The first answers; the next would take longer than there is time.
+  // The first answers; the next would take longer than the time left.
   world.oraclesSay(async () => {
     if (asked++ > 0) await setTimeout(1_900);
     return notFinal;
@@ -198,7 +198,7 @@ test("when the time is up, what the oracles said last is told, and not that we h
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("when every oracle rejects it, it ends at once with their reason", async () => {
+test("if every oracle rejects it, it ends at once with their reason", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.oraclesSay(async () => ({ status: 400, json: { message: "another payload", code: "rejected" } }));
   const startedMs = performance.now();

@@ -33,21 +33,20 @@ import { startSettlementWorld } from "./settlement-world.ts";
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
 /**
- * The settlement world with an allocator, a depository that holds money, and chains on which blocks come by
- * themselves.
+ * The settlement world with an allocator, a depository that holds money, and chains that mine by themselves.
  */
 export interface WithdrawalWorld {
-  /** Settles a fill, so that the solver owns something on the hub and the depository holds it. */
+  /** Settles a fill, so that the solver has a hub balance and the depository holds the money. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
-  /** Goes as far as it goes within the time; dies at a step when told to. */
+  /** Proceeds as far as possible within the time; can be told to die at a step. */
   withdraw(
     order: WithdrawalOrder,
     withinMs?: number,
     death?: { readonly step: string; readonly when: "before" | "after" },
   ): Promise<{ progress: Progress; steps: string[] }>;
   solverOnHub(): Promise<bigint>;
-  /** What the address of a withdrawal holds on the hub. */
+  /** The hub balance of a withdrawal's address. */
   onHub(order: WithdrawalOrder): Promise<bigint>;
   balance(holder: Address): Promise<bigint>;
   /** The allocator's transaction to the depository fails before it is sent. */
@@ -57,14 +56,14 @@ export interface WithdrawalWorld {
   /** How many payloads were signed. */
   signed(): number;
   hubMines(mines: boolean): void;
-  /** Nothing that is new becomes final on the hub. */
+  /** Nothing new becomes final on the hub. */
   finalityIsFar(far: boolean): void;
   lie(lie: Lie): void;
-  /** What the oracles answer on the route of what became of a payload. */
+  /** The oracles' answer about the outcome of a payload. */
   oraclesSay(behaviour: Behaviour): void;
-  /** The key that the allocator's account is made of; undefined: the one that the contracts know. */
+  /** The key of the allocator's account; undefined restores the one that the contracts know. */
   allocatorKey(privateKey: Hex | undefined): void;
-  /** The hub's Allocator gives the allocator's role to nobody. */
+  /** The hub's Allocator grants the allocator's role to no account. */
   roleIsTaken(taken: boolean): Promise<void>;
   isStored(order: WithdrawalOrder): Promise<boolean>;
   stop(): Promise<void>;
@@ -285,7 +284,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       await engine.pool.query("update hub_withdrawals set payload = null where withdrawal_address = $1", [
         addressOf(order),
       ]);
-      // Another second, another expiration: another payload.
+      // Another second means another expiration, and so another payload.
       await origin.client.increaseTime({ seconds: 5 });
       await origin.client.mine({ blocks: 1 });
     },
@@ -366,7 +365,7 @@ function dyingAt(
     withdrawals: dying(services.withdrawals),
     hub: {
       ...hub,
-      // The name that the test gives to what the settler sends.
+      // The test's name of what the settler sends.
       broadcast: dying({ submit: hub.broadcast }).submit,
     },
     uow: {
