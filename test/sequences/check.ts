@@ -14,7 +14,7 @@ import {
 import { OUR_KEYS } from "./keys.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** What the chains say of one request. */
+/** The chains' facts of one request. */
 interface Truth {
   readonly terms: RequestTerms;
   readonly deposits: readonly OnChainDeposit[];
@@ -33,10 +33,9 @@ function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
 }
 
 /**
- * Statements about statuses that the chains contradict; empty when all are true. Call when nothing waits to
- * be read.
- * @param exposed orders that lost a confirmed deposit by a reorg: what was said of it stands, and the
- * operator is alarmed
+ * Statuses that the chains contradict; empty if all are true. To call when nothing waits to be read.
+ * @param exposed orders that lost a confirmed deposit in a reorg: their statuses stay, and the operator is
+ * alarmed
  */
 export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const facts = await readFacts(world);
@@ -44,7 +43,7 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
   const told = [...facts.terms.values()].filter(
     ({ kind, orderId }) => kind !== "call" && !exposed.has(orderId),
   );
-  // Questions of one moment are one query.
+  // Concurrent status reads share one query.
   const statuses = await Promise.all(
     told.map(async (terms) => ({ terms, status: await requestStatus(world.services, terms.requestId) })),
   );
@@ -53,7 +52,7 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
       found.push(`${terms.requestId} has no status`);
       continue;
     }
-    // Another request stands in for this one: its status is told, and its truth is checked with it.
+    // Another request replaces this one: its status is shown, and is checked with it.
     if (status.supersededByRequestId !== undefined) continue;
     if (terms.kind !== "bridge") {
       found.push(...falseSend(world, terms, status));
@@ -71,7 +70,7 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
 
 /**
  * Requests whose user would deposit a second time, although the service has read the block of the first
- * deposit. True after every action, so it can be asked while anything is under way.
+ * deposit. Holds after every action, even while something is in progress.
  */
 export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await world.pool.query<{ chain_id: number; block_number: number; block_hash: string }>(
@@ -79,7 +78,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
   );
   const readTo = new Map(
     rows
-      // A reorg that the service has not read yet makes everything that it says older than the chain.
+      // After a reorg that the service has not read yet, its statuses may be older than the chain.
       .filter(({ chain_id, block_number, block_hash }) =>
         world
           .chainOf(chain_id)
@@ -105,10 +104,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
   );
 }
 
-/**
- * Money of a listed currency that stands at an address belongs to somebody, and the newest request there has
- * to say so.
- */
+/** Money of a listed currency at an address belongs to someone, and the newest request there must say so. */
 function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, status: StatusView): string[] {
   const at = terms.depositAddress?.address;
   if (at === undefined || fills.length > 0 || refunds.length > 0) return [];
@@ -119,10 +115,7 @@ function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, statu
   return [`${held} units stand at the deposit address`];
 }
 
-/**
- * A payment on one chain by the user: a success needs a transaction that carries the request's id and
- * succeeded.
- */
+/** A user's payment on one chain: a success needs a successful transaction with the request's id. */
 function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, status: StatusView): string[] {
   const { memory } = world.chainOf(origin.chainId);
   const paid = memory.blocks
@@ -135,7 +128,7 @@ function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, st
   return [];
 }
 
-/** What comes to a deposit address is deposited for requests of that address only. */
+/** Money at a deposit address is deposited only for requests of that address. */
 export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
   const { deposits, terms } = await readFacts(world);
   const addresses = new Set(
@@ -150,10 +143,9 @@ export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
 }
 
 /**
- * Anybody can deposit any sum in the user's name, also by a sweep of a strict address: it goes back to the
- * user, and the request waits on. What was agreed, and what the user's own account or the service sent, is
- * the request's deposit; but for dust, which does not end a request that an app vouches for, and is not worth
- * returning.
+ * Anyone can deposit any amount in the user's name: it is refunded to the user, and the request keeps
+ * waiting. The agreed deposit, and one by the user or the service, is the request's own, except for dust: it
+ * does not end a fast filled request, and is not worth refunding.
  */
 function speaksForRequest(
   world: SequenceWorld,
@@ -172,9 +164,7 @@ const isDust = (
   { chain, deposit }: Pick<OnChainDeposit, "chain" | "deposit">,
 ): boolean => valueOf(world, chain.chain.id, deposit.currency, deposit.amount) < DUST_USD;
 
-/**
- * Deposits that speak for the request and lie in the depository; those of one currency go back in any order.
- */
+/** Deposits of the request that are in the depository; those of one currency are refunded in any order. */
 function unreturnedOwn(world: SequenceWorld, { terms, deposits, refunds }: Truth): readonly OnChainDeposit[] {
   const own = deposits.filter((one) => speaksForRequest(world, terms, one));
   const returnable = deposits.filter((one) => own.includes(one) || !isDust(world, one));
@@ -242,7 +232,7 @@ export async function missedDeposits(world: SequenceWorld): Promise<string[]> {
   ];
 }
 
-/** Faults that no rule of the service expects, and laws of the ledger that do not hold. */
+/** Faults that no rule of the service expects, and violated invariants of the ledger. */
 export async function brokenRules(world: SequenceWorld): Promise<string[]> {
   const faults = world.faults.map((fault) => `fault: ${describe(fault)}`);
   const rejected = world.events

@@ -31,7 +31,7 @@ interface SequenceOptions {
   readonly focus: readonly string[];
 }
 
-/** What a process tells the one that started it. */
+/** Messages of a process to its parent. */
 type Told =
   | { readonly kind: "ran" }
   | {
@@ -55,7 +55,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const share = process.env["SEQUENCE_SHARE"];
 process.exitCode = share === undefined ? await lead() : await work(JSON.parse(share) as Share);
 
-/** Runs a share of the sequences in a database of its own. */
+/** Runs a share of the sequences in its own database. */
 async function work({ runs, seed, path, nodes, focus, databaseUrl, template }: Share): Promise<number> {
   const tell = (told: Told): void => void process.send?.(told);
   const home = await openHome(
@@ -81,7 +81,7 @@ async function work({ runs, seed, path, nodes, focus, databaseUrl, template }: S
   }
 }
 
-/** @throws RangeError for a value that makes no sense, TypeError for an unknown option */
+/** @throws RangeError for an invalid value, TypeError for an unknown option */
 function readOptions(args: readonly string[]): SequenceOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -48,7 +48,7 @@ export interface Surroundings {
   readonly reportFault: (where: string, error: unknown) => void;
   readonly nodes: readonly Pick<SequenceChain, "chain" | "connect">[];
   readonly signer: SequenceNodes["signer"];
-  /** Undefined: nothing is swapped. */
+  /** Undefined if nothing is swapped. */
   readonly liquidity: LiquiditySource | undefined;
 }
 
@@ -155,7 +155,7 @@ export function startService(around: Surroundings, configuration: Configuration)
   };
 }
 
-/** The work on deposit addresses, with nothing in its memory yet. */
+/** The work on deposit addresses, with an empty memory. */
 export function workerSide(
   services: WorkerServices,
   connected: ReadonlyMap<number, ConnectedChain>,
