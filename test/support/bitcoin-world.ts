@@ -10,16 +10,16 @@ import {
 } from "@causeway/domain";
 import { bitcoinAddress, type BitcoinCoin, type BitcoinControls } from "@causeway/localnet";
 
-/** How the regtest network of Bitcoin Core spells addresses. */
+/** Address formats of Bitcoin Core's regtest network. */
 export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 export const CONFIRMATIONS = 6;
 
-/** Somebody with a key on the regtest network. */
+/** An account with a key on the regtest network. */
 export interface Owner {
   readonly key: Uint8Array;
-  /** As wallets of the network spell it. */
+  /** In the format of the network's wallets. */
   readonly address: string;
-  /** As orders and oracles spell it. */
+  /** In the format of orders and oracles. */
   readonly canonical: string;
   readonly bytes: Hex;
   readonly script: Uint8Array;
@@ -27,7 +27,7 @@ export interface Owner {
 
 let owners = 0;
 
-/** A new one each time: nobody shares coins. */
+/** A new one each time, so that no outputs are shared. */
 export function anOwner(): Owner {
   const key = new Uint8Array(32);
   key.set([0x11, ++owners >> 8, owners & 0xff], 29);
@@ -45,7 +45,10 @@ export type Paid =
 
 export const FEE = 2_000n;
 
-/** A transaction of somebody's coins; what is left over is his again. @param fee satoshis */
+/**
+ * Spends an owner's outputs; the change returns to the owner.
+ * @param fee satoshis
+ */
 export function spend(
   coins: readonly (BitcoinCoin & { readonly owner: Owner })[],
   outputs: readonly Paid[],
@@ -78,7 +81,7 @@ export function spend(
   return tx;
 }
 
-/** A coin for somebody, in a block. */
+/** Mines an output for an owner. */
 export async function coinOf(
   controls: BitcoinControls,
   owner: Owner,
@@ -112,7 +115,7 @@ export function anAttestationChain(
   };
 }
 
-/** The part of a configured chain that the rail reads. */
+/** The part of a configured chain that the adapter reads. */
 export function aRailChain(depository: Owner): RailChain {
   return { blockTimeSeconds: 1, depository: depository.bytes, confirmations: CONFIRMATIONS } as RailChain;
 }

@@ -1,6 +1,6 @@
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 
-/** Tests put the clock forward; real ones would have to wait. */
+/** Tests move the clock forward; with real times they would have to wait. */
 export const enginePolicy: EnginePolicy = {
   stuckAfterMs: 30_000,
   bumpBps: 1_250,

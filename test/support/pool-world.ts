@@ -52,24 +52,24 @@ export interface PoolWorld {
   readonly node: NodeMood;
   /** Another process that has not read anything yet. */
   fresh(): ChainPools;
-  /** Tells the process of the newest block. */
+  /** Notifies the process of the newest block. */
   announce(): Promise<Head>;
-  /** Calls of an account, mined together. */
+  /** Sends calls of an account, mined together. */
   send(from: LocalAccount, calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<bigint[]>;
-  /** Adds liquidity of the provider's. */
+  /** Adds liquidity of the provider. */
   provide(position: Position): Promise<void>;
   /**
-   * Takes a position's liquidity out, all of it.
+   * Removes all liquidity of a position.
    *
-   * @param id of positions in the order in which they were provided, the first of the world being 1n
+   * @param id positions are numbered in the order in which they were provided, starting at 1n
    */
   withdraw(id: bigint): Promise<void>;
-  /** What other contracts answer to these calls at the newest block, in one question. */
+  /** Results of these calls at the newest block, in one request. */
   askTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;
   stop(): Promise<void>;
 }
 
-/** How the process's node answers it. */
+/** How the process's node behaves. */
 export interface NodeMood {
   /** Calls so far. */
   asked: number;
@@ -77,9 +77,9 @@ export interface NodeMood {
   away: boolean;
   /** ms before each answer. */
   slowMs: number;
-  /** It refuses block hashes in filters of logs. */
+  /** It refuses block hashes in log filters. */
   refusesHashes: boolean;
-  /** The hash of a block that it has not heard of yet, and its newest one. */
+  /** The hash of a block that it does not know yet, and its newest one. */
   behind: { readonly unknown: Hex; readonly newest: bigint } | undefined;
 }
 
@@ -88,7 +88,7 @@ export interface Position {
   readonly fee: number;
   readonly from: number;
   readonly to: number;
-  /** Of each token at most, smallest units. */
+  /** Maximum of each token, in base units. */
   readonly amount0: bigint;
   readonly amount1: bigint;
 }
@@ -228,7 +228,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   };
 }
 
-/** Native coin for fees, so that an account can send. */
+/** Native tokens for fees, so that an account can send. */
 export async function giveGas({ client }: PoolWorld, account: Address): Promise<void> {
   await client.setBalance({ address: account, value: parseEther("1000") });
 }

@@ -16,8 +16,8 @@ interface Asked extends SolanaCall {
 }
 
 /**
- * A server before a node that asks it something else than it was asked, or passes on another result;
- * `"error"` as a result is an error of the node.
+ * A server in front of a node that changes its questions or results; `"error"` as a result is an error of the
+ * node.
  */
 export async function startSolanaFront(
   upstream: string,
