@@ -18,7 +18,7 @@ export interface Books {
   note(facts: Facts): void;
   /** What the solver paid out with this payment, in USD with 18 decimals at the prices of its time. */
   paidUsd(payment: OnChainPayment): bigint;
-  /** @param exposed orders that lost a confirmed deposit in a reorg: what was paid for them does not count */
+  /** @param exposed orders that lost a confirmed deposit in a reorg: payments for them are not overpayments */
   overpaid(facts: Facts, exposed: ReadonlySet<string>): Promise<string[]>;
 }
 

@@ -239,7 +239,7 @@ test("a hundred signatures of one claim, and ten claims on a balance for two, ne
     expect(await world.origin.balance(recipient, world.usdc)).toBe(state === "paying" ? 4_000_000n : 0n);
 });
 
-test("an offer expires: a later signature is told so, and the offer is deleted a day after", async () => {
+test("an expired offer refuses a later signature and the offer is deleted a day after", async () => {
   const account = await aWallet(10_000_000n);
   const { claimId } = await offer(account.address);
   world.clock.forward(601_000);

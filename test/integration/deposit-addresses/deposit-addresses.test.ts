@@ -905,7 +905,7 @@ test("a requested check finds money that no scan would look for, decides again a
   expect((await world.status(id ?? "0x")).status).toBe("success");
   expect((await world.status(requestId)).fundsAt).toBe("recipient");
 
-  // An unlisted token: it is reported, and waits for whoever may recover it.
+  // An unlisted token: it is reported, and waits until its owner recovers it.
   const created = await origin.client.sendTransaction({
     account: privateKeyToAccount(world.stranger.privateKey),
     data: returnsNothingBytecode,

@@ -28,7 +28,7 @@ const MUCH = 10_000_000_000n;
 const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-/** Represents an account whose owner signed: whoever calls it, it makes this deposit from its own tokens. */
+/** Represents an account whose owner signed: on any call it makes this deposit from its own tokens. */
 async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address> {
   const account = world.anAddress();
   await world.origin.fund(account, { native: 0n, tokens: 1_000n });

@@ -54,7 +54,7 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           await machine.finalize();
           return id;
         });
-        // For her order it counts, but not with an id that is only part of a text.
+        // For an order that pays Alice it counts, but not with an id that is only part of a text.
         await fills(wish, async (orderId) => {
           const id = await machine.transfer(accounts.alice, amount, orderId);
           await machine.finalize();

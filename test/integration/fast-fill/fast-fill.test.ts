@@ -1046,7 +1046,7 @@ test.each(["disputed", "too old"] as const)(
   },
 );
 
-test("a deposit far above its quote credits at most a tenth more than quoted, and the operator is told of the rest", async () => {
+test("a deposit far above its quote credits at most a tenth more than quoted, and the rest is reported to the operator", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const quoted = await agreeOnEther(sponsor, { slippageTolerance: "2000" });
   const { origin } = quoted.terms;

@@ -364,7 +364,7 @@ test("the app alone pays, to the last wei, for calls that burn gas and revert on
   });
   expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
   expect(world.events.of("execution_overrun")).toEqual([]);
-  // Neither the user's refund nor the solver's daily limit bears any of it.
+  // It reduces neither the user's refund nor the solver's daily limit.
   expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(99_500_000n);
   expect(await world.services.reads.unpaidBurnsSince(0)).toEqual([]);
 });

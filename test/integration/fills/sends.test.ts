@@ -171,7 +171,7 @@ test("a payment that is reported again while its block is reorged out leaves its
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a thousand unmined reports cost a bounded number of reads per head, and each is read in its turn", async () => {
+test("a thousand reports of pending transactions cost a bounded number of reads per head, and each is read in its turn", async () => {
   const { origin, services } = world;
   const trail = await world.watch(origin);
   await world.pool.query(
@@ -411,7 +411,7 @@ test("native tokens are sent to a contract through the router, without calldata,
   expect(await world.origin.balance(recipient, NATIVE_CURRENCY)).toBe(agreed.terms.origin.amount);
 });
 
-test("a payment counts for the request that it names, whoever reported it first and for which request", async () => {
+test("a payment counts for the request that it names, whichever client reported it first and for which request", async () => {
   const recipient = world.anAddress();
   const [first, second] = [await aSend({ ...native, recipient }), await aSend({ ...native, recipient })];
   const hash = await world.pay(first);

@@ -161,7 +161,7 @@ test("counts an oracle whose key was replaced by a peer's toward no quorum until
   );
   const world = await aWorld({ ...list, peers: peers.map(({ url }) => url) });
   const together = { requestPeerSignatures: true };
-  // Two keys sign, one of them at two oracles: that is no quorum of three.
+  // Two keys sign, one of them at two oracles, so there is no quorum of three.
   kms.setAlias("oracle", kms.importKey(privateKey(1)));
   const without = await ask(world, together);
   expect([without.status, without.body.quorum.signers]).toEqual([200, 2]);

@@ -326,7 +326,7 @@ test("a stream sends a request's status and every change, and ends after the las
   expect((await streamed("0x12")).status).toBe(400);
 });
 
-test("a lost listener is recovered: subscribers of a request miss nothing, subscribers of a key are told to reconnect", async () => {
+test("a lost listener is recovered: subscribers of a request miss nothing, subscribers of a key are asked to reconnect", async () => {
   const { requestId } = await world.aRequest({ keyId: OWN_KEY_ID });
   const [client, owner] = [await aFollower(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
   owner.subscribe();
@@ -367,7 +367,7 @@ async function hugeChange(requestId: RequestId): Promise<void> {
   });
 }
 
-test("a process that ends tells its clients to reconnect, and ends their streams", async () => {
+test("a process that ends asks its clients to reconnect, and ends their streams", async () => {
   const ending = await pushWorld();
   const { requestId } = await ending.aRequest();
   const client = await socketClient(ending.wsUrl);

@@ -37,7 +37,7 @@ const GIVEN = 1_000_000_000n;
  */
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
-test("a key without a wallet, or with an insufficient balance, gets no call broadcast, whoever pays for it", async () => {
+test("a key without a wallet, or with an insufficient balance, gets no call broadcast, whichever party pays for it", async () => {
   const { agreed, call } = await asked();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);

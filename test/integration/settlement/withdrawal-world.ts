@@ -39,7 +39,7 @@ export interface WithdrawalWorld {
   /** Settles a fill, so that the solver has a hub balance and the depository holds the money. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
-  /** Proceeds as far as possible within the time; can be told to die at a step. */
+  /** Proceeds as far as possible within the time; `death` ends it at a step. */
   withdraw(
     order: WithdrawalOrder,
     withinMs?: number,
