@@ -81,9 +81,9 @@ export function chainRailContract(
     expect((await world.rail.arrivalsOf(txId)).kind).not.toBe("final");
     expect((await arrivals(begin)).deposits).toEqual([]);
     await world.settle();
-    const told = await arrivals(begin);
-    expect(told.deposits).toHaveLength(1);
-    expect(told.deposits[0]).toMatchObject({
+    const reported = await arrivals(begin);
+    expect(reported.deposits).toHaveLength(1);
+    expect(reported.deposits[0]).toMatchObject({
       txHash: txId,
       ordinal: 0,
       sender,
@@ -91,11 +91,11 @@ export function chainRailContract(
       amount: world.amount,
       ...(carriesIds && { id: orderId }),
     });
-    expect((await arrivals(begin)).deposits).toEqual(told.deposits);
-    expect((await arrivals(told.cursor)).deposits).toEqual([]);
-    expect(told.upTo.number).toBeGreaterThanOrEqual(told.deposits[0]?.blockNumber ?? 0n);
+    expect((await arrivals(begin)).deposits).toEqual(reported.deposits);
+    expect((await arrivals(reported.cursor)).deposits).toEqual([]);
+    expect(reported.upTo.number).toBeGreaterThanOrEqual(reported.deposits[0]?.blockNumber ?? 0n);
     const one = await world.rail.arrivalsOf(txId);
-    expect(one).toMatchObject({ kind: "final", deposits: told.deposits });
+    expect(one).toMatchObject({ kind: "final", deposits: reported.deposits });
   });
 
   test(`${name}: a transaction that does not exist is absent`, async () => {

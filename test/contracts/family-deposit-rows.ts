@@ -113,7 +113,7 @@ export const depositRows: readonly Row[] = [
   ),
   rowOf(
     "one transfer that is reported twice counts once",
-    ({ deposits }) => deposits.saidTwice,
+    ({ deposits }) => deposits.reportedTwice,
     async (judge, scene) => await judge.either(await final(judge, scene([freshId(), freshId()]))),
   ),
   rowOf(
@@ -145,7 +145,7 @@ export const depositRows: readonly Row[] = [
   ),
   rowOf(
     "money without a deposit has no owner, or counts once",
-    ({ deposits }) => deposits.arrivedSilently,
+    ({ deposits }) => deposits.withoutDeposit,
     async (judge, scene) => await judge.either(await final(judge, scene())),
   ),
   rowOf(
@@ -161,11 +161,11 @@ export const depositRows: readonly Row[] = [
   row("a transaction id has one format", async (judge) => {
     const { world, chain } = judge;
     const { transactionId } = await judge.deposit(freshId());
-    const others = [...world.otherSpellings(transactionId), ` ${transactionId}`, `${transactionId} `];
-    for (const spelled of others) {
-      expect(spelled).not.toBe(transactionId);
+    const others = [...world.otherFormats(transactionId), ` ${transactionId}`, `${transactionId} `];
+    for (const other of others) {
+      expect(other).not.toBe(transactionId);
       const ask = async (): Promise<Answer> =>
-        await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: spelled });
+        await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: other });
       // Or it is the id of something else, which does not exist here.
       judge.refused(await judge.unsigned(judge.first, ask), "invalid_request", "not_found");
     }

@@ -25,7 +25,7 @@ import type {
   NoDeposit,
   OwnTools,
   Payment,
-  WithdrawalWish,
+  WithdrawalPlan,
 } from "./family-world.ts";
 
 /** How long a node may take to show what is already final. */
@@ -295,7 +295,7 @@ export function createJudge(oracles: FamilyOracles) {
   function withdrawalOf(payment: Pick<Payment, "recipient" | "currency">, nonce = freshId()) {
     const { depository } = chain;
     if (depository === undefined) throw new Error("a family's chain has a depository");
-    const words = {
+    const addressRequest = {
       chainId: chain.name,
       currency: payment.currency,
       withdrawer: owner.address,
@@ -306,12 +306,12 @@ export function createJudge(oracles: FamilyOracles) {
     const ownerAlias = hubAlias(home.chain, owner.address);
     const address = withdrawalAddress(chain, { ...payment, depository, ownerAlias, nonce });
     const tokenId = hubTokenId(chain, payment.currency);
-    return { words, address, ownerAlias, tokenId, depository };
+    return { addressRequest, address, ownerAlias, tokenId, depository };
   }
   type Asked = ReturnType<typeof withdrawalOf>;
 
   const askWithdrawal = async (
-    { words }: Pick<Asked, "words">,
+    { addressRequest }: Pick<Asked, "addressRequest">,
     payload: Hex,
     transactionId?: string,
     oracle = first,
@@ -322,14 +322,14 @@ export function createJudge(oracles: FamilyOracles) {
           chainId: chain.name,
           withdrawal: payload,
           ...(transactionId !== undefined && { transactionId }),
-          withdrawalAddressRequest: words,
+          withdrawalAddressRequest: addressRequest,
         }),
     );
 
   /** A withdrawal that the allocator made and recorded. */
   async function withdraws<Made extends Pick<MadeWithdrawal, "payload" | "withdrawalId">>(
     payment: Payment,
-    make: (wish: WithdrawalWish) => Promise<Made>,
+    make: (plan: WithdrawalPlan) => Promise<Made>,
   ): Promise<{ readonly asked: Asked; readonly made: Made }> {
     const asked = withdrawalOf(payment);
     const made = await make({ ...payment, address: asked.address });
@@ -394,11 +394,11 @@ export function createJudge(oracles: FamilyOracles) {
       const order = orderPaying(payments);
       await mustNotFill(order, await pay(orderIdFor(order)));
     },
-    async withdrawal(wish, make, says, transactionId) {
-      const { asked, made } = await withdraws(wish, make);
+    async withdrawal(plan, make, says, transactionId) {
+      const { asked, made } = await withdraws(plan, make);
       const ask = async (): Promise<Answer> => await askWithdrawal(asked, made.payload, transactionId);
       if (says === "refused") refused(await unsigned(first, ask), "rejected", "invalid_request");
-      else await mustBeWithdrawal(await ask(), says, { asked, made, amount: wish.amount });
+      else await mustBeWithdrawal(await ask(), says, { asked, made, amount: plan.amount });
     },
   };
 

@@ -110,7 +110,7 @@ function mustBeSameOrUnsigned(answer: Answer, whole: Answer): void {
 async function eachExchange(
   judge: Judge,
   transactionId: string,
-  most: number,
+  max: number,
   fault: Fault,
   also: (answer: Answer) => void,
 ): Promise<void> {
@@ -118,7 +118,7 @@ async function eachExchange(
   const { answer: whole, heard } = await judge.askThrough(() => undefined, "depository-deposits", body);
   expect(whole.status, whole.text).toBe(200);
   expect(heard.length).toBeGreaterThan(0);
-  for (let exchange = 0; exchange < Math.min(most, heard.length); exchange++) {
+  for (let exchange = 0; exchange < Math.min(max, heard.length); exchange++) {
     const asked = await judge.askThrough(
       (at) => (at === exchange ? fault : undefined),
       "depository-deposits",
@@ -140,9 +140,9 @@ function resultsIn(answer: unknown): unknown[] {
 }
 
 /** At most this many, spread evenly. */
-function sampled<T>(all: readonly T[], most: number): readonly T[] {
-  if (all.length <= most) return all;
-  return Array.from({ length: most }, (_, n) => all[Math.floor((n * all.length) / most)]).filter(
+function sampled<T>(all: readonly T[], max: number): readonly T[] {
+  if (all.length <= max) return all;
+  return Array.from({ length: max }, (_, n) => all[Math.floor((n * all.length) / max)]).filter(
     (one) => one !== undefined,
   );
 }

@@ -105,7 +105,7 @@ export const orderRows: readonly Row[] = [
   ),
   rowOf(
     "a payment reverted within its transaction does not count",
-    ({ payments }) => payments.innerUndone,
+    ({ payments }) => payments.innerReverted,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   row("a fill that names the order but pays another recipient does not count", async (judge) => {
@@ -162,12 +162,12 @@ export const orderRows: readonly Row[] = [
   }),
   rowOf(
     "what the recipient returns does not count as paid",
-    ({ payments }) => payments.takenBack,
+    ({ payments }) => payments.returnedByRecipient,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   rowOf(
     "events of an unknown contract are ignored",
-    ({ payments }) => payments.saidByStranger,
+    ({ payments }) => payments.reportedByStranger,
     async (judge, scene) => {
       const payments = [judge.onePayment()];
       const { strangersExtraData } = judge.world.payments;
@@ -322,7 +322,7 @@ async function deposited(
 
 async function refusedPayment(
   judge: Judge,
-  scene: (wish: { orderId: Hex32; payments: ReturnType<Judge["onePayment"]>[] }) => Promise<string>,
+  scene: (plan: { orderId: Hex32; payments: ReturnType<Judge["onePayment"]>[] }) => Promise<string>,
 ): Promise<void> {
   const payments = [judge.onePayment()];
   const order = judge.orderPaying(payments);

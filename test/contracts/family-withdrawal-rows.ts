@@ -30,7 +30,7 @@ export const withdrawalRows: readonly Row[] = [
         chainId: judge.chain.name,
         withdrawal: made.payload,
         transactionId,
-        withdrawalAddressRequest: asked.words,
+        withdrawalAddressRequest: asked.addressRequest,
       });
       expect([0, undefined], early.text).toContain(statusOf(early));
       expect(judge.first.signatures()).toBe(before);
@@ -85,7 +85,7 @@ export const withdrawalRows: readonly Row[] = [
         judge.first.post("depository-withdrawals", {
           chainId: judge.chain.name,
           withdrawal: made.payload,
-          withdrawalAddressRequest: asked.words,
+          withdrawalAddressRequest: asked.addressRequest,
         }),
       );
       if (answer.status === 200) expect(statusOf(answer)).toBe(0);
@@ -236,7 +236,7 @@ function statusOf({ status, body }: Answer): unknown {
 async function mustNotBeExecuted(
   judge: Judge,
   scene: (
-    wish: Parameters<FamilyWorld["withdrawal"]>[0],
+    plan: Parameters<FamilyWorld["withdrawal"]>[0],
   ) => Promise<{ payload: `0x${string}`; withdrawalId: Hex32 }>,
 ): Promise<void> {
   const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
@@ -269,7 +269,7 @@ async function mustNeverSay(
       chainId: judge.chain.name,
       withdrawal: payload,
       ...(hint !== undefined && { transactionId: hint }),
-      withdrawalAddressRequest: asked.words,
+      withdrawalAddressRequest: asked.addressRequest,
     };
     const ask = async (choose: (exchange: number) => Fault | undefined) =>
       await judge.askThrough(choose, "depository-withdrawals", body);
@@ -291,17 +291,17 @@ async function initiation(
   signedAs: Readonly<Record<string, string>> = {},
   sent: Readonly<Record<string, string>> = {},
 ) {
-  const { words, depository } = asked;
+  const { addressRequest, depository } = asked;
   const amount = judge.world.amount.toString();
   const digest = ownerAuthorisationDigest({
     operation: "withdrawal",
-    chainId: words.chainId,
-    currency: words.currency,
+    chainId: addressRequest.chainId,
+    currency: addressRequest.currency,
     amount,
-    ownerChainId: words.withdrawerChainId,
-    owner: words.withdrawer,
-    recipient: words.recipient,
-    nonce: words.withdrawalNonce,
+    ownerChainId: addressRequest.withdrawerChainId,
+    owner: addressRequest.withdrawer,
+    recipient: addressRequest.recipient,
+    nonce: addressRequest.withdrawalNonce,
     settlementChainId: aHub.name,
     settlementNetwork: String(aHub.chainId),
     depository,
@@ -312,7 +312,7 @@ async function initiation(
     settlementChainId: aHub.name,
     expectedAmount: amount,
     signature: signatureToHex(await owner.signDigest(digest)),
-    ...words,
+    ...addressRequest,
     ...sent,
   };
   return { request, body: await judge.first.post("withdrawal-initiation", request) };

@@ -61,7 +61,7 @@ export interface Payment {
 }
 
 /** A payment by the solver for an order, in one transaction. */
-export interface PaymentWish {
+export interface PaymentPlan {
   readonly orderId: Hex32;
   readonly payments: readonly Payment[];
 }
@@ -77,7 +77,7 @@ export interface MadeWithdrawal {
   readonly expire: Scene<[], void>;
 }
 
-export interface WithdrawalWish extends Payment {
+export interface WithdrawalPlan extends Payment {
   /** The withdrawal address on the hub; EVM-like payloads use it as their nonce. */
   readonly address: Hex;
 }
@@ -105,19 +105,19 @@ export interface FamilyWorld {
   /** A currency or address of another family, in that family's format; invalid here. */
   readonly foreignAddress: string;
   /** Other ways to write a transaction's id than the canonical one. */
-  otherSpellings(transactionId: string): readonly string[];
+  otherFormats(transactionId: string): readonly string[];
   /** Fields of the node's answers that a real node may omit. Each needs a reason next to it in the code. */
   readonly omissibleFields: readonly string[];
 
   /** An ordinary deposit of a user, in a block that is not final yet if the chain has such blocks. */
-  deposit(wish: {
+  deposit(plan: {
     readonly depositId: Hex32 | undefined;
     readonly currency: string;
     readonly amount: bigint;
   }): Promise<MadeDeposits>;
   /** An ordinary payment by the solver, as final as a deposit. */
-  pay(wish: PaymentWish): Promise<string>;
-  withdrawal(wish: WithdrawalWish): Promise<MadeWithdrawal>;
+  pay(plan: PaymentPlan): Promise<string>;
+  withdrawal(plan: WithdrawalPlan): Promise<MadeWithdrawal>;
   /** Makes everything so far final. */
   finalize(): Promise<void>;
   /** Why new transactions are always final at once; undefined if they are not. */
@@ -143,7 +143,7 @@ export interface FamilyWorld {
     /** A claimed deposit without a transfer, or of more than was transferred. */
     readonly withoutTransfer: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
     /** One transfer that is reported twice as a deposit. */
-    readonly saidTwice: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits | NoDeposit>;
+    readonly reportedTwice: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits | NoDeposit>;
     /** A deposit by another account's transaction; the depositor is the one that the deposit names. */
     readonly throughForwarder: Scene<[id: Hex32], MadeDeposits>;
     /** Bytes that look like an id, in the wrong place. */
@@ -151,7 +151,7 @@ export interface FamilyWorld {
     /** Invalid ids: zero, sixteen leading zero bytes, cut short. */
     readonly idsThatAreNone: Scene<[], readonly MadeDeposits[]>;
     /** Money that arrived without a deposit. */
-    readonly arrivedSilently: Scene<[], NoDeposit | MadeDeposits>;
+    readonly withoutDeposit: Scene<[], NoDeposit | MadeDeposits>;
     /** A plain transfer of the native token with the id in its data. */
     readonly plainWithId: Scene<[id: Hex32], NoDeposit | MadeDeposits>;
     /** A transfer of the depository to itself: change or a sweep. */
@@ -164,15 +164,15 @@ export interface FamilyWorld {
 
   readonly payments: {
     /** A payment that failed. */
-    readonly failed: Scene<[PaymentWish], string>;
+    readonly failed: Scene<[PaymentPlan], string>;
     /** A transaction that succeeded although the payment in it was reverted. */
-    readonly innerUndone: Scene<[PaymentWish], string>;
+    readonly innerReverted: Scene<[PaymentPlan], string>;
     /** One payment that names two orders. */
     readonly forTwoOrders: Scene<[orderIds: readonly [Hex32, Hex32], payment: Payment], string>;
     /** A payment that the recipient returns, in whole or in part, in the same transaction. */
-    readonly takenBack: Scene<[PaymentWish], string>;
+    readonly returnedByRecipient: Scene<[PaymentPlan], string>;
     /** A payment reported by an unknown contract that the order's `extraData` names. */
-    readonly saidByStranger: Scene<[PaymentWish], string>;
+    readonly reportedByStranger: Scene<[PaymentPlan], string>;
     /** The `extraData` that names the unknown contract. */
     readonly strangersExtraData: Hex;
     /** The calls of an order that the solver makes. */
@@ -180,24 +180,24 @@ export interface FamilyWorld {
       | {
           readonly encoded: readonly [Hex, Hex];
           /** Makes the calls `which`, in that order, and pays. */
-          pay(wish: PaymentWish, which: readonly number[]): Promise<string>;
+          pay(plan: PaymentPlan, which: readonly number[]): Promise<string>;
         }
       | NotApplicable;
     /** A payment whose block has no time. */
-    readonly withoutTime: Scene<[PaymentWish], Asked>;
+    readonly withoutTime: Scene<[PaymentPlan], Asked>;
     /** A payment that names another order although this order's id is somewhere in it. */
-    readonly idElsewhere: Scene<[PaymentWish], string>;
+    readonly idElsewhere: Scene<[PaymentPlan], string>;
   };
 
   readonly withdrawals: {
     /** An execution whose transaction succeeded although what it was to do failed. */
-    readonly failedInside: Scene<[WithdrawalWish], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    readonly failedInside: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
     /** An execution with other outputs, another amount or another recipient. */
-    readonly otherOutputs: Scene<[WithdrawalWish], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    readonly otherOutputs: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
     /** A payload that is past its expiration only by a block that is not final. */
-    readonly expiryNotFinal: Scene<[WithdrawalWish], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    readonly expiryNotFinal: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
     /** Invalid payloads: cut short, with extra bytes, or in another encoding of the same content. */
-    readonly malformed: Scene<[WithdrawalWish], readonly Hex[]>;
+    readonly malformed: Scene<[WithdrawalPlan], readonly Hex[]>;
   };
 
   /** Cases that only this family has, by their names in {@link ownCases}. */
@@ -215,8 +215,8 @@ export interface OwnTools {
   refusesFill(payments: readonly Payment[], pay: (orderId: Hex32) => Promise<string>): Promise<void>;
   /** The oracle reports the withdrawal as pending, executed, expired, or refuses. */
   withdrawal(
-    wish: Payment,
-    make: (wish: WithdrawalWish) => Promise<Pick<MadeWithdrawal, "payload" | "withdrawalId">>,
+    plan: Payment,
+    make: (plan: WithdrawalPlan) => Promise<Pick<MadeWithdrawal, "payload" | "withdrawalId">>,
     says: "pending" | "executed" | "expired" | "refused",
     transactionId?: string,
   ): Promise<void>;

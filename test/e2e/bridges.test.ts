@@ -87,7 +87,7 @@ for (const [from, to] of directions)
         ];
         expect(tradeType === "EXACT_INPUT" ? amountIn : expected).toBe(asked);
         const before = await user.balance(origin.id, currencyIn.address, user.address);
-        const { hash, gasWei } = await user.carryOut(quote);
+        const { hash, gasWei } = await user.execute(quote);
         const seen = await api.follow(quote.requestId);
         const end = seen.at(-1);
         expect(end).toMatchObject({
@@ -127,7 +127,7 @@ test.concurrent("an ERC-20 deposit without approval is one plain transfer, and a
   });
   expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
   expect(quote.steps[0]?.items[0]?.data.to.toLowerCase()).toBe(usdcIn.address.toLowerCase());
-  await user.carryOut(quote);
+  await user.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
   expect(await user.balance(destination.id, usdcOut.address, recipient)).toBeGreaterThanOrEqual(
     BigInt(quote.details.currencyOut.minimumAmount),
@@ -137,13 +137,13 @@ test.concurrent("an ERC-20 deposit without approval is one plain transfer, and a
 test.concurrent("native tokens sent to a deposit address arrive on the other chain, with an unmodified client", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, recipient] = [aUser(), anAddress()];
-  const [coin, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
+  const [native, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
   const quote = await api.quote({
     user: user.address,
     recipient,
     originChainId: origin.id,
     destinationChainId: destination.id,
-    originCurrency: coin.address,
+    originCurrency: native.address,
     destinationCurrency: usdc.address,
     amount: parseEther("0.004").toString(),
     tradeType: "EXACT_INPUT",
@@ -151,7 +151,7 @@ test.concurrent("native tokens sent to a deposit address arrive on the other cha
   });
   expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
   expect(quote.steps[0]?.items[0]?.data.data).toBe("0x");
-  await user.carryOut(quote);
+  await user.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
   expect(await user.balance(destination.id, usdc.address, recipient)).toBe(
     BigInt(quote.details.currencyOut.amount),
@@ -171,13 +171,13 @@ test.concurrent("no approval is requested while the allowance suffices", async (
   };
   const large = await api.quote({ ...body, amount: "100000000" });
   expect(large.steps.map(({ id }) => id)).toEqual(["approve", "deposit"]);
-  await user.carryOut({ ...large, steps: large.steps.slice(0, 1) });
+  await user.execute({ ...large, steps: large.steps.slice(0, 1) });
   // The service refreshes what it knows of an account with every block that it sees.
   await expect
     .poll(async () => (await api.quote({ ...body, amount: "10000000" })).steps.map(({ id }) => id))
     .toEqual(["deposit"]);
   const small = await api.quote({ ...body, amount: "10000000" });
-  await user.carryOut(small);
+  await user.execute(small);
   expect((await api.follow(small.requestId)).at(-1)?.status).toBe("success");
 });
 
@@ -199,7 +199,7 @@ for (const symbol of ["ETH", "USDC"])
     });
     expect(quote.steps.map(({ id }) => id)).toEqual(["send"]);
     expect((await api.status(quote.requestId)).status).toBe("waiting");
-    const { hash } = await user.carryOut(quote);
+    const { hash } = await user.execute(quote);
     const tx = { ...quote.steps[0]?.items[0]?.data, txHash: hash };
     await api.single({ requestId: quote.requestId, chainId: chain.id, tx });
     const end = (await api.follow(quote.requestId)).at(-1);
@@ -222,7 +222,7 @@ test.concurrent("a refunded request never shows failure, however often it is pol
     referrer: "debug-force-refund",
   });
   const following = api.follow(quote.requestId, 30_000, 5);
-  await user.carryOut(quote);
+  await user.execute(quote);
   const seen = await following;
   // A client may poll too slowly to see intermediate statuses, but sees no others.
   expect([
@@ -283,7 +283,7 @@ test.concurrent("a deposit that a client reports is known to the service before 
     amount: parseEther("0.01").toString(),
     tradeType: "EXACT_INPUT",
   });
-  const { hash } = await user.carryOut(quote);
+  const { hash } = await user.execute(quote);
   expect(await api.index({ chainId: origin.id, txHash: hash })).toEqual({ message: expect.any(String) });
   const status = await api.status(quote.requestId);
   expect(status.inTxHashes).toEqual([hash]);

@@ -94,8 +94,8 @@ export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
     const cells = lines.get(pair.name) ?? [];
     lines.set(pair.name, cells);
     if (problem !== undefined) problems.push(`${pair.name}, ${tradeType}: ${problem}`);
-    const told = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
-    cells[tradeTypes.indexOf(tradeType)] = `${told} ${(took / 1_000).toFixed(1)} s`;
+    const outcomeText = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
+    cells[tradeTypes.indexOf(tradeType)] = `${outcomeText} ${(took / 1_000).toFixed(1)} s`;
   }
   const line = (name: string, cells: readonly string[]): string =>
     `${name.padEnd(36)}${cells.map((cell) => cell.padEnd(17)).join("")}`.trimEnd();

@@ -173,7 +173,7 @@ export function createWallet(privateKey: Hex, chains: readonly Chain[], pollingM
     /**
      * Sends every step in order, each mined before the next. Returns the last hash and the gas paid in total.
      */
-    carryOut: async ({ steps }: Quote): Promise<{ hash: Hex; gasWei: bigint; block: bigint }> => {
+    execute: async ({ steps }: Quote): Promise<{ hash: Hex; gasWei: bigint; block: bigint }> => {
       let [hash, gasWei, block]: [Hex, bigint, bigint] = ["0x", 0n, 0n];
       for (const { data } of steps.flatMap((step) => step.items)) {
         const { reads, writes } = on(data.chainId);

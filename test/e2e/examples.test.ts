@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(async () => await system.stop());
 
 /** What each example must print at the end, besides exiting with code 0. */
-const lastWords: Readonly<Record<string, RegExp>> = {
+const expectedEndings: Readonly<Record<string, RegExp>> = {
   "smart-eoa-bridge": /^Ada has 24\.\d+ USDC on local-b, and still 0 wei on local-a\.$/,
   "permit-bridge": /^Ada has 24\.\d+ USDC on local-b, and has sent no transaction\.$/,
   "account-transfer": /^The friend has 10 USDC, the account 0 USDC\.$/,
@@ -44,7 +44,7 @@ async function run(
   );
 }
 
-for (const [name, words] of Object.entries(lastWords))
+for (const [name, words] of Object.entries(expectedEndings))
   test(`the example ${name} works`, async () => {
     const { code, stdout, stderr } = await run(name, join(system.folder, "endpoints.json"));
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
@@ -55,7 +55,7 @@ test("every example is tested here", async () => {
   const files = await readdir(join(repositoryRoot, "examples"));
   const stories = files.filter((file) => file.endsWith(".ts") && file !== "local-system.ts");
   expect(stories.toSorted()).toEqual(
-    Object.keys(lastWords)
+    Object.keys(expectedEndings)
       .map((name) => `${name}.ts`)
       .toSorted(),
   );

@@ -132,12 +132,12 @@ test("the recipient has the money before the deposit is mined; once mined, it fr
   const quote = await quoteFor(user, recipient);
   const { requestId } = quote;
   const [approval, ...deposit] = quote.steps;
-  if (approval?.id === "approve") await wallet.carryOut({ ...quote, steps: [approval] });
+  if (approval?.id === "approve") await wallet.execute({ ...quote, steps: [approval] });
   const before = await heldUsd();
 
   await originMinesEvery(0);
   const depositSteps = approval?.id === "approve" ? deposit : quote.steps;
-  const mined = wallet.carryOut({ ...quote, steps: depositSteps });
+  const mined = wallet.execute({ ...quote, steps: depositSteps });
   mined.catch(() => undefined);
   try {
     const acceptedMs = Date.now();

@@ -72,7 +72,7 @@ const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 test("a transfer to a deposit address on Hardhat's node is swept and filled", async () => {
   const [wallet, recipient] = [walletOf(5), anAddress()];
   const quote = await aBridge(wallet.address, recipient, { useDepositAddress: true });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
   expect(await wallet.balance(chains[1]?.id ?? 0, zeroAddress, recipient)).toBe(
     BigInt(quote.details.currencyOut.amount),
@@ -86,7 +86,7 @@ test("a fast fill arrives while its deposit waits in the pool of Hardhat's node,
     await wallet.balance(chains[1]?.id ?? 0, zeroAddress, recipient);
   await nodes[0].setBlockTime(0);
   try {
-    const carriedOut = wallet.carryOut(quote);
+    const execution = wallet.execute(quote);
     const answer = await fetch(`${system.endpoints.api.url}/fast-fill`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-api-key": system.sponsorship.apiKey.key },
@@ -96,7 +96,7 @@ test("a fast fill arrives while its deposit waits in the pool of Hardhat's node,
     await expect.poll(received, { timeout: 10_000 }).toBe(BigInt(quote.details.currencyOut.amount));
     expect((await api.status(quote.requestId)).inTxHashes).toEqual([]);
     await nodes[0].setBlockTime(BLOCK_TIME_MS);
-    await carriedOut;
+    await execution;
   } finally {
     await nodes[0].setBlockTime(BLOCK_TIME_MS);
   }

@@ -99,7 +99,7 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
   });
   if (quote === undefined)
     return async () => await Promise.resolve({ end: "unsold", money: "with the user" });
-  const { hash } = await wallet.carryOut(flow.half === true ? halved(quote) : quote);
+  const { hash } = await wallet.execute(flow.half === true ? halved(quote) : quote);
   // If the node cannot be read or does not know the transaction yet, the deposit is found without the report.
   if (flow.isReported === true)
     await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {

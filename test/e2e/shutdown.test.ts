@@ -65,7 +65,7 @@ test("a worker that is stopped finishes its current work and exits with 0; its s
   if (worker === undefined) throw new Error("the system has a worker");
   const recipients = Array.from({ length: 10 }, anAddress);
   const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
-  const deposits = quotes.map(async (quote, at) => await walletOf(at).carryOut(quote));
+  const deposits = quotes.map(async (quote, at) => await walletOf(at).execute(quote));
   await Promise.race(deposits);
   process.kill(worker.pid, "SIGTERM");
   const { exit, logTail } = await endOf(worker.name);
@@ -87,7 +87,7 @@ test("a worker that is killed during fills leaves no request behind and pays no 
   for (const afterMs of [0, 30, 80]) {
     const recipients = Array.from({ length: 4 }, anAddress);
     const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
-    await Promise.all(quotes.map(async (quote, at) => await walletOf(at).carryOut(quote)));
+    await Promise.all(quotes.map(async (quote, at) => await walletOf(at).execute(quote)));
     await sleep(afterMs);
     worker.kill("SIGKILL");
     await worker.restart();
@@ -109,7 +109,7 @@ test("a client that cannot reach the worker still learns that the money is in th
   worker.kill("SIGKILL");
   const recipient = anAddress();
   const quote = await aQuote(10, recipient);
-  const { hash } = await walletOf(10).carryOut(quote);
+  const { hash } = await walletOf(10).execute(quote);
   const report = { chainId: chains[0]?.id ?? 0, txHash: hash as Hex };
   await api.index(report);
   expect(await api.status(quote.requestId)).toMatchObject({

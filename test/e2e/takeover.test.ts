@@ -27,16 +27,16 @@ test.for(LEADER_FAULTS)(
       [0, 1, 2, 3].map(async (user) => {
         const recipient = anAddress();
         const quote = await bridging.quote(user, recipient);
-        return { quote, recipient, carryOut: async () => await bridging.walletOf(user).carryOut(quote) };
+        return { quote, recipient, execute: async () => await bridging.walletOf(user).execute(quote) };
       }),
     );
-    const carryOut = async (from: number, to: number): Promise<void> =>
-      void (await Promise.all(bridges.slice(from, to).map(async (bridge) => await bridge.carryOut())));
+    const execute = async (from: number, to: number): Promise<void> =>
+      void (await Promise.all(bridges.slice(from, to).map(async (bridge) => await bridge.execute())));
     // Two deposits are being filled when the leader breaks; two more arrive while there is no leader.
-    await carryOut(0, 2);
+    await execute(0, 2);
     const breaking = breakLeader(system.workers, cables, { chain: destination.name, fault });
     await sleep(200);
-    await carryOut(2, 4);
+    await execute(2, 4);
     const takeover = await breaking;
     expect(takeover.tookMs).toBeLessThan(TAKEOVER_BOUND_MS);
     // A frozen worker continues with whatever it was doing.

@@ -60,7 +60,7 @@ export async function travel(
   const before = await user.balance(origin.id, pay.address, user.address);
   const quote = await ask(tradeType, asked);
   const { amountIn, amountOut, minimum } = expectTrue(quote, pair, tradeType, asked, recipient, user.address);
-  const { hash, gasWei } = await user.carryOut(quote);
+  const { hash, gasWei } = await user.execute(quote);
   const data = quote.steps.at(-1)?.items.at(-1)?.data;
   const report = { requestId: quote.requestId, chainId: origin.id };
   if (quote.steps.at(-1)?.id === "deposit") await api.index({ ...report, txHash: hash });
@@ -78,9 +78,9 @@ export async function travel(
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
   // A user who buys an exact output in their own transaction pays its current cost, up to the approval; all
   // others pay the quoted amount.
-  const most = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
-  expectThat(spent <= most, `took ${spent}, at most ${most} was agreed`);
-  if (most === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
+  const maxSpent = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
+  expectThat(spent <= maxSpent, `took ${spent}, at most ${maxSpent} was agreed`);
+  if (maxSpent === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
   expectThat(spent > 0n, "took nothing");
   return { operation: quote.details.operation, spent, gasWei, recipient, received };
 }
@@ -101,21 +101,21 @@ function expectTrue(
     BigInt(currencyOut.amount),
     BigInt(currencyOut.minimumAmount),
   ];
-  const told = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
-  expectThat(told === asked, `quoted ${told}, ${asked} was asked for`);
+  const quotedAmount = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
+  expectThat(quotedAmount === asked, `quoted ${quotedAmount}, ${asked} was asked for`);
   expectThat(0n < minimum && minimum <= amountOut, `a minimum of ${minimum} for ${amountOut}`);
   if (tradeType === "EXACT_OUTPUT") expectThat(minimum === asked, `an exact output of at least ${minimum}`);
   expectThat(isSame(details.sender, user), `sender ${details.sender}`);
   expectThat(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
   const wanted = operationsOf(pair);
   expectThat(wanted.includes(details.operation), `${details.operation}, which should be ${wanted.join("/")}`);
-  for (const [at, told_, chain, currency] of [
+  for (const [at, quotedSide, chain, currency] of [
     ["currencyIn", currencyIn, pair.origin, pair.pay],
     ["currencyOut", currencyOut, pair.destination, pair.receive],
   ] as const)
     expectThat(
-      told_.currency.chainId === chain.id && isSame(told_.currency.address, currency.address),
-      `${at} is ${told_.currency.address} of ${told_.currency.chainId}`,
+      quotedSide.currency.chainId === chain.id && isSame(quotedSide.currency.address, currency.address),
+      `${at} is ${quotedSide.currency.address} of ${quotedSide.currency.chainId}`,
     );
   expectThat(route.origin.inputCurrency.amount === currencyIn.amount, "the route begins with something else");
   expectThat(

@@ -33,7 +33,7 @@ export interface FakePayment {
   /** The height after which it never counts. */
   readonly lastHeight?: bigint;
   /** The outputs that it spends. */
-  readonly coins?: readonly Hex32[];
+  readonly outputs?: readonly Hex32[];
 }
 
 export type FakeTransaction = FakeDeposit | FakePayment;
@@ -46,7 +46,7 @@ export interface FakeBlock {
   readonly transactions: readonly { readonly id: Hex; readonly transaction: FakeTransaction }[];
 }
 
-export interface FakeCoin {
+export interface FakeOutput {
   readonly id: Hex32;
   readonly amount: bigint;
 }
@@ -205,25 +205,25 @@ export class FakeRailChain {
   }
 
   /** Outputs of the solver that no block has spent. */
-  coins({ blocks }: FakeView = this.view()): readonly FakeCoin[] {
+  outputs({ blocks }: FakeView = this.view()): readonly FakeOutput[] {
     const opening = this.#opening.get(this.native) ?? 0n;
-    const coins = new Map<Hex32, bigint>();
+    const outputs = new Map<Hex32, bigint>();
     // Several, so that payments can be made concurrently.
-    for (let at = 0n; at < 8n; at++) coins.set(coinId("opening", at), opening / 8n);
+    for (let at = 0n; at < 8n; at++) outputs.set(outputId("opening", at), opening / 8n);
     for (const { id, transaction } of blocks.flatMap(({ transactions }) => transactions)) {
       if (transaction.currency !== this.native) continue;
       if (transaction.type === "deposit") {
-        coins.set(coinId(id, 0n), transaction.amount);
+        outputs.set(outputId(id, 0n), transaction.amount);
         continue;
       }
       let spent = 0n;
-      for (const coin of transaction.coins ?? []) {
-        spent += coins.get(coin) ?? 0n;
-        coins.delete(coin);
+      for (const output of transaction.outputs ?? []) {
+        spent += outputs.get(output) ?? 0n;
+        outputs.delete(output);
       }
-      coins.set(coinId(id, 1n), spent - transaction.amount - transaction.fee);
+      outputs.set(outputId(id, 1n), spent - transaction.amount - transaction.fee);
     }
-    return [...coins].map(([id, amount]) => ({ id, amount }));
+    return [...outputs].map(([id, amount]) => ({ id, amount }));
   }
 
   /** What an account received from the solver in canonical blocks. */
@@ -250,20 +250,20 @@ export class FakeRailChain {
   #counts(
     transaction: FakeTransaction,
     height: bigint,
-    beside: readonly { readonly transaction: FakeTransaction }[],
+    others: readonly { readonly transaction: FakeTransaction }[],
   ): boolean {
     if (transaction.type === "deposit") return true;
     if (transaction.lastHeight !== undefined && height > transaction.lastHeight) return false;
-    if (transaction.coins === undefined) return true;
+    if (transaction.outputs === undefined) return true;
     const view = { blocks: this.#blocks, finalHeight: 0n };
-    const unspent = new Set(this.coins(view).map(({ id }) => id));
+    const unspent = new Set(this.outputs(view).map(({ id }) => id));
     const taken = new Set(
-      beside.flatMap(({ transaction: other }) => (other.type === "payment" ? (other.coins ?? []) : [])),
+      others.flatMap(({ transaction: other }) => (other.type === "payment" ? (other.outputs ?? []) : [])),
     );
-    return transaction.coins.every((coin) => unspent.has(coin) && !taken.has(coin));
+    return transaction.outputs.every((output) => unspent.has(output) && !taken.has(output));
   }
 }
 
-function coinId(of: string, n: bigint): Hex32 {
+function outputId(of: string, n: bigint): Hex32 {
   return `0x${createHash("sha256").update(`${of}:${n}`).digest("hex")}`;
 }

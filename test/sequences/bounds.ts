@@ -31,7 +31,7 @@ export const UNREPAID_DAILY_USD = 25n * 10n ** 18n;
  * `BURNT_FILLS_DAILY_USD` of the world: gas of fills that reverted in a block and that no deposit paid for,
  * within any 24 hours. One fill may exceed it.
  */
-export const BURNT_DAILY_USD = 10n * 10n ** 18n;
+export const GAS_USED_DAILY_USD = 10n * 10n ** 18n;
 
 /**
  * Money below this value, at a deposit address or deposited by mistake, may cost more to move than it is

@@ -40,12 +40,12 @@ function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
 export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const facts = await readFacts(world);
   const found: string[] = [];
-  const told = [...facts.terms.values()].filter(
+  const checked = [...facts.terms.values()].filter(
     ({ kind, orderId }) => kind !== "call" && !exposed.has(orderId),
   );
   // Concurrent status reads share one query.
   const statuses = await Promise.all(
-    told.map(async (terms) => ({ terms, status: await requestStatus(world.services, terms.requestId) })),
+    checked.map(async (terms) => ({ terms, status: await requestStatus(world.services, terms.requestId) })),
   );
   for (const { terms, status } of statuses) {
     if (status === undefined) {
@@ -59,8 +59,8 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
       continue;
     }
     const truth = truthOf(facts, terms);
-    const addressWords = atAddress(world, truth, status);
-    for (const why of [...contradictions(world, truth, status), ...addressWords])
+    const atAddressProblems = atAddress(world, truth, status);
+    for (const why of [...contradictions(world, truth, status), ...atAddressProblems])
       found.push(
         `status of ${terms.requestId} (${status.status}, fundsAt ${status.fundsAt}, ${status.nextAction}): ${why}`,
       );
@@ -92,7 +92,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
     const isRead = one.block <= (readTo.get(one.chain.chain.id) ?? -1n);
     if (terms?.kind !== "bridge" || !isRead || exposed.has(terms.orderId)) return [];
     const isPaid = payments.some((payment) => payment.terms.requestId === terms.requestId);
-    return speaksForRequest(world, terms, one) && !isPaid ? [terms] : [];
+    return isOwnDeposit(world, terms, one) && !isPaid ? [terms] : [];
   });
   const statuses = await Promise.all(
     asked.map(async ({ requestId }) => await requestStatus(world.services, requestId)),
@@ -147,7 +147,7 @@ export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
  * waiting. The agreed deposit, and one by the user or the service, is the request's own, except for dust: it
  * does not end a fast filled request, and is not worth refunding.
  */
-function speaksForRequest(
+function isOwnDeposit(
   world: SequenceWorld,
   { user, origin, forceRefund }: RequestTerms,
   { chain, deposit, mined }: OnChainDeposit,
@@ -166,7 +166,7 @@ const isDust = (
 
 /** Deposits of the request that are in the depository; those of one currency are refunded in any order. */
 function unreturnedOwn(world: SequenceWorld, { terms, deposits, refunds }: Truth): readonly OnChainDeposit[] {
-  const own = deposits.filter((one) => speaksForRequest(world, terms, one));
+  const own = deposits.filter((one) => isOwnDeposit(world, terms, one));
   const returnable = deposits.filter((one) => own.includes(one) || !isDust(world, one));
   return own.filter(({ deposit: { currency } }) => {
     const made = returnable.filter((one) => one.deposit.currency === currency);

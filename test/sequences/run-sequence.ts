@@ -223,8 +223,8 @@ class Run {
       (sum, payment) => sum + this.books.paidUsd(payment),
       0n,
     );
-    const least = began.total + moved - gas - honoured - reorged - unrepaid - overrun - ONE_CENT;
-    if (now.total >= least) return [];
+    const minTotal = began.total + moved - gas - honoured - reorged - unrepaid - overrun - ONE_CENT;
+    if (now.total >= minTotal) return [];
     return [
       ...facts.payments
         .filter((payment) => settled.every((one) => one.payment !== payment))
@@ -233,7 +233,7 @@ class Run {
             `never repaid: ${isToRecipient(payment) ? "fill" : "refund"} of ${payment.terms.requestId} on ${payment.chain.chain.name}, ` +
             inDollars(this.books.paidUsd(payment)),
         ),
-      `the service lost ${inDollars(least - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
+      `the service lost ${inDollars(minTotal - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
         `gas ${inDollars(gas)}, honoured ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}, calls beyond what was set aside ${inDollars(overrun)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
     ];
   }

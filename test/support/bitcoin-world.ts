@@ -50,17 +50,17 @@ export const FEE = 2_000n;
  * @param fee satoshis
  */
 export function spend(
-  coins: readonly (BitcoinCoin & { readonly owner: Owner })[],
+  utxos: readonly (BitcoinCoin & { readonly owner: Owner })[],
   outputs: readonly Paid[],
   {
     fee = FEE,
-    change = coins[0]?.owner,
+    change = utxos[0]?.owner,
     signed = true,
   }: { fee?: bigint; change?: Owner | undefined; signed?: boolean } = {},
 ): Transaction {
   const tx = new Transaction({ allowUnknownOutputs: true });
   let left = -fee;
-  for (const { txid, vout, amount, owner } of coins) {
+  for (const { txid, vout, amount, owner } of utxos) {
     tx.addInput({ txid, index: vout, sequence: 0xfffffffd, witnessUtxo: { script: owner.script, amount } });
     left += amount;
   }
@@ -76,13 +76,13 @@ export function spend(
   }
   if (left > 600n && change !== undefined) tx.addOutput({ script: change.script, amount: left });
   if (!signed) return tx;
-  for (const key of new Set(coins.map(({ owner }) => owner.key))) tx.sign(key);
+  for (const key of new Set(utxos.map(({ owner }) => owner.key))) tx.sign(key);
   tx.finalize();
   return tx;
 }
 
 /** Mines an output for an owner. */
-export async function coinOf(
+export async function utxoOf(
   controls: BitcoinControls,
   owner: Owner,
   amount: bigint,

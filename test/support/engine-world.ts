@@ -98,7 +98,7 @@ export interface EngineWorld {
   /** Runs every job that was queued since, once. A job whose process dies is lost, as with its queue. */
   work(by?: WorkerServices): Promise<void>;
   /** What a watcher does for its lane on a timer. */
-  care(chain: TestChain, by?: WorkerServices): Promise<void>;
+  maintainLaneOf(chain: TestChain, by?: WorkerServices): Promise<void>;
   /** Everything once: a block on both chains, watchers, jobs, lanes. */
   round(by?: WorkerServices): Promise<void>;
   /**
@@ -277,7 +277,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         if (progress.waitMs > 0) waiting.push(job);
       }
     },
-    async care(chain, by = services) {
+    async maintainLaneOf(chain, by = services) {
       const connected = by.chains.get(chain.chain.id);
       if (connected) await maintainLane(by, connected);
     },
@@ -289,7 +289,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       await reconcileRequests(by);
       await reconcileClaims(by);
       await world.work(by);
-      for (const chain of [origin, destination]) await world.care(chain, by);
+      for (const chain of [origin, destination]) await world.maintainLaneOf(chain, by);
     },
     async untilFinal(requestId, stepMs = 20_000) {
       for (let round = 0; round < 30; round++) {

@@ -30,7 +30,7 @@ export interface AskedCall {
   readonly authorizationList?: ExecuteInput["data"]["authorizationList"];
   readonly subsidizeFees?: boolean;
   readonly requestId?: RequestId;
-  readonly beside?: {
+  readonly callsWithFill?: {
     readonly calls: Calls;
     readonly authorizationList?: ExecuteInput["data"]["authorizationList"];
   };
@@ -125,7 +125,10 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
       executionOptions: {
         referrer: "",
         subsidizeFees: asked.subsidizeFees ?? true,
-        destinationChainExecutionData: asked.beside && { ...asked.beside, calls: [...asked.beside.calls] },
+        destinationChainExecutionData: asked.callsWithFill && {
+          ...asked.callsWithFill,
+          calls: [...asked.callsWithFill.calls],
+        },
       },
       requestId: asked.requestId,
     }),

@@ -50,11 +50,11 @@ export async function startFaultyFronts(upstreams: readonly string[]): Promise<F
       ...(body === "" ? {} : { body: heard(body) }),
     });
     const text = await asked.text();
-    const said = fault.answer === undefined ? text : changed(text, fault.answer);
+    const sentText = fault.answer === undefined ? text : changed(text, fault.answer);
     answers[exchange] = parsed(text);
     response
       .writeHead(asked.status, { "content-type": asked.headers.get("content-type") ?? "application/json" })
-      .end(said);
+      .end(sentText);
   };
 
   const servers = await Promise.all(

@@ -100,8 +100,8 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
     }
     if (trouble === "late") await sleep(options.lateMs ?? 1_000, undefined, { ref: false });
     const answers = await Promise.all(calls.map(async (call) => await answerCall(call, trouble, options)));
-    const told = trouble === "swappedIds" ? swapped(answers) : answers;
-    const text = JSON.stringify(Array.isArray(document) ? told : told[0]);
+    const replies = trouble === "swappedIds" ? swapped(answers) : answers;
+    const text = JSON.stringify(Array.isArray(document) ? replies : replies[0]);
     response.writeHead(200, { "content-type": "application/json" });
     if (trouble === "hugeBody") response.write(" ".repeat(options.hugeBytes ?? 1024 * 1024));
     if (trouble !== "cutOff") response.end(text);

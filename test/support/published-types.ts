@@ -51,8 +51,8 @@ export async function readPublishedTypes(): Promise<PublishedTypes> {
       const validate = ajv.compile(answer);
       if (validate(body)) return [];
       const errors = validate.errors ?? [];
-      const telling = errors.filter((error) => !isOfNullable(error));
-      return (telling.length > 0 ? telling : errors).map(
+      const ownErrors = errors.filter((error) => !isOfNullable(error));
+      return (ownErrors.length > 0 ? ownErrors : errors).map(
         ({ instancePath, message }) => `${placeIn(instancePath)}: ${message}`,
       );
     },

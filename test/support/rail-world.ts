@@ -129,7 +129,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     };
     return { chain, rail, pulse };
   });
-  const said = new Map<string, MappedNonce>();
+  const mappedNonces = new Map<string, MappedNonce>();
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
@@ -145,9 +145,9 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     reads: postgresReads(sql),
     balances: balanceReads(sql),
     nonceMappings: {
-      of: async (chainId, wallet, nonce) => said.get(`${chainId}:${wallet}:${nonce}`),
+      of: async (chainId, wallet, nonce) => mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
       read: async (chainId, wallet, nonce) => ({
-        mapped: said.get(`${chainId}:${wallet}:${nonce}`),
+        mapped: mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
         asOf: BigInt(Math.floor(clock.nowMs() / 1000)),
       }),
     },
@@ -186,7 +186,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     destination,
     map(wallet, nonce, mapped) {
       const setAt = BigInt(Math.floor(clock.nowMs() / 1000));
-      said.set(`${origin.chain.id}:${wallet}:${nonce}`, { ...mapped, setAt });
+      mappedNonces.set(`${origin.chain.id}:${wallet}:${nonce}`, { ...mapped, setAt });
     },
     async agree(change = {}) {
       const terms = someRailTerms(world, change);
@@ -270,7 +270,7 @@ function accountOn(kind: FakeRailKind): Hex {
 }
 
 function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): RailChain {
-  const coin: Currency = {
+  const nativeToken: Currency = {
     chainId: id,
     address: native,
     id: "coin",
@@ -306,7 +306,7 @@ function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): Rail
     disabled: false,
     partialDisableLimit: 0n,
     surgeEnabled: false,
-    native: coin,
+    native: nativeToken,
     tokens: [],
     blockTimeSeconds: 2,
     fees: { flatUsd: 0n, depositBps: 0, withdrawalBps: 0, gasMarginBps: 0 },

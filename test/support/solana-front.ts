@@ -38,10 +38,10 @@ export async function startSolanaFront(
     });
     const answer = (await response.json()) as { readonly result?: unknown };
     if (!("result" in answer)) return answer;
-    const told = result(call, answer.result);
-    if (told === "error")
+    const changed = result(call, answer.result);
+    if (changed === "error")
       return { jsonrpc: "2.0", id: asked.id, error: { code: -32_004, message: "not available" } };
-    return { ...answer, result: told };
+    return { ...answer, result: changed };
   };
   const server = createServer((request, response) => {
     bodyOf(request)

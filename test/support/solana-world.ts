@@ -50,7 +50,7 @@ export interface SolanaWorld {
   /** Calls another program for its caller. */
   readonly forwarder: string;
   mintOf(currency: string): LocalMint;
-  deposit(wish: {
+  deposit(deposit: {
     readonly id: Hex32;
     readonly amount: bigint;
     readonly currency?: string;
@@ -123,9 +123,9 @@ export async function startSolanaWorld(
     forwarder,
     mintOf,
     deposit: async ({ id, amount, currency = NATIVE, depositor = user.address, into = at }) => {
-      const wish = { pdas: into, sender: user.address, depositor, amount, id };
-      if (currency === NATIVE) return depositNativeInstruction(wish);
-      return await depositTokenInstruction({ ...wish, ...mintOf(currency) });
+      const deposit = { pdas: into, sender: user.address, depositor, amount, id };
+      if (currency === NATIVE) return depositNativeInstruction(deposit);
+      return await depositTokenInstruction({ ...deposit, ...mintOf(currency) });
     },
     transfer: async (from, to, currency, amount) => {
       if (currency === NATIVE) return [lamportTransfer(from.address, to, amount)];

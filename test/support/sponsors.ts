@@ -18,7 +18,7 @@ export interface Sponsor {
   readonly key: ApiKeyIdentity;
   readonly wallet: Address;
   /** Requests a fast fill as this app. */
-  fastFill(agreed: Agreed, wish?: Partial<FastFillWish>, by?: WorkerServices): Promise<FastFillOutcome>;
+  fastFill(agreed: Agreed, input?: Partial<FastFillWish>, by?: WorkerServices): Promise<FastFillOutcome>;
   book(): Promise<WalletBook>;
   /** What its fast fills may still use, in USD with 18 decimals. */
   availableUsd(): Promise<bigint>;
@@ -64,8 +64,8 @@ export async function aSponsor(
   return {
     key,
     wallet,
-    fastFill: async ({ requestId }, wish = {}, by = services) =>
-      await requestFastFill(by, { key, requestId, ...wish }),
+    fastFill: async ({ requestId }, input = {}, by = services) =>
+      await requestFastFill(by, { key, requestId, ...input }),
     book,
     availableUsd: async () => availableFor("fastFill", appraise(services, await book()).standing),
     holdOf,

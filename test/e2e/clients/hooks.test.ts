@@ -71,7 +71,7 @@ async function quoted(from: Wallet, more: object = {}): Promise<Quote> {
 
 async function bridged(from: Wallet): Promise<{ requestId: Hex; hash: Hex }> {
   const quote = await quoted(from);
-  const { hash } = await from.carryOut(quote);
+  const { hash } = await from.execute(quote);
   const { requestId } = quote;
   expect((await api.follow(requestId)).at(-1)?.status).toBe("success");
   return { requestId, hash };
@@ -150,7 +150,7 @@ test("queryDepositAddressStatus reports that a transfer to a deposit address arr
     amount: "4000000000000000",
   });
   const address = (quote as unknown as { steps: { depositAddress: Address }[] }).steps[0]?.depositAddress;
-  await payer.carryOut(quote);
+  await payer.execute(quote);
   const asked = { depositAddress: address ?? "none" };
   await expect.poll(async () => (await queryDepositAddressStatus(url, asked))?.status).toBe("success");
   const [fill] = (await api.status(quote.requestId)).txHashes;

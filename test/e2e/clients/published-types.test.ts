@@ -180,7 +180,7 @@ test("a bridge, from the quote to the history", async () => {
     body: bridge(wallet.address, { appFees: [{ recipient: anAddress(), fee: "100" }] }),
   });
   await statusesOf(quote);
-  const { hash: txHash } = await wallet.carryOut(quote);
+  const { hash: txHash } = await wallet.execute(quote);
   await call("POST /transactions/index", { body: { chainId: String(origin.id), txHash } });
   await call("GET /intents/status/v3", { at: `/intents/status/v3?requestId=${quote.requestId}` });
   await api.follow(quote.requestId);
@@ -208,7 +208,7 @@ test("a swap on one chain, with a reported transaction", async () => {
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, { destinationChainId: origin.id, destinationCurrency: zeroAddress }),
   });
-  const { hash: txHash } = await wallet.carryOut(quote);
+  const { hash: txHash } = await wallet.execute(quote);
   const tx = JSON.stringify({ ...quote.steps.at(-1)?.items[0]?.data, txHash });
   await call("POST /transactions/single", {
     body: { requestId: quote.requestId, chainId: String(origin.id), tx },
@@ -227,7 +227,7 @@ test("a refund", async () => {
       referrer: "debug-force-refund",
     }),
   });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("refund");
   await statusesOf(quote);
   await listsOf(wallet.address);
@@ -244,7 +244,7 @@ test("a deposit address", async () => {
       refundTo: wallet.address,
     }),
   });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   await api.follow(quote.requestId);
   const depositAddress = quote.steps[0]?.items[0]?.data.to;
   const at = `/deposit-addresses/v1?requestId=${quote.requestId}`;
@@ -336,7 +336,7 @@ test("a bridge whose fees the app pays, with app fees and native tokens for gas"
     }),
     withKey: true,
   });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   await api.follow(quote.requestId);
   await listsOf(wallet.address, true);
 });

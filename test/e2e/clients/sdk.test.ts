@@ -94,7 +94,9 @@ interface Trade {
 }
 
 /** Quotes and executes with the SDK alone, and returns what the recipient received. */
-async function carryOut(trade: Trade): Promise<{ quote: Execute; received: bigint; told: ProgressData[] }> {
+async function execute(
+  trade: Trade,
+): Promise<{ quote: Execute; received: bigint; progress: ProgressData[] }> {
   const { from, to, pay, get, amount, tradeType = "EXACT_INPUT", options } = trade;
   const wallet = aWallet(from);
   const recipient = anAddress();
@@ -111,14 +113,14 @@ async function carryOut(trade: Trade): Promise<{ quote: Execute; received: bigin
     wallet,
     ...(options !== undefined && { options }),
   });
-  const told: ProgressData[] = [];
-  await actions.execute({ quote, wallet, onProgress: (data) => void told.push(data) });
+  const progress: ProgressData[] = [];
+  await actions.execute({ quote, wallet, onProgress: (data) => void progress.push(data) });
   const received = await createWallet(generatePrivateKey(), chains).balance(
     to.id,
     tokenOf(to, get),
     recipient,
   );
-  return { quote, received, told };
+  return { quote, received, progress };
 }
 
 const promised = ({ details }: Execute): bigint => BigInt(details?.currencyOut?.minimumAmount ?? "0");
@@ -142,17 +144,17 @@ test.each([
   ["USDC", "USDC", parseUnits("25", 6), { options: { usePermit: true } }],
 ] as const)("%s to %s between chains, of %d, %j", async (pay, get, amount, how) => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
-  const { quote, received, told } = await carryOut({ from, to, pay, get, amount, ...how });
+  const { quote, received, progress } = await execute({ from, to, pay, get, amount, ...how });
   if ("tradeType" in how) expect(received).toBe(amount);
   else expect(received).toBeGreaterThanOrEqual(promised(quote));
-  const { txHashes = [], steps = [] } = told.at(-1) ?? {};
+  const { txHashes = [], steps = [] } = progress.at(-1) ?? {};
   expect(steps.every(({ items }) => items.every(({ status }) => status === "complete"))).toBe(true);
   expect(txHashes.map(({ chainId }) => chainId)).toContain(to.id);
 });
 
 test("a swap on one chain", async () => {
   const chain = chainNamed("local-a");
-  const { quote, received } = await carryOut({
+  const { quote, received } = await execute({
     from: chain,
     to: chain,
     pay: "USDC",
@@ -233,7 +235,7 @@ test("learns from the WebSocket alone that a bridge succeeded", async () => {
   try {
     const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
     const bridge = { from, to, pay: "USDC", get: "USDC", amount: parseUnits("25", 6) };
-    const { quote, received } = await carryOut(bridge);
+    const { quote, received } = await execute(bridge);
     expect(received).toBeGreaterThanOrEqual(promised(quote));
     expect(opened).toEqual([url]);
     expect(statuses.at(-1)).toBe("success");
@@ -268,7 +270,7 @@ test("reports that a request was refunded", async () => {
 
 test("pays through a deposit address", async () => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
-  const { quote, received } = await carryOut({
+  const { quote, received } = await execute({
     from,
     to,
     pay: "ETH",

@@ -83,8 +83,8 @@ async function admin(method: Method, url: string, payload?: object, authorizatio
   return { status: answer.statusCode, body: answer.json() };
 }
 
-async function aKey(wish: object = {}): Promise<{ readonly key: string; readonly id: string }> {
-  const { body } = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...wish });
+async function aKey(change: object = {}): Promise<{ readonly key: string; readonly id: string }> {
+  const { body } = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...change });
   return { key: body.key, id: body.apiKey.id };
 }
 
@@ -219,8 +219,8 @@ test.for([
   [{ rules: { allowSelectors: ["0xa9059c"] } }, "must be a 4-byte selector"],
   [{ limits: { quotePerMinute: 0 } }, "limits.quotePerMinute must be at least 1"],
   [{ fundingAddress: `0x${"11".repeat(20)}` }, "has unknown fields: fundingAddress"],
-] as const)("an invalid request is refused: %j", async ([wish, reason]) => {
-  const answer = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...wish });
+] as const)("an invalid request is refused: %j", async ([change, reason]) => {
+  const answer = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...change });
   expect([answer.status, answer.body.errorCode]).toEqual([400, "INVALID_REQUEST"]);
   expect(answer.body.message).toContain(reason);
 });
@@ -422,18 +422,18 @@ test("usage is neither deleted nor aggregated while no chain confirms the clock"
 
 test("counts that could not be written are written later, once", async () => {
   const { id } = await aKey();
-  let away = true;
+  let isDown = true;
   const sql = sqlOn(pool);
   const counter = aCounter({
     ...sql,
     query: async (statement, values) =>
-      away ? Promise.reject(new Error("away")) : await sql.query(statement, values),
+      isDown ? Promise.reject(new Error("away")) : await sql.query(statement, values),
   });
   const call = { keyId: id, endpoint: "GET /x", status: 200, errorCode: "" };
   counter.note(call);
   await expect(counter.flush()).rejects.toThrow("away");
   counter.note(call);
-  away = false;
+  isDown = false;
   await counter.close();
   const nowMs = clock.nowMs();
   const counts = await counter.read(
@@ -446,13 +446,15 @@ test("counts that could not be written are written later, once", async () => {
 /** Runs the command in this process, on the same keys. */
 async function operator(
   ...words: string[]
-): Promise<{ code: number; told: string; rows: ReturnType<typeof linesOf> }> {
-  let [shown, told] = ["", ""];
+): Promise<{ code: number; errorText: string; rows: ReturnType<typeof linesOf> }> {
+  let [shown, errorText] = ["", ""];
   const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => ((shown += String(text)), true));
-  const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => ((told += String(text)), true));
+  const err = vi
+    .spyOn(process.stderr, "write")
+    .mockImplementation((text) => ((errorText += String(text)), true));
   try {
     const code = await runKeys(words, () => ({ admin: keeper, close: async () => undefined }));
-    return { code, told, rows: linesOf(shown) };
+    return { code, errorText, rows: linesOf(shown) };
   } finally {
     out.mockRestore();
     err.mockRestore();
@@ -467,8 +469,8 @@ const linesOf = (text: string) =>
 
 test("the operator's command manages the same keys", async () => {
   const did = async (...words: string[]) => {
-    const { code, told, rows } = await operator(...words);
-    expect([words, code, told]).toEqual([words, 0, ""]);
+    const { code, errorText, rows } = await operator(...words);
+    expect([words, code, errorText]).toEqual([words, 0, ""]);
     return rows;
   };
   const [made] = await did(
@@ -532,8 +534,8 @@ test("an unknown command does nothing and shows the usage; a failing one reports
   for (const [given, code, reason] of words) {
     const answer = await operator(...given);
     expect([given, answer.code, answer.rows]).toEqual([given, code, []]);
-    expect(answer.told).toContain(reason);
-    expect(answer.told.includes("usage:")).toBe(code === 2);
+    expect(answer.errorText).toContain(reason);
+    expect(answer.errorText.includes("usage:")).toBe(code === 2);
   }
   expect((await pool.query("select api_keys::text from api_keys order by id")).rows).toEqual(before.rows);
 });

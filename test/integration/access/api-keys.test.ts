@@ -79,7 +79,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const aWish = (change: Partial<ApiKeyWish> = {}): ApiKeyWish => ({
+const aKeyRequest = (change: Partial<ApiKeyWish> = {}): ApiKeyWish => ({
   label: "backend",
   scopes: ["quote", "execute"],
   referrers: [],
@@ -96,15 +96,15 @@ apiKeysContract("keys of a test", async () => {
 });
 apiKeysContract("keys of the register", async () => {
   const { keys } = await aProcess();
-  const wish = aWish();
-  const { key, record } = await createKey(keeping(), wish);
-  return { keys, text: key, identity: { ...wish, id: record.id, fundingAddress: undefined } };
+  const keyRequest = aKeyRequest();
+  const { key, record } = await createKey(keeping(), keyRequest);
+  return { keys, text: key, identity: { ...keyRequest, id: record.id, fundingAddress: undefined } };
 });
 
 test("a key is found with all its fields, and its secret is not stored", async () => {
   const { keys } = await aProcess();
   const target: Address = `0x${"ab".repeat(20)}`;
-  const wish = aWish({
+  const keyRequest = aKeyRequest({
     scopes: ["execute", "fast-fill"],
     referrers: ["app.example"],
     rules: {
@@ -122,8 +122,8 @@ test("a key is found with all its fields, and its secret is not stored", async (
     },
     limits: { quotePerMinute: 600 },
   });
-  const { key, record } = await createKey(keeping(), wish);
-  expect(await keys.find(key)).toEqual({ ...wish, id: record.id, fundingAddress: undefined });
+  const { key, record } = await createKey(keeping(), keyRequest);
+  expect(await keys.find(key)).toEqual({ ...keyRequest, id: record.id, fundingAddress: undefined });
   const secret = key.slice(-43);
   const { rows } = await pool.query("select api_keys::text as row from api_keys");
   expect(rows.map(({ row }) => row).join()).not.toContain(secret);
@@ -132,8 +132,8 @@ test("a key is found with all its fields, and its secret is not stored", async (
 
 test("a wrong secret, an unknown id and a malformed key identify no one", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), aWish());
-  const other = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), aKeyRequest());
+  const other = await createKey(keeping(), aKeyRequest());
   const wrong = [
     `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`,
     `cwk_${record.id}_${other.key.slice(-43)}`,
@@ -152,7 +152,7 @@ test("a wrong secret, an unknown id and a malformed key identify no one", async 
 
 test("a revoked key is invalid in every process within a second, and stays so", async () => {
   const [one, two] = [await aProcess(), await aProcess()];
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), aKeyRequest());
   for (const { keys } of [one, two]) expect(await keys.find(key)).toBeDefined();
   await revokeKey(keeping(), record.id);
   for (const { keys } of [one, two])
@@ -165,7 +165,7 @@ test("a revoked key is invalid in every process within a second, and stays so", 
 
 test("a process without notifications applies a revocation within a second, even while the key is in use", async () => {
   const { keys } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), aKeyRequest());
   expect(await keys.find(key)).toBeDefined();
   await revokeKey(keeping(), record.id);
   const revokedAtMs = Date.now();
@@ -177,7 +177,7 @@ test("a process without notifications applies a revocation within a second, even
 
 test("a change in the table by any means sends a notification", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), aKeyRequest());
   expect(await keys.find(key)).toMatchObject({ label: "backend" });
   await pool.query("update api_keys set label = 'by hand' where id = $1", [record.id]);
   await expect.poll(async () => (await keys.find(key))?.label, { timeout: 500, interval: 5 }).toBe("by hand");
@@ -185,7 +185,7 @@ test("a change in the table by any means sends a notification", async () => {
 
 test("accepts the old secret for the grace period after a rotation, and no earlier secret", async () => {
   const { keys } = await aProcess();
-  const first = await createKey(keeping(), aWish());
+  const first = await createKey(keeping(), aKeyRequest());
   const id = first.record.id;
   const second = await rotateKey(keeping(), id, 60);
   for (const { key } of [first, second]) await expect.poll(() => keys.find(key)).toMatchObject({ id });
@@ -201,7 +201,7 @@ test("accepts the old secret for the grace period after a rotation, and no earli
 
 test("a key in use causes at most two queries a second, however many requests it makes at once", async () => {
   const { keys, asked } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), aKeyRequest());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
   expect(asked).toEqual([[record.id]]);
   const endsAtMs = Date.now() + 1_000;
@@ -214,7 +214,7 @@ test("a key in use causes at most two queries a second, however many requests it
 
 test("10,000 unknown keys cause at most 20 queries, one after the other, and evict no valid key", async () => {
   const { keys, asked } = await aProcess();
-  const { key, record } = await createKey(keeping(), aWish());
+  const { key, record } = await createKey(keeping(), aKeyRequest());
   await keys.find(key);
   const before = asked.length;
   const made = (index: number): string => `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
@@ -235,7 +235,7 @@ test("while Postgres is unavailable no key is accepted, and none is reported as 
   const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
   const read = storedKeys(sqlOn(own));
   const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
-  const { key } = await createKey(keeping(), aWish());
+  const { key } = await createKey(keeping(), aKeyRequest());
   expect(await keys.find(key)).toBeDefined();
   await own.end();
   clock.forward(1_000);
@@ -245,13 +245,13 @@ test("while Postgres is unavailable no key is accepted, and none is reported as 
 test("the database itself prevents a publishable key from spending", async () => {
   const { record } = await createKey(
     keeping(),
-    aWish({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
+    aKeyRequest({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
   );
   await expect(
     pool.query("update api_keys set scopes = '{quote,execute}' where id = $1", [record.id]),
   ).rejects.toThrow(/check constraint/);
   await expect(
-    createKey(keeping(), aWish({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
+    createKey(keeping(), aKeyRequest({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
   ).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   await expect(changeKey(keeping(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
@@ -261,13 +261,13 @@ test("the database itself prevents a publishable key from spending", async () =>
 test("a publishable key gets no wallet, and a key with a wallet is not published, even if both happen at once", async () => {
   const wallet: Address = `0x${"13".repeat(20)}`;
   const origins = ["https://app.example"];
-  const wish = aWish({ scopes: ["read"] });
+  const keyRequest = aKeyRequest({ scopes: ["read"] });
   const nonce = "n";
   const open = async (id: string): Promise<void> =>
     await register.openChallenge(id, wallet, { nonce, expiresAtMs: clock.nowMs() + 60_000 });
   const linkNow = async (id: string) => await register.link(id, wallet, nonce, clock.nowMs());
 
-  const { record: published } = await createKey(keeping(), { ...wish, origins });
+  const { record: published } = await createKey(keeping(), { ...keyRequest, origins });
   const asking = { ...keeping(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
   await expect(askFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
     code: "INVALID_REQUEST",
@@ -279,7 +279,7 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
   });
   expect(await linkNow(published.id)).toBeUndefined();
 
-  const { record: funded } = await createKey(keeping(), wish);
+  const { record: funded } = await createKey(keeping(), keyRequest);
   await open(funded.id);
   expect(await linkFundingAddress(signing, funded.id, wallet, "0x")).toMatchObject({
     fundingAddress: wallet,
@@ -291,7 +291,7 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
   expect(await changeKey(keeping(), funded.id, { label: "other" })).toMatchObject({ fundingAddress: wallet });
 
   for (let round = 0; round < 10; round++) {
-    const { record } = await createKey(keeping(), wish);
+    const { record } = await createKey(keeping(), keyRequest);
     await open(record.id);
     await Promise.all([linkNow(record.id), register.change(record.id, { origins }, clock.nowMs())]);
     const after = await register.get(record.id);
@@ -303,7 +303,10 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
 });
 
 test("a change affects only the fields that it names", async () => {
-  const { record } = await createKey(keeping(), aWish({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }));
+  const { record } = await createKey(
+    keeping(),
+    aKeyRequest({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }),
+  );
   const changed = await changeKey(keeping(), record.id, { label: "other", limits: { otherPerMinute: 7 } });
   expect(changed).toEqual({
     ...record,
@@ -315,7 +318,7 @@ test("a change affects only the fields that it names", async () => {
 });
 
 test("of two clients that answer the same challenge one links the wallet, and an expired challenge links nothing", async () => {
-  const { record } = await createKey(keeping(), aWish());
+  const { record } = await createKey(keeping(), aKeyRequest());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();
   await register.openChallenge(record.id, wallet, { nonce: "old", expiresAtMs: atMs + 1_000 });

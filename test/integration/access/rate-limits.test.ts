@@ -83,8 +83,8 @@ test("a Redis that refuses or is silent delays a caller once for a moment, and l
   const silent = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
   await new Promise((resolve) => silent.once("listening", resolve));
   const { port } = silent.address() as AddressInfo;
-  for (const away of ["redis://127.0.0.1:1", `redis://127.0.0.1:${port}`]) {
-    const limits = await aProcess(away);
+  for (const redisUrl of ["redis://127.0.0.1:1", `redis://127.0.0.1:${port}`]) {
+    const limits = await aProcess(redisUrl);
     const startedAtMs = performance.now();
     const permits = [];
     for (let call = 0; call < 20; call++) permits.push(await limits.take(`b${call % 5}`, 3));

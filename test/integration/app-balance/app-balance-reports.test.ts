@@ -31,8 +31,8 @@ const lostId = someHash();
 const claimId = someHash();
 
 const hold = async (id: typeof heldId, usd: bigint): Promise<void> => {
-  const wish = { wallet, keyId: "key", usd, chainId: 10, currency: usdc.currency, amount: 9n };
-  await world.in(async (tx) => await placeHold(world.services, tx, { ...wish, requestId: id }));
+  const terms = { wallet, keyId: "key", usd, chainId: 10, currency: usdc.currency, amount: 9n };
+  await world.in(async (tx) => await placeHold(world.services, tx, { ...terms, requestId: id }));
 };
 
 beforeAll(async () => {

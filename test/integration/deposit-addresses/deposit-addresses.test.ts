@@ -45,8 +45,8 @@ test("a quoted address is the one that the factory derives from the order, and i
     cloneCodeHash(factory),
   );
   const key = { id: terms.orderId, depositor: terms.user, recovery: NATIVE_CURRENCY, strict: true };
-  const told = await origin.client.readContract({ ...read, functionName: "addressOf", args: [key] });
-  expect(told.toLowerCase()).toBe(at);
+  const lookup = await origin.client.readContract({ ...read, functionName: "addressOf", args: [key] });
+  expect(lookup.toLowerCase()).toBe(at);
   expect(answer.steps).toHaveLength(1);
   expect(answer.steps[0]).toMatchObject({ id: "deposit", depositAddress: at });
   expect(answer.steps[0]?.items[0]?.data).toMatchObject({ to: at, data: "0x", value: "0" });
@@ -139,7 +139,7 @@ const atAddress = {
 test("money at a deposit address is shown on every surface once seen, and a timely payment is filled however long gas is missing", async () => {
   const { origin, destination, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address ?? "0x";
-  const coin = await origin.balance(operator, NATIVE_CURRENCY);
+  const balanceBefore = await origin.balance(operator, NATIVE_CURRENCY);
   await origin.client.setBalance({ address: operator, value: 0n });
   const keyId = randomUUID();
   await pool.query(
@@ -165,8 +165,8 @@ test("money at a deposit address is shown on every surface once seen, and a time
   // Planned, and not swept without gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
   expect(await world.status(requestId)).toMatchObject(atAddress);
-  const told = await lookUpAddress(world.watching(), { address: at }, undefined);
-  expect(told?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
+  const lookup = await lookUpAddress(world.watching(), { address: at }, undefined);
+  expect(lookup?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
   const listed = await pool.query("select status from request_history where request_id = $1", [requestId]);
   expect(listed.rows).toEqual([{ status: "depositing" }]);
   const history = postgresRequestHistory(sqlOn(pool));
@@ -191,7 +191,7 @@ test("money at a deposit address is shown on every surface once seen, and a time
   expect(await world.status(requestId)).toMatchObject(atAddress);
   expect(await origin.balance(at, usdc)).toBe(usd(100));
 
-  await origin.client.setBalance({ address: operator, value: coin });
+  await origin.client.setBalance({ address: operator, value: balanceBefore });
   await world.untilSettled(at, 1);
   expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
@@ -329,12 +329,12 @@ test("a sweep that only refunds pays its own gas; an excess swept with the quote
     for (let n = 0; n < 5; n++) await world.round();
     return usd(back) - (await origin.balance(terms.refundTo, usdc));
   };
-  const [alone, beside] = [await keptOf(30, 30), await keptOf(130, 30)];
-  expect(beside).toBeGreaterThan(0n);
-  expect(alone).toBeGreaterThan(beside * 2n);
+  const [alone, withQuoted] = [await keptOf(30, 30), await keptOf(130, 30)];
+  expect(withQuoted).toBeGreaterThan(0n);
+  expect(alone).toBeGreaterThan(withQuoted * 2n);
   // Also the quoted amount, if it was to be refunded from the start.
   const forced = await keptOf(100, 100, { referrer: "debug-force-refund" });
-  expect(forced).toBeGreaterThan(beside * 2n);
+  expect(forced).toBeGreaterThan(withQuoted * 2n);
 });
 
 test("an excess below its own refund cost stays at the strict address, and the quote is filled", async () => {
@@ -575,10 +575,12 @@ test("refunds to the sender if it is the only one, and never guesses between two
     originCurrency: NATIVE_CURRENCY,
     amount: parseEther("1").toString(),
   });
-  const coin = await origin.balance(stranger.address, NATIVE_CURRENCY);
+  const balanceBefore = await origin.balance(stranger.address, NATIVE_CURRENCY);
   await world.sendTo(native.at, parseEther("0.5"), { currency: NATIVE_CURRENCY, from: stranger });
   await world.untilSettled(native.at, 1);
-  expect(coin - (await origin.balance(stranger.address, NATIVE_CURRENCY))).toBeLessThan(parseEther("0.01"));
+  expect(balanceBefore - (await origin.balance(stranger.address, NATIVE_CURRENCY))).toBeLessThan(
+    parseEther("0.01"),
+  );
 
   const two = await world.address(ask);
   await world.sendTo(two.at, usd(30), { from: stranger });
@@ -882,8 +884,8 @@ test("a requested check finds money that no scan would look for, decides again a
   const services = { ...world.watching(), tokens: tokensOf(origin) };
   const { at, requestId } = await world.address({ recoveryAddress: world.user.address });
   const chainId = origin.chain.id;
-  const wish = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
-  expect(await reindexAddress(services, wish)).toMatchObject({
+  const scope = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
+  expect(await reindexAddress(services, scope)).toMatchObject({
     triggeredCurrencies: [],
     checkedCurrencies: origin.chain.tokens.length + 1,
     failedCurrencies: 0,
@@ -898,7 +900,7 @@ test("a requested check finds money that no scan would look for, decides again a
   world.prices.set("ethereum", "2500");
   await world.round();
   expect(await world.sweepsFrom(at)).toEqual([]);
-  expect(await reindexAddress(services, wish)).toMatchObject({
+  expect(await reindexAddress(services, scope)).toMatchObject({
     triggeredCurrencies: [{ currency: usdc, symbol: "USDC", balance: "500000" }],
   });
   const [id] = await world.untilSettled(at, 1);
@@ -921,8 +923,8 @@ test("a requested check finds money that no scan would look for, decides again a
   await origin.send(world.stranger, { to: odd, data: mint });
   await world.round();
   expect(await world.reads.fundsAt(at)).toEqual([]);
-  const told = await reindexAddress(services, { ...wish, currency: odd });
-  expect(told).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
+  const lookup = await reindexAddress(services, { ...scope, currency: odd });
+  expect(lookup).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
   for (let n = 0; n < 5; n++) await world.round();
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
 
@@ -947,7 +949,7 @@ test("a requested check finds money that no scan would look for, decides again a
   expect(asked).not.toContain(odd);
 
   const refused = async (changes: object): Promise<unknown> =>
-    await reindexAddress(services, { ...wish, ...changes }).catch(
+    await reindexAddress(services, { ...scope, ...changes }).catch(
       (error: unknown) => (error as { code: string }).code,
     );
   expect(await refused({ depositAddress: "0x12" })).toBe("INVALID_ADDRESS");
@@ -1064,8 +1066,8 @@ test("unconfigured tokens and dust change no status, alert no operator and are s
   const alarms = world.events.all.filter(({ level }) => level === "alarm").length;
   for (const { at } of [finished, unpaid])
     for (const currency of [usdc, ...worthless]) {
-      const wish = { chainId: origin.chain.id, depositAddress: at, targetChainId: undefined, currency };
-      const found = await reindexAddress(services, wish);
+      const scope = { chainId: origin.chain.id, depositAddress: at, targetChainId: undefined, currency };
+      const found = await reindexAddress(services, scope);
       expect(found.triggeredCurrencies).toMatchObject([{ currency }]);
     }
   const look = {
@@ -1132,8 +1134,8 @@ test.each([
     expect((await world.status(requestId)).nextAction).toBe("contact_operator");
     expect(await world.sweepsFrom(at)).toEqual([]);
 
-    const wish = { chainId: chain.id, depositAddress: at, targetChainId: undefined, currency: undefined };
-    await reindexAddress({ ...world.watching(), tokens: tokensOf(origin) }, wish);
+    const scope = { chainId: chain.id, depositAddress: at, targetChainId: undefined, currency: undefined };
+    await reindexAddress({ ...world.watching(), tokens: tokensOf(origin) }, scope);
     const [swept] = await world.untilSettled(at, 1);
     expect(swept).toBe(requestId);
     expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
@@ -1181,8 +1183,8 @@ test("an address lookup shows its purpose, its balances and the deposits made fr
   await world.sendTo(at, 1n);
   for (let n = 0; n < 3; n++) await world.round();
   const services = world.watching();
-  const told = await lookUpAddress(services, { address: at }, undefined);
-  expect(told).toMatchObject({
+  const lookup = await lookUpAddress(services, { address: at }, undefined);
+  expect(lookup).toMatchObject({
     depositAddress: at,
     address: at,
     type: "open",
@@ -1199,15 +1201,15 @@ test("an address lookup shows its purpose, its balances and the deposits made fr
     funds: [{ amount: "1", heldReason: "AMOUNT_TOO_LOW" }],
     deposits: [{ requestId: standIn, amount: "41000000", status: "final" }],
   });
-  expect(await lookUpAddress(services, { requestId }, undefined)).toEqual(told);
-  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" }, undefined)).toEqual(told);
+  expect(await lookUpAddress(services, { requestId }, undefined)).toEqual(lookup);
+  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" }, undefined)).toEqual(lookup);
   expect(await lookUpAddress(services, { address: world.anAddress() }, undefined)).toBeUndefined();
   const { rows } = await world.pool.query(
     "select deposit_address from request_history where request_id = $1",
     [standIn],
   );
   expect(rows).toEqual([{ deposit_address: at }]);
-  expect(depositAddressAnswer.safeParse(told).success).toBe(true);
+  expect(depositAddressAnswer.safeParse(lookup).success).toBe(true);
 });
 
 test("an address's parameters are shown only to the key that requested it, until its first transaction publishes them", async () => {

@@ -845,9 +845,9 @@ test("a request's history lists twenty of the strangers' deposits that are too s
   await world.watch(origin);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(31);
   const stories = await postgresRequestHistory(sqlOn(pool)).stories([agreed.requestId]);
-  const told = stories.get(agreed.requestId)?.deposits ?? [];
-  expect(told).toHaveLength(21);
-  expect(told.at(-1)).toMatchObject({ txHash, disposition: "accepted" });
+  const listed = stories.get(agreed.requestId)?.deposits ?? [];
+  expect(listed).toHaveLength(21);
+  expect(listed.at(-1)).toMatchObject({ txHash, disposition: "accepted" });
 });
 
 test("one-wei deposits are checked one by one while their refund cost is unknown", async () => {

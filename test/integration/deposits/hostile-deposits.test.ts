@@ -201,7 +201,7 @@ test("a fill that dies while its deposit is reorged out leaves the request waiti
   );
   await origin.reorg(1);
   await world.watch(origin);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   for (const blocks of [1, 2]) {
     await destination.mine(blocks);
     await world.watch(destination);
@@ -317,17 +317,17 @@ test("a recipient whose code burns the fill's gas only in the block pays for it 
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
   expect(await world.services.reads.unpaidBurnsSince(0), "the deposit has paid for it").toEqual([]);
 
-  const burntWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
+  const gasWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
   const { refunded } = await paidOut(agreed);
   // At $2500, in millionths of a dollar.
-  const burnt = (burntWei * 2_500n) / 10n ** 12n;
-  expect(burnt).toBeGreaterThan(1_000_000n);
-  expect(50_000_000n - refunded).toBeGreaterThanOrEqual(burnt);
+  const gasUsdc = (gasWei * 2_500n) / 10n ** 12n;
+  expect(gasUsdc).toBeGreaterThan(1_000_000n);
+  expect(50_000_000n - refunded).toBeGreaterThanOrEqual(gasUsdc);
   expect(refunded).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n);
   expect(await origin.balance(agreed.terms.refundTo, usdc)).toBe(refunded);
   expect(world.events.of("fill_burnt").map(({ facts }) => facts["requestId"])).toEqual([agreed.requestId]);
   const { rows } = await world.pool.query("select wei, unpaid_wei from fill_burns");
-  expect(rows).toEqual([{ wei: burntWei, unpaid_wei: 0n }]);
+  expect(rows).toEqual([{ wei: gasWei, unpaid_wei: 0n }]);
 });
 
 test("a deposit too low for a refund pays for the gas that its fills used", async () => {

@@ -90,13 +90,13 @@ describe("deposits", () => {
     const hash = await world.deposit(7n);
     await world.mine(DEPTH);
     expect(await source.deposits(absentHash)).toEqual({ kind: "absent" });
-    for (const spelling of [
+    for (const format of [
       hash.toUpperCase().replace("0X", "0x"),
       hash.slice(2),
       `${hash} `,
       `0x0${hash.slice(2)}`,
     ])
-      expect(await source.deposits(spelling)).toMatchObject({ kind: "refuted" });
+      expect(await source.deposits(format)).toMatchObject({ kind: "refuted" });
   });
 
   test("a pending transaction is not final", async () => {

@@ -150,20 +150,20 @@ function isPending({ kind, ...rest }: Evidence<unknown>): boolean {
 
 /** Asks every question, checks each answer against the property, and returns the statuses. */
 async function askAll(source: EvidenceSource): Promise<string[]> {
-  const said: string[] = [];
+  const seenStatuses: string[] = [];
   for (const { name, ask, truth } of questions) {
     try {
       const evidence = await ask(source);
-      said.push(`${name} ${evidence.kind}`);
+      seenStatuses.push(`${name} ${evidence.kind}`);
       if (evidence.kind === "final" && !isPending(evidence))
         expect({ name, evidence }).toEqual({ name, evidence: truth });
       expect(evidence.kind).not.toBe("refuted");
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
-      said.push(`${name} ${error.kind}`);
+      seenStatuses.push(`${name} ${error.kind}`);
     }
   }
-  return said;
+  return seenStatuses;
 }
 
 test("an honest node behind the proxy reports the truth, and each question has its intended answer", async () => {
@@ -258,7 +258,7 @@ test("invariant c: whenever and however often a node fails, a withdrawal is neve
     { numRuns: 100 },
   );
   // This does not hold by silence: each status was answered at least once, and no other.
-  expect(Object.fromEntries([...statuses].map(([name, said]) => [name, [...said]]))).toEqual({
+  expect(Object.fromEntries([...statuses].map(([name, seenStatuses]) => [name, [...seenStatuses]]))).toEqual({
     executed: ["executed"],
     executedToken: ["executed"],
     executedUnnamed: ["executed"],
@@ -290,12 +290,12 @@ describe("several endpoints", () => {
       { rpcQuorum: 2 },
       { kind: "depth", blocks: 0n, seconds: 0n },
     );
-    const told: unknown[] = [];
-    const source = evmEvidence(chain, { onDisagreement: (one) => told.push(one) });
+    const reported: unknown[] = [];
+    const source = evmEvidence(chain, { onDisagreement: (one) => reported.push(one) });
     const expired = questions.find(({ name }) => name === "expired");
     if (expired === undefined) throw new Error("no such question");
     await expect(expired.ask(source)).rejects.toMatchObject({ kind: "inconsistent" });
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     await source.close();
   });
 });

@@ -49,7 +49,7 @@ test("a transaction too large for nodes is refused, and the largest allowed one 
   );
   const { requestId } = await world.quote();
   const calls = [70_000, 60_000].map((bytes) => ({ to, value: "0", data: data(bytes) }));
-  await expect(world.execute({ to, requestId, beside: { calls } })).rejects.toThrow(
+  await expect(world.execute({ to, requestId, callsWithFill: { calls } })).rejects.toThrow(
     /destinationChainExecutionData: the transaction must have at most 131072 bytes, got up to 132100/,
   );
   await world.origin.client.setCode({ address: to, bytecode: "0x00" });

@@ -85,8 +85,8 @@ test("accepts exactly forty of a hundred concurrent calls on two processes with 
 
 test("enforces a daily budget across concurrent calls and frees what they do not spend", async () => {
   const { call, price } = await pricedCall();
-  const most = (10n * price + price / 2n) * 10n ** 12n;
-  const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: most });
+  const maxUsd = (10n * price + price / 2n) * 10n ** 12n;
+  const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: maxUsd });
   const answers = await atOnce(30, async (by) => await world.execute(call, app, by));
   const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason)] : []));
   expect(answers.length - refused.length).toBe(10);
@@ -104,12 +104,12 @@ test("enforces a daily budget across concurrent calls and frees what they do not
 
 test("budgets of users and of targets are counted separately", async () => {
   const { call, price } = await pricedCall();
-  const most = (price + price / 2n) * 10n ** 12n;
-  const app = await world.anApp({}, 1_000_000_000n, { perTargetDailyUsd: most });
+  const maxUsd = (price + price / 2n) * 10n ** 12n;
+  const app = await world.anApp({}, 1_000_000_000n, { perTargetDailyUsd: maxUsd });
   await world.execute(call, app);
   await expect(world.execute(call, app)).rejects.toThrow(/perTargetDailyUsd/);
   await world.execute({ to: world.anAddress(), data: "0x" }, app);
-  const personal = await world.anApp({}, 1_000_000_000n, { perUserDailyUsd: most });
+  const personal = await world.anApp({}, 1_000_000_000n, { perUserDailyUsd: maxUsd });
   await world.execute(call, personal);
   await expect(world.execute(call, personal)).rejects.toThrow(/perUserDailyUsd/);
   await world.execute({ to: world.anAddress(), data: "0x" }, personal);

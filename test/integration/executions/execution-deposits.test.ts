@@ -110,7 +110,7 @@ test("a deposit that differs in its block from the simulation is refunded, and t
   await world.work();
   // A replacement is mined.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   await pays(account, agreed, { amount: agreed.terms.origin.amount + 1n });
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "DEPOSITED_AMOUNT_MISMATCH" });
@@ -128,7 +128,7 @@ async function fill(): Promise<void> {
 }
 
 /** The execution's deposit arrives, releases the hold, and is the only one; the recipient was paid once. */
-async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
+async function settled(agreed: Agreed, sponsor: Sponsor): Promise<void> {
   const end = await world.untilFinal(agreed.requestId);
   for (let rounds = 0; rounds < 4; rounds++) await world.round();
   const [sent, ...more] = await world.origin.sentBy(world.executor);
@@ -136,7 +136,7 @@ async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
   expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([sent?.hash]);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
-  expect(await voucher.holdState(agreed)).toBe("released");
+  expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   const { recipient, destination } = agreed.terms;
   expect(await world.destination.balance(recipient, world.usdc)).toBe(destination.expectedAmount);
@@ -149,8 +149,8 @@ test.each(["before the fill is broadcast", "after the recipient was paid"])(
   async (when) => {
     const agreed = await agree();
     const account = await payer(agreed);
-    const voucher = await aSponsor(world, 1_000);
-    expect(await voucher.fastFill(agreed)).toBe("queued");
+    const sponsor = await aSponsor(world, 1_000);
+    expect(await sponsor.fastFill(agreed)).toBe("queued");
     if (when.startsWith("after")) await fill();
     // However long the fill took, the execution's own time begins with it.
     world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
@@ -158,8 +158,8 @@ test.each(["before the fill is broadcast", "after the recipient was paid"])(
     expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
     expect((await world.request(agreed.requestId)).state).toEqual(before);
     expect(await world.execute(call(account, agreed)), "the same again").toBe(agreed.requestId);
-    expect(await voucher.holdState(agreed)).toBe("active");
-    await settled(agreed, voucher);
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    await settled(agreed, sponsor);
   },
 );
 
@@ -167,9 +167,9 @@ test("a simultaneous fast fill and execution of one quote are both accepted, or 
   for (let attempt = 0; attempt < 4; attempt++) {
     const agreed = await agree();
     const account = await payer(agreed);
-    const voucher = await aSponsor(world, 1_000);
+    const sponsor = await aSponsor(world, 1_000);
     const [filled, executed] = await Promise.allSettled([
-      voucher.fastFill(agreed),
+      sponsor.fastFill(agreed),
       world.execute(call(account, agreed)),
     ]);
     expect(executed).toEqual({ status: "fulfilled", value: agreed.requestId });
@@ -177,7 +177,7 @@ test("a simultaneous fast fill and execution of one quote are both accepted, or 
     await world.untilFinal(agreed.requestId);
     await world.round();
     expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
-    expect(await voucher.holdState(agreed)).toBe(filled.status === "rejected" ? undefined : "released");
+    expect(await sponsor.holdState(agreed)).toBe(filled.status === "rejected" ? undefined : "released");
     expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
     expect(await world.origin.sentBy(world.executor)).toHaveLength(attempt + 1);
   }
@@ -186,7 +186,7 @@ test("a simultaneous fast fill and execution of one quote are both accepted, or 
 test("an execution is accepted even if a fast fill overtakes it during the check", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
-  const voucher = await aSponsor(world, 1_000);
+  const sponsor = await aSponsor(world, 1_000);
   let isFirst = true;
   const overtaken = {
     ...world.services,
@@ -194,7 +194,7 @@ test("an execution is accepted even if a fast fill overtakes it during the check
       run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
         if (isFirst) {
           isFirst = false;
-          await voucher.fastFill(agreed);
+          await sponsor.fastFill(agreed);
         }
         return await world.services.uow.run(work);
       },
@@ -202,16 +202,16 @@ test("an execution is accepted even if a fast fill overtakes it during the check
   };
   expect(await world.execute(call(account, agreed), undefined, overtaken)).toBe(agreed.requestId);
   expect((await world.request(agreed.requestId)).state).toMatchObject({ front: "held" });
-  await settled(agreed, voucher);
+  await settled(agreed, sponsor);
 });
 
 test("calls with the fill are refused for a quote that was fast filled, and the answer says so", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
-  const beside = {
+  const extras = {
     calls: [{ ...world.mintCall(world.anAddress()), value: "0" }],
   };
-  const asked = { ...call(account, agreed), beside };
+  const asked = { ...call(account, agreed), callsWithFill: extras };
   await (await aSponsor(world, 1_000)).fastFill(agreed);
   await expect(world.tryExecute(asked)).rejects.toThrow(/destinationChainExecutionData can no longer be/);
   expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);

@@ -196,7 +196,7 @@ test("a stuck call is replaced at the same nonce, runs once and is charged once,
   const { pending } = await world.book();
   await world.work();
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   const slot = await world.services.reads.slotOfLeg("execution", requestId);
   expect(slot?.attempts).toHaveLength(2);
   const end = await world.untilFinal(requestId, 5_000);
@@ -212,7 +212,7 @@ test("a call that is never mined frees its nonce, and the app's reservation is r
   const requestId = await world.execute(world.mintCall(anAddress()));
   await world.work();
   clock.forward(601_000);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   const end = await world.untilFinal(requestId);
   expect(end).toMatchObject({ status: "failure", failReason: "TRANSACTION_NOT_INCLUDED", inTxHashes: [] });
   expect(await origin.sentBy(executor)).toMatchObject([{ to: executor, input: "0x" }]);

@@ -6,7 +6,7 @@ import {
   anAttestationChain,
   anOwner,
   CONFIRMATIONS,
-  coinOf,
+  utxoOf,
   FEE,
   spend,
   type Owner,
@@ -18,8 +18,8 @@ import type {
   MadeWithdrawal,
   NoDeposit,
   NotApplicable,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "../../support/faulty-front.ts";
 
@@ -44,9 +44,9 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     await controls.mineExactly([tx.hex]);
     return tx.id;
   };
-  const coin = async (owner: Owner, amount = 4n * AMOUNT) => await coinOf(controls, owner, amount);
+  const utxo = async (owner: Owner, amount = 4n * AMOUNT) => await utxoOf(controls, owner, amount);
   const transfer = async (from: Owner, outputs: readonly Paid[]): Promise<string> =>
-    await mined(spend([await coin(from)], outputs));
+    await mined(spend([await utxo(from)], outputs));
   const deposited = async (
     texts: readonly string[],
     {
@@ -66,9 +66,9 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   });
   const withoutId = async (...texts: readonly string[]): Promise<MadeDeposits> =>
     await deposited(texts, { depositId: undefined, index: "0" });
-  const pay = async ({ orderId, payments }: PaymentWish): Promise<string> =>
+  const pay = async ({ orderId, payments }: PaymentPlan): Promise<string> =>
     await transfer(solver, [...paidBy(payments), { text: orderId }]);
-  const paidBy = (payments: PaymentWish["payments"]): readonly Paid[] =>
+  const paidBy = (payments: PaymentPlan["payments"]): readonly Paid[] =>
     payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
   /** The honest node behind a front that always has a fault. */
   const behind = async (fault: ChooseFault): Promise<readonly string[]> => {
@@ -79,7 +79,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   };
   const withoutTime = async () => await behind(() => ({ answer: (json) => (isHeader(json) ? null : json) }));
   const orphaned = async (id: Hex32): Promise<string> => {
-    const held = await coin(user);
+    const held = await utxo(user);
     const transactionId = await mined(spend([held], [{ to: depository, amount: AMOUNT }, { text: id }]));
     await controls.reorganize(1, [spend([held], [{ to: user, amount: AMOUNT }]).hex]);
     return transactionId;
@@ -92,15 +92,15 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   };
 
   /** Another account pays the fee, so that the depository loses exactly what the recipient gets. */
-  const payout = async ({ recipient, amount }: WithdrawalWish) => {
-    const held = await coin(depository, amount + AMOUNT);
-    const feeCoin = await coin(solver);
+  const payout = async ({ recipient, amount }: WithdrawalPlan) => {
+    const held = await utxo(depository, amount + AMOUNT);
+    const feeUtxo = await utxo(solver);
     const outputs: readonly Paid[] = [
       { to: ownerOf(recipient), amount },
       { to: depository, amount: AMOUNT },
     ];
     const change = solver;
-    const plan = spend([held, feeCoin], outputs, { signed: false, change });
+    const plan = spend([held, feeUtxo], outputs, { signed: false, change });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     const send = async (tx: Transaction): Promise<string> => {
       await controls.send(tx.hex);
@@ -111,7 +111,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     const made = {
       payload,
       withdrawalId: sha256(Buffer.from(payload)),
-      execute: async () => await send(spend([held, feeCoin], outputs, { change })),
+      execute: async () => await send(spend([held, feeUtxo], outputs, { change })),
       expire: async () => {
         // After the execution there is nothing left to spend otherwise.
         await instead([{ to: user, amount }]).catch(() => undefined);
@@ -130,7 +130,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: `0x${"12".repeat(20)}`,
-    otherSpellings: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
+    otherFormats: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
     omissibleFields: [],
     deposit: async ({ depositId, amount }) =>
       depositId === undefined
@@ -155,10 +155,10 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       failed: not("a transaction in a block cannot fail"),
       lookAlike: async (id) =>
         empty(await transfer(user, [{ to: recipients[1], amount: AMOUNT }, { text: id }])),
-      lyingToken: ONE_COIN,
-      feeOnTransfer: ONE_COIN,
+      lyingToken: ONE_BTC,
+      feeOnTransfer: ONE_BTC,
       withoutTransfer: not("the output is the deposit: no event claims one"),
-      saidTwice: async (ids) => await withoutId(...ids),
+      reportedTwice: async (ids) => await withoutId(...ids),
       throughForwarder: async (id) =>
         await deposited([`${id}|depositor=${recipients[0].address}|`], {
           depositId: id,
@@ -175,7 +175,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
           all.push(await withoutId(text));
         return all;
       },
-      arrivedSilently: coinbase,
+      withoutDeposit: coinbase,
       plainWithId: not("a plain transfer with the id is the deposit"),
       ownTransfer: async (id) =>
         empty(await transfer(former, [{ to: depository, amount: AMOUNT }, { text: id }])),
@@ -196,47 +196,47 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
 
     payments: {
       failed: not("a transaction in a block cannot fail"),
-      innerUndone: not("there are no calls within a transaction"),
+      innerReverted: not("there are no calls within a transaction"),
       forTwoOrders: async ([first, second], payment) =>
         await transfer(solver, [...paidBy([payment]), { text: first }, { text: second }]),
-      takenBack: async ({ orderId, payments }) => {
+      returnedByRecipient: async ({ orderId, payments }) => {
         const [payment] = payments;
         if (payment === undefined) throw new Error("a payment is taken back");
         // The recipient contributes as much as it gets, and the solver takes the rest.
-        const inputs = [await coin(solver), await coin(ownerOf(payment.recipient), payment.amount)];
+        const inputs = [await utxo(solver), await utxo(ownerOf(payment.recipient), payment.amount)];
         return await mined(spend(inputs, [...paidBy(payments), { text: orderId }]));
       },
-      saidByStranger: not("there are no contracts"),
+      reportedByStranger: not("there are no contracts"),
       strangersExtraData: "0x",
       calls: not("there are no contracts"),
-      withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await withoutTime() }),
+      withoutTime: async (request) => ({ transactionId: await pay(request), urls: await withoutTime() }),
       idElsewhere: async ({ orderId, payments }) =>
         await transfer(solver, [...paidBy(payments), { text: `${orderId}|` }]),
     },
 
     withdrawals: {
       failedInside: not("a transaction in a block cannot fail"),
-      otherOutputs: async (wish) => {
-        const made = await payout(wish);
+      otherOutputs: async (request) => {
+        const made = await payout(request);
         await made.instead([
-          { to: ownerOf(wish.recipient), amount: wish.amount - 1n },
+          { to: ownerOf(request.recipient), amount: request.amount - 1n },
           { to: depository, amount: AMOUNT - FEE },
         ]);
         return made;
       },
-      expiryNotFinal: async (wish) => {
-        const made = await payout(wish);
+      expiryNotFinal: async (request) => {
+        const made = await payout(request);
         await made.expire();
         return made;
       },
-      malformed: async (wish) => {
-        const { payload } = await payout(wish);
+      malformed: async (request) => {
+        const { payload } = await payout(request);
         const paysOther = spend(
-          [await coin(depository)],
-          [...paidBy([wish]), { to: recipients[1], amount: AMOUNT / 2n }],
+          [await utxo(depository)],
+          [...paidBy([request]), { to: recipients[1], amount: AMOUNT / 2n }],
           { signed: false, change: depository },
         );
-        const ofOthers = spend([await coin(user)], paidBy([wish]), { signed: false });
+        const ofOthers = spend([await utxo(user)], paidBy([request]), { signed: false });
         return [
           payload.slice(0, -40) as Hex,
           `${payload}00`,
@@ -250,7 +250,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
 
     own: {
       "unconfirmed and replaced by a higher fee": async (tools) => {
-        const held = await coin(user);
+        const held = await utxo(user);
         const paid: readonly Paid[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
         const first = spend([held], paid);
         await controls.send(first.hex);
@@ -301,15 +301,15 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await tools.refuses({ transactionId, as: "rejected" });
       },
       "spent by one confirmation only": async (tools) => {
-        const wish = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
+        const request = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
         for (const what of ["execute", "expire"] as const) {
-          const made = async (asked: WithdrawalWish) => {
+          const made = async (asked: WithdrawalPlan) => {
             const one = await payout(asked);
             if (what === "execute") await one.execute();
             else await one.expire();
             return one;
           };
-          await tools.withdrawal(wish, made, "pending");
+          await tools.withdrawal(request, made, "pending");
         }
       },
     },
@@ -348,4 +348,4 @@ function isObject(json: unknown): json is Record<string, unknown> {
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
 const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_COIN = not("there are no tokens");
+const ONE_BTC = not("there are no tokens");

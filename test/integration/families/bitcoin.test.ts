@@ -17,7 +17,7 @@ import {
   anOwner,
   aRailChain,
   CONFIRMATIONS,
-  coinOf,
+  utxoOf,
   FEE,
   spend,
 } from "../../support/bitcoin-world.ts";
@@ -55,24 +55,24 @@ async function refusalOf(raw: string): Promise<BitcoinRefusal> {
 
 test("the node refuses what Bitcoin Core refuses, and relays an order's id as text", async () => {
   const user = anOwner();
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
   const id = newId();
-  const good = spend([coin], [{ to: depository, amount: 50_000n }, { text: id }]);
+  const good = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
   const tampered = Transaction.fromRaw(Buffer.from(good.hex, "hex"), { allowUnknownOutputs: true });
   tampered.updateOutput(0, { amount: 49_000n }, true);
   expect(await refusalOf(tampered.hex)).toMatchObject({ code: -26 });
-  expect(await refusalOf(spend([coin], [{ to: depository, amount: 200n }]).hex)).toMatchObject({
+  expect(await refusalOf(spend([utxo], [{ to: depository, amount: 200n }]).hex)).toMatchObject({
     message: "dust",
   });
   expect(
-    await refusalOf(spend([coin], [{ to: depository, amount: 9_000n }], { fee: 10n }).hex),
+    await refusalOf(spend([utxo], [{ to: depository, amount: 9_000n }], { fee: 10n }).hex),
   ).toMatchObject({
     message: "min relay fee not met",
   });
-  expect(await refusalOf(spend([coin], [{ text: "x".repeat(81) }]).hex)).toMatchObject({
+  expect(await refusalOf(spend([utxo], [{ text: "x".repeat(81) }]).hex)).toMatchObject({
     message: "scriptpubkey",
   });
-  const missing = { ...coin, txid: "11".repeat(32) };
+  const missing = { ...utxo, txid: "11".repeat(32) };
   expect(await refusalOf(spend([missing], [{ to: depository, amount: 9_000n }]).hex)).toMatchObject({
     code: -25,
   });
@@ -81,10 +81,10 @@ test("the node refuses what Bitcoin Core refuses, and relays an order's id as te
   // A repeat is accepted; spending the same output with a lower fee is refused, with a higher one replaces
   // it.
   expect(await bitcoinOf().send(good.hex)).toBe(good.id);
-  expect((await refusalOf(spend([coin], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
+  expect((await refusalOf(spend([utxo], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
     /insufficient fee/,
   );
-  const replacement = spend([coin], [{ to: user, amount: 50_000n }], { fee: 3_000n });
+  const replacement = spend([utxo], [{ to: user, amount: 50_000n }], { fee: 3_000n });
   expect(await bitcoinOf().send(replacement.hex)).toBe(replacement.id);
   expect(await bitcoinOf().call("getrawmempool")).toEqual([replacement.id]);
   await bitcoinOf().mine(1);
@@ -93,15 +93,15 @@ test("the node refuses what Bitcoin Core refuses, and relays an order's id as te
 test("a deposit becomes final, and one that was replaced or reorged out never does", async () => {
   const user = anOwner();
   const id = newId();
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
-  const deposit = spend([coin], [{ to: depository, amount: 50_000n }, { text: id }]);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const deposit = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
   await bitcoinOf().send(deposit.hex);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   await bitcoinOf().mine(CONFIRMATIONS - 1);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 600 });
 
   // Another branch spends the output otherwise.
-  const rival = spend([coin], [{ to: user, amount: 60_000n }]);
+  const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
   await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
   await bitcoinOf().mine(CONFIRMATIONS);
   // The node still has the block, but not in the chain.
@@ -109,12 +109,12 @@ test("a deposit becomes final, and one that was replaced or reorged out never do
   expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
 
   const again = spend(
-    [{ ...coin, txid: rival.id, vout: 0, amount: 60_000n }],
+    [{ ...utxo, txid: rival.id, vout: 0, amount: 60_000n }],
     [{ to: depository, amount: 40_000n }, { text: id }],
   );
   await bitcoinOf().send(again.hex);
   const replaced = spend(
-    [{ ...coin, txid: rival.id, vout: 0, amount: 60_000n }],
+    [{ ...utxo, txid: rival.id, vout: 0, amount: 60_000n }],
     [{ to: depository, amount: 40_000n }],
     { fee: 9_000n },
   );
@@ -139,8 +139,8 @@ test("with several nodes, one that reports confirmations that others do not sett
   const both = bitcoinEvidence(
     anAttestationChain({ rpcUrls, esploraUrl: bitcoin.esploraUrl }, depository, { rpcQuorum: 2 }),
   );
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
-  const deposit = spend([coin], [{ to: depository, amount: 50_000n }, { text: newId() }]);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const deposit = spend([utxo], [{ to: depository, amount: 50_000n }, { text: newId() }]);
   await bitcoinOf().mineExactly([deposit.hex]);
   const deep = (json: unknown) =>
     typeof json === "object" && json !== null && "height" in json ? { ...json, confirmations: 100 } : json;
@@ -160,7 +160,7 @@ async function withdrawalStatus(payload: Hex, hint?: string): Promise<string> {
 test("a withdrawal is executed by its own transaction, or made impossible by another, after six confirmations", async () => {
   for (const isReplaced of [false, true]) {
     const recipient = anOwner();
-    const held = await coinOf(bitcoinOf(), depository, 100_000n);
+    const held = await utxoOf(bitcoinOf(), depository, 100_000n);
     const plan = spend([held], [{ to: recipient, amount: 60_000n }], { signed: false });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     expect(await evidence.withdrawal(payload, undefined)).toMatchObject({
@@ -189,10 +189,10 @@ test("a withdrawal is executed by its own transaction, or made impossible by ano
 
 /** A solver with unspent outputs, and its adapter. */
 async function aRail(
-  coins: readonly bigint[],
+  amounts: readonly bigint[],
 ): Promise<{ rail: PayingRail; solver: ReturnType<typeof anOwner> }> {
   const solver = anOwner();
-  for (const amount of coins) await coinOf(bitcoinOf(), solver, amount);
+  for (const amount of amounts) await utxoOf(bitcoinOf(), solver, amount);
   const rail = await createBitcoinRail({
     chain: aRailChain(depository),
     attestation: chain(),
@@ -319,7 +319,7 @@ test("final deposits are read once, and again from the same cursor", async () =>
   for (let last = ""; last !== cursor;) [last, cursor] = [cursor, (await rail.arrivals(cursor)).cursor];
   const user = anOwner();
   const id = newId();
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
   const users = createBitcoinUsers({
     esploraUrl: bitcoin.esploraUrl,
     network: "regtest",
@@ -360,17 +360,17 @@ test("final deposits are read once, and again from the same cursor", async () =>
   // again.
   await bitcoinOf().reorganize(CONFIRMATIONS, [tx.hex]);
   expect((await rail.arrivals(seen.cursor)).upTo.number).toBeLessThan(seen.upTo.number);
-  let told: readonly string[] = [];
+  let reported: readonly string[] = [];
   for (let at = seen.cursor, last = ""; last !== at;) {
     const read = await rail.arrivals(at);
     [last, at] = [at, read.cursor];
-    told = [...told, ...read.deposits.map(({ txHash }) => txHash)];
+    reported = [...reported, ...read.deposits.map(({ txHash }) => txHash)];
   }
-  expect(told.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
+  expect(reported.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
   expect(
     await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id }),
   ).toMatchObject({ psbt: undefined });
-  expect(coin.amount).toBe(100_000n);
+  expect(utxo.amount).toBe(100_000n);
   await users.close();
   await rail.close();
 });

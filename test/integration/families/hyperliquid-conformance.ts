@@ -27,8 +27,8 @@ import type {
   NotApplicable,
   OwnTools,
   Payment,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 
 const NAME = "hyperliquid";
@@ -93,13 +93,13 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     transactionId,
     deposits: [{ index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...one }],
   });
-  const transfer = async ({ orderId, payments }: PaymentWish, fields: Partial<ExchangeAction> = {}) => {
+  const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
     const [payment, ...more] = payments;
     if (payment === undefined || more.length > 0) throw new Error("a transfer pays one recipient");
     return say(await send(solver, { ...arriving(payment), ...fields }), orderId);
   };
-  const withdrawal = async (wish: WithdrawalWish): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
-    const action = sendAsset(arriving(wish), nextNonce());
+  const withdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
+    const action = sendAsset(arriving(plan), nextNonce());
     const { types, primaryType, value } = exchangeTypedData(profile, action);
     return await Promise.resolve({
       action,
@@ -140,7 +140,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN",
-    otherSpellings: (id) => [
+    otherFormats: (id) => [
       id.toUpperCase(),
       `0x${id.slice(2).toUpperCase()}`,
       id.slice(2),
@@ -153,7 +153,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         currency,
         amount,
       }),
-    pay: async (wish) => await transfer(wish),
+    pay: async (plan) => await transfer(plan),
     withdrawal,
     finalize: async () => await Promise.resolve(),
     finalAtOnce: not("Hyperliquid's blocks are final at once"),
@@ -174,14 +174,14 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       lyingToken: not("balances belong to Hyperliquid: no token code runs"),
       feeOnTransfer: not("a transfer's fee is taken from the sender in addition"),
       withoutTransfer: not("the transfer is the deposit: no event claims one"),
-      saidTwice: ONE_TRANSFER,
+      reportedTwice: ONE_TRANSFER,
       throughForwarder: not("the signer of a transfer pays it; there are no forwarders"),
       idElsewhere: not("a transfer carries no bytes of the sender's choice"),
       idsThatAreNone: async () => {
         const transactionId = say(await deposit(undefined), `0x${"00".repeat(32)}`);
         return [made(transactionId, { depositId: undefined })];
       },
-      arrivedSilently: async () => {
+      withoutDeposit: async () => {
         const before = control.transactions().length;
         await post(exchange.url, user, {
           type: "spotSend",
@@ -225,14 +225,14 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     },
 
     payments: {
-      failed: async (wish) => {
+      failed: async (plan) => {
         control.failNext("Insufficient balance");
-        return await transfer(wish);
+        return await transfer(plan);
       },
-      innerUndone: ONE_TRANSFER,
+      innerReverted: ONE_TRANSFER,
       // A nonce is mapped once; later mappings are ignored.
       forTwoOrders: async ([one], payment) => await transfer({ orderId: one, payments: [payment] }),
-      takenBack: async ({ orderId }) =>
+      returnedByRecipient: async ({ orderId }) =>
         // From one account of the payer to another.
         say(
           await send(solver, {
@@ -242,11 +242,11 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
           }),
           orderId,
         ),
-      saidByStranger: not("there are no contracts"),
+      reportedByStranger: not("there are no contracts"),
       strangersExtraData: "0x",
       calls: not("there are no contracts"),
-      withoutTime: async (wish) => {
-        const transactionId = await transfer(wish);
+      withoutTime: async (plan) => {
+        const transactionId = await transfer(plan);
         return { transactionId, urls: await without("time", transactionId) };
       },
       idElsewhere: async ({ orderId, payments }) =>
@@ -254,25 +254,25 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     },
 
     withdrawals: {
-      failedInside: async (wish) => {
-        const out = await withdrawal(wish);
+      failedInside: async (plan) => {
+        const out = await withdrawal(plan);
         control.failNext("Insufficient balance");
         await out.execute().catch(() => undefined);
         return out;
       },
-      otherOutputs: async (wish) => {
-        const out = await withdrawal(wish);
-        await post(exchange.url, depository, { ...out.action, amount: text(wish.amount - 1n) });
+      otherOutputs: async (plan) => {
+        const out = await withdrawal(plan);
+        await post(exchange.url, depository, { ...out.action, amount: text(plan.amount - 1n) });
         return out;
       },
-      expiryNotFinal: async (wish) => {
-        const out = await withdrawal(wish);
+      expiryNotFinal: async (plan) => {
+        const out = await withdrawal(plan);
         // The window is closed, and the indexes may lack its last blocks.
         control.advance(2 * DAY_MS);
         return out;
       },
-      malformed: async (wish) => {
-        const { payload, action } = await withdrawal(wish);
+      malformed: async (plan) => {
+        const { payload, action } = await withdrawal(plan);
         return [
           payload.slice(0, -2) as Hex,
           `${payload}00`,
@@ -301,7 +301,7 @@ interface Tools {
     transactionId: string,
     one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): MadeDeposits;
-  transfer(wish: PaymentWish, fields?: Partial<ExchangeAction>): Promise<string>;
+  transfer(plan: PaymentPlan, fields?: Partial<ExchangeAction>): Promise<string>;
   say(transactionId: string, id: Hex32, laterBy?: bigint): string;
   readonly mappings: MappingBook;
   transactionOf(id: string): { readonly time: number };
@@ -329,9 +329,9 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
     },
     "an amount in scientific notation": async (own) => {
       // Only a lying endpoint could report one, because Hyperliquid accepts none.
-      const wish = { ...paid };
+      const plan = { ...paid };
       await own.withdrawal(
-        wish,
+        plan,
         async (asked) => {
           const action = { ...sendAsset(arriving(asked), 1_763_761_234_567), amount: "125e-3" };
           return await Promise.resolve({ payload: payloadOf(action), withdrawalId: idOf(action) });
@@ -475,8 +475,8 @@ async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction):
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ action, nonce, signature: { r, s, v: Number(v) } }),
   });
-  const said = await answer.text();
-  return said.includes('"status":"ok"') ? "ok" : said;
+  const answerText = await answer.text();
+  return answerText.includes('"status":"ok"') ? "ok" : answerText;
 }
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });

@@ -196,7 +196,7 @@ test("each deposit is reported once after its cursor, however the indexes lag an
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
   const made: Hex32[] = [];
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   for (let n = 0; n < 24; n++) {
     made.push(await sent(exchange, { amount: BigInt(n + 1) }));
     control.holdBack(n % 4);
@@ -204,12 +204,12 @@ test("each deposit is reported once after its cursor, however the indexes lag an
     // The cursor is only sometimes stored.
     const { deposits, cursor: next } = await rail.arrivals(cursor);
     if (n % 5 === 0) continue;
-    told.push(...deposits.map(({ txHash }) => txHash));
+    reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   }
   control.holdBack(0);
-  told.push(...(await rail.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
-  expect(told).toEqual(made);
+  reported.push(...(await rail.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
+  expect(reported).toEqual(made);
 });
 
 test("a deposit that the explorer does not know yet waits, and delays no other", async () => {
@@ -233,11 +233,11 @@ test("however late the explorer learns of it, and however far the rest has advan
   control.lie((path, question, honest) =>
     path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
   );
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   const made: Hex32[] = [];
   const read = async (): Promise<void> => {
     const { deposits, cursor: next } = await rail.arrivals(cursor);
-    told.push(...deposits.map(({ txHash }) => txHash));
+    reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   };
   for (let n = 0; n < 3; n++) {
@@ -247,7 +247,7 @@ test("however late the explorer learns of it, and however far the rest has advan
   }
   control.lie(undefined);
   await read();
-  expect(told).toEqual([...made, first]);
+  expect(reported).toEqual([...made, first]);
 });
 
 test("a wrongly reported transfer delays no other, and is given up after half a day", async () => {
@@ -286,16 +286,16 @@ test("however many dust deposits arrive at once, they are read in bounded batche
     if (path === "explorer") asked++;
     return honest;
   });
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   for (let readings = 0; readings < 3; readings++) {
     asked = 0;
     const { deposits, cursor: next } = await rail.arrivals(cursor);
     expect(asked).toBeLessThanOrEqual(100);
-    told.push(...deposits.map(({ txHash }) => txHash as Hex32));
+    reported.push(...deposits.map(({ txHash }) => txHash as Hex32));
     cursor = next;
   }
   control.lie(undefined);
-  expect(told.toSorted()).toEqual(made.toSorted());
+  expect(reported.toSorted()).toEqual(made.toSorted());
 });
 
 test("deposits after a moment with more transfers than the ledger shows are found, and a hidden one by its transaction", async () => {
@@ -365,13 +365,13 @@ test("after a long silence, and after a long downtime, nothing is missed", async
   const made = [await sent(exchange)];
   control.advance(3 * DAY_MS);
   made.push(await sent(exchange));
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   for (let n = 0; n < 8; n++) {
     const { deposits, cursor: next } = await rail.arrivals(cursor);
-    told.push(...deposits.map(({ txHash }) => txHash));
+    reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   }
-  expect(told).toEqual(made);
+  expect(reported).toEqual(made);
 });
 
 test("money that no oracle can attest is not treated as a deposit, but is reported", async () => {
@@ -505,8 +505,8 @@ test("balances are reported for every dex, and not for unknown currencies", asyn
   const other: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
   const unknown: Hex = `0x${"ab".repeat(16)}`;
   const asked = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(other), unknown];
-  const told = await rail.balances(asked);
-  expect(asked.map((currency) => told.get(currency))).toEqual([
+  const reported = await rail.balances(asked);
+  expect(asked.map((currency) => reported.get(currency))).toEqual([
     100_000_000_000n,
     100_000_000_000n,
     100_000n,

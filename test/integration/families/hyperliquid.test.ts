@@ -56,8 +56,8 @@ async function frontThat(lie: Lie): Promise<string> {
       const path = (request.url ?? "").slice(1) as Parameters<Lie>[0];
       const passOn = async (): Promise<void> => {
         const answer = await fetch(`${exchange.url}/${path}`, { method: "POST", body });
-        const said = lie(path, JSON.parse(body) as Record<string, unknown>, await answer.json());
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(said));
+        const changed = lie(path, JSON.parse(body) as Record<string, unknown>, await answer.json());
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(changed));
       };
       passOn().catch(() => response.destroy());
     });

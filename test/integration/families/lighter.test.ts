@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 // Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and all outcomes of
 // withdrawals.
 
-const [OURS, FORMER, USER, SOMEBODY] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
+const [OURS, FORMER, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;
 
 let lighter: RunningLighter;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   depository = lighter.openWallet(OURS, `0x${"01".repeat(32)}`, rich);
   former = lighter.openWallet(FORMER, `0x${"02".repeat(32)}`, rich);
   user = lighter.openWallet(USER, `0x${"03".repeat(32)}`, rich);
-  lighter.openWallet(SOMEBODY, `0x${"04".repeat(32)}`);
+  lighter.openWallet(STRANGER, `0x${"04".repeat(32)}`);
 });
 afterAll(async () => await lighter.close());
 
@@ -88,7 +88,7 @@ const deposit = async (amount = 5_000_000n): Promise<string> =>
   await user.send({ toAccountIndex: OURS, amount, memo: ID });
 /** Another transfer of the same key. */
 const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
-  await depository.send({ toAccountIndex: SOMEBODY, amount: 1n, apiKeyIndex: key, ...changes });
+  await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: key, ...changes });
 
 test("an amount that does not fit into a double arrives to the last unit", async () => {
   const hash = await deposit(9_007_199_254_740n);
@@ -111,8 +111,8 @@ test("a transaction in a block is not final, and one that was reorged out with i
 
 test("endpoints that lag agree once they catch up; contradicting ones are reported", async () => {
   const late = await lighter.openEndpoint();
-  const told: unknown[] = [];
-  const options = { onDisagreement: (one: unknown) => void told.push(one) };
+  const reported: unknown[] = [];
+  const options = { onDisagreement: (one: unknown) => void reported.push(one) };
   const two = { rpcUrls: [lighter.url, late.url], rpcQuorum: 2 };
   const source = sourceOf(two, options);
   await deposit();
@@ -122,13 +122,13 @@ test("endpoints that lag agree once they catch up; contradicting ones are report
   expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
   late.faults.isBehind = false;
   expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${OURS}` } });
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 
   const lied = await deposit();
   late.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
   await expect(source.deposits(lied)).rejects.toMatchObject({ kind: "inconsistent" });
-  expect(told).toHaveLength(1);
-  expect(JSON.stringify(told)).not.toContain("127.0.0.1");
+  expect(reported).toHaveLength(1);
+  expect(JSON.stringify(reported)).not.toContain("127.0.0.1");
 });
 
 test("two of three endpoints suffice, whatever the third answers", async () => {

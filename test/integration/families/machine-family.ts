@@ -18,8 +18,8 @@ import type {
   FamilyWorld,
   MadeDeposits,
   MadeWithdrawal,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 import { startFaultyFronts, type Fault, type FaultyFronts } from "../../support/faulty-front.ts";
 import { bomb, emitterCode, eventWord, pretendingToken, type RawLog } from "./machine-code.ts";
@@ -65,7 +65,7 @@ export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress
 }
 
 export async function machineFamily(machine: Machine, family: MachineFamily): Promise<FamilyWorld> {
-  const { depository, router, multicall3, token, feeToken, accounts, spell, send } = machine;
+  const { depository, router, multicall3, token, feeToken, accounts, format, send } = machine;
   const { user, solver, alice } = accounts;
   const bob: Address = `0x${"b0b".padStart(40, "5")}`;
   const opened: { close(): Promise<void> }[] = [];
@@ -83,7 +83,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     encodeFunctionData({ abi: erc20Abi, functionName: "transferFrom", args: [from, to, amount] });
   const machineOf = (text: string): Address =>
     [...Object.values(accounts), bob, NATIVE_CURRENCY as Address, token, feeToken].find(
-      (address) => spell(address) === text,
+      (address) => format(address) === text,
     ) ?? (text as Address);
   const depositErc20 = (of: Address, amount: bigint, id: Hex32): Call => ({
     to: depository,
@@ -122,8 +122,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     changes: { depositor?: Address; currency?: Address; amount?: bigint } = {},
   ): MadeDeposits["deposits"][number] => ({
     index,
-    depositor: spell(changes.depositor ?? user),
-    currency: spell(changes.currency ?? token),
+    depositor: format(changes.depositor ?? user),
+    currency: format(changes.currency ?? token),
     amount: changes.amount ?? AMOUNT,
     depositId,
   });
@@ -143,17 +143,17 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   // Withdrawals.
 
   const requestOf = (
-    wish: WithdrawalWish,
+    wanted: WithdrawalPlan,
     expiration: bigint,
     changes: Partial<EvmCall> = {},
   ): EvmCallRequest => {
-    const recipient = machineOf(wish.recipient);
-    const currency = machineOf(wish.currency);
+    const recipient = machineOf(wanted.recipient);
+    const currency = machineOf(wanted.currency);
     const call: EvmCall =
       currency === NATIVE_CURRENCY
-        ? { to: recipient, data: "0x", value: wish.amount, allowFailure: false }
-        : { to: currency, data: erc20("transfer", recipient, wish.amount), value: 0n, allowFailure: false };
-    return { calls: [{ ...call, ...changes }], nonce: BigInt(wish.address), expiration };
+        ? { to: recipient, data: "0x", value: wanted.amount, allowFailure: false }
+        : { to: currency, data: erc20("transfer", recipient, wanted.amount), value: 0n, allowFailure: false };
+    return { calls: [{ ...call, ...changes }], nonce: BigInt(wanted.address), expiration };
   };
   const idOf = (request: EvmCallRequest): Hex32 =>
     hashStruct({
@@ -166,10 +166,10 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     withdrawalId: idOf(request),
   });
   /** Gives the depository what it is to pay. */
-  const stocked = async (wish: WithdrawalWish): Promise<void> => {
-    const currency = machineOf(wish.currency);
-    if (currency === NATIVE_CURRENCY) await send("user", depositNative(wish.amount, NO_ID));
-    else await machine.mint(currency, depository, wish.amount);
+  const stocked = async (wanted: WithdrawalPlan): Promise<void> => {
+    const currency = machineOf(wanted.currency);
+    if (currency === NATIVE_CURRENCY) await send("user", depositNative(wanted.amount, NO_ID));
+    else await machine.mint(currency, depository, wanted.amount);
   };
   const carryOut = async (request: EvmCallRequest): Promise<string> => {
     const id = await send("solver", await machine.execution(request));
@@ -182,7 +182,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
 
   /** The router pays from what it received. */
   const paying = async (
-    { orderId, payments }: PaymentWish,
+    { orderId, payments }: PaymentPlan,
     calls: readonly EvmCall[] = [],
   ): Promise<Call> => {
     const paid: EvmCall[] = [];
@@ -210,7 +210,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       orderId,
     });
   };
-  const first = ({ payments }: PaymentWish): { to: Address; amount: bigint } => {
+  const first = ({ payments }: PaymentPlan): { to: Address; amount: bigint } => {
     const [payment] = payments;
     if (payment === undefined) throw new Error("nothing is to be paid");
     return { to: machineOf(payment.recipient), amount: payment.amount };
@@ -231,13 +231,13 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     family: machine.family,
     urls: machine.urls,
     chainAt: (urls) => machine.chainAt(urls, machine),
-    recipients: [spell(alice), spell(bob)],
-    currency: spell(token),
-    otherCurrency: spell(NATIVE_CURRENCY as Address),
+    recipients: [format(alice), format(bob)],
+    currency: format(token),
+    otherCurrency: format(NATIVE_CURRENCY as Address),
     amount: AMOUNT,
     extraData: encodeFillContract(router),
     foreignAddress: family.foreignAddress,
-    otherSpellings: machine.otherSpellings,
+    otherFormats: machine.otherFormats,
     omissibleFields: [],
     own: family.own,
 
@@ -252,11 +252,11 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       const index = await logIndex(transactionId, TRANSFER);
       return { transactionId, deposits: [deposit(index, depositId, { currency: of, amount })] };
     },
-    pay: async (wish) => await send("solver", await paying(wish)),
-    withdrawal: async (wish) => {
-      await stocked(wish);
+    pay: async (wanted) => await send("solver", await paying(wanted)),
+    withdrawal: async (wanted) => {
+      await stocked(wanted);
       const expiration = await inTime();
-      const request = requestOf(wish, expiration);
+      const request = requestOf(wanted, expiration);
       return {
         ...made(request),
         execute: async () => await carryOut(request),
@@ -336,7 +336,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         const liar = await machine.deploy(pretendingToken(AMOUNT, []));
         return { transactionId: await send("user", depositErc20(liar, AMOUNT, id)), as: "empty" };
       },
-      saidTwice: async ([one, two]) => {
+      reportedTwice: async ([one, two]) => {
         const logs: RawLog[] = [
           { topics: [TRANSFER, eventWord(user), eventWord(depository)], data: eventWord(AMOUNT) },
         ];
@@ -368,7 +368,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
           all.push({ transactionId: await direct(id), deposits: [deposit("0", undefined)] });
         return all;
       },
-      arrivedSilently: async () => {
+      withoutDeposit: async () => {
         const to = await machine.deploy(bomb(depository));
         return { transactionId: await send("user", { to, data: "0x00", value: AMOUNT }), as: "empty" };
       },
@@ -407,75 +407,75 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     },
 
     payments: {
-      failed: async ({ orderId, ...wish }) => {
-        const { to } = first({ orderId, ...wish });
+      failed: async ({ orderId, ...wanted }) => {
+        const { to } = first({ orderId, ...wanted });
         // More than the router has.
         const call = { to: token, data: erc20("transfer", to, 10n ** 30n), value: 0n };
         const plan = { calls: [call], refundTo: solver, refundTokens: [], value: 0n, orderId };
         return await send("solver", routerCall(router, plan));
       },
-      innerUndone: async (wish) => {
-        const { to, amount } = first(wish);
+      innerReverted: async (wanted) => {
+        const { to, amount } = first(wanted);
         await machine.mint(token, multicall3, amount);
         const paid = { to: token, data: erc20("transfer", to, amount) };
         const failing = { to: token, data: erc20("transfer", to, 10n ** 30n) };
         const undone = { ...together([paid, failing]), mayFail: true };
-        return await send("solver", named(together([undone]), wish.orderId));
+        return await send("solver", named(together([undone]), wanted.orderId));
       },
       forTwoOrders: async (ids, { recipient, amount }) => {
         await machine.mint(token, solver, amount);
         const call = { to: token, data: erc20("transfer", machineOf(recipient), amount) };
         return await family.payNamingTwo(ids, call);
       },
-      takenBack: async (wish) => {
-        const { to, amount } = first(wish);
+      returnedByRecipient: async (wanted) => {
+        const { to, amount } = first(wanted);
         if (to !== alice) throw new Error("only she gave leave to take it back");
         await machine.mint(token, multicall3, amount);
         const paid = { to: token, data: erc20("transfer", alice, amount) };
         const back = { to: token, data: transferFrom(alice, multicall3, 1n) };
-        return await send("solver", named(together([paid, back]), wish.orderId));
+        return await send("solver", named(together([paid, back]), wanted.orderId));
       },
-      saidByStranger: async ({ orderId }) => await send("solver", { to: stranger, data: orderId }),
+      reportedByStranger: async ({ orderId }) => await send("solver", { to: stranger, data: orderId }),
       strangersExtraData: encodeFillContract(stranger),
       calls: {
         encoded: [encodeOrderCall(orderCalls[0]), encodeOrderCall(orderCalls[1])],
-        pay: async (wish, which) => {
+        pay: async (wanted, which) => {
           const made = which.flatMap((at) => orderCalls[at] ?? []);
-          return await send("solver", await paying(wish, made));
+          return await send("solver", await paying(wanted, made));
         },
       },
-      withoutTime: async (wish) => ({
-        transactionId: await send("solver", await paying(wish)),
+      withoutTime: async (wanted) => ({
+        transactionId: await send("solver", await paying(wanted)),
         urls: await timeless(),
       }),
-      idElsewhere: async (wish) => {
-        const { data, ...call } = await paying(wish);
+      idElsewhere: async (wanted) => {
+        const { data, ...call } = await paying(wanted);
         return await send("solver", { ...call, data: withOrderId(data, OTHER_ORDER) });
       },
     },
 
     withdrawals: {
-      failedInside: async (wish) => {
+      failedInside: async (wanted) => {
         // The depository has less than that, and the call may fail.
-        const request = requestOf({ ...wish, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
+        const request = requestOf({ ...wanted, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
         await carryOut(request);
         return made(request);
       },
-      otherOutputs: async (wish) => {
+      otherOutputs: async (wanted) => {
         const expiration = await inTime();
-        await stocked(wish);
-        await carryOut(requestOf({ ...wish, recipient: spell(bob) }, expiration));
-        return made(requestOf(wish, expiration));
+        await stocked(wanted);
+        await carryOut(requestOf({ ...wanted, recipient: format(bob) }, expiration));
+        return made(requestOf(wanted, expiration));
       },
-      expiryNotFinal: async (wish) => {
+      expiryNotFinal: async (wanted) => {
         await machine.finalize();
         const expiration = (await machine.now()) + 100n;
         await machine.pass(200);
-        return made(requestOf(wish, expiration));
+        return made(requestOf(wanted, expiration));
       },
-      malformed: async (wish) => {
-        const { payload } = made(requestOf(wish, await inTime()));
-        const request = requestOf(wish, await inTime());
+      malformed: async (wanted) => {
+        const { payload } = made(requestOf(wanted, await inTime()));
+        const request = requestOf(wanted, await inTime());
         return [
           "0x",
           payload.slice(0, -64) as Hex,

@@ -42,9 +42,9 @@ export interface MachineBase {
   /** Blocks on top of a final one. */
   readonly depth: number;
   /** Native tokens that each account gets. */
-  readonly coin: bigint;
+  readonly nativeFunds: bigint;
   readonly accounts: Readonly<Record<Who, Address>>;
-  spell(address: Address): string;
+  format(address: Address): string;
   /** Sends, and returns the id once mined, whether it failed or not. Rejects if the node refuses it. */
   send(who: Who, call: Call): Promise<string>;
   /** The receipt according to the EVM's own RPC. */
@@ -60,7 +60,7 @@ export interface MachineBase {
     urls: readonly string[],
     contracts: Pick<MachineContracts, "depository" | "router">,
   ): AttestationChain;
-  otherSpellings(id: string): readonly string[];
+  otherFormats(id: string): readonly string[];
   close(): Promise<void>;
 }
 
@@ -160,7 +160,7 @@ export async function withContracts(base: MachineBase): Promise<Machine> {
     feeToken: await deploy(encodeDeployData({ abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode })),
     falseToken: await deploy(returnsFalseBytecode),
   };
-  for (const account of Object.values(accounts)) await fund(account, base.coin);
+  for (const account of Object.values(accounts)) await fund(account, base.nativeFunds);
   await mine();
   const approve = (spender: Address): Hex =>
     encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, 2n ** 256n - 1n] });

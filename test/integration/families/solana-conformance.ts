@@ -29,8 +29,8 @@ import type {
   MadeWithdrawal,
   NoDeposit,
   NotApplicable,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 
 const AMOUNT = 5_000_000n;
@@ -73,14 +73,14 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   const depositing = async (id: Hex32, fields: Partial<Parameters<typeof world.deposit>[0]> = {}) =>
     await world.deposit({ id, amount: AMOUNT, currency: token.mint, ...fields });
 
-  const payments = async (wish: Pick<PaymentWish, "payments">): Promise<readonly PlainInstruction[]> => {
+  const payments = async (plan: Pick<PaymentPlan, "payments">): Promise<readonly PlainInstruction[]> => {
     const all: PlainInstruction[] = [];
-    for (const { recipient, currency, amount } of wish.payments)
+    for (const { recipient, currency, amount } of plan.payments)
       all.push(...(await world.transfer(solver, recipient, currency, amount)));
     return all;
   };
-  const pay = async (wish: PaymentWish): Promise<string> =>
-    await world.send(solver, [...(await payments(wish)), memo(wish.orderId)]);
+  const pay = async (plan: PaymentPlan): Promise<string> =>
+    await world.send(solver, [...(await payments(plan)), memo(plan.orderId)]);
   /** Nodes that report no time for transactions from now on. */
   const withoutTime = async (): Promise<readonly string[]> => {
     const { url } = await front({
@@ -106,12 +106,12 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
     };
   };
-  const requestOf = (wish: WithdrawalWish): SolanaTransferRequest =>
+  const requestOf = (plan: WithdrawalPlan): SolanaTransferRequest =>
     world.request({
-      recipient: wish.recipient,
-      token: wish.currency,
-      amount: wish.amount,
-      nonce: BigInt(wish.address) % 2n ** 64n,
+      recipient: plan.recipient,
+      token: plan.currency,
+      amount: plan.amount,
+      nonce: BigInt(plan.address) % 2n ** 64n,
     });
 
   return {
@@ -124,7 +124,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: `0x${"12".repeat(20)}`,
-    otherSpellings: (id) => [
+    otherFormats: (id) => [
       toHex(decode58(id)),
       `1${id}`,
       id.slice(0, -1),
@@ -139,7 +139,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         amount,
       }),
     pay,
-    withdrawal: async (wish) => withdrawalOf(requestOf(wish)),
+    withdrawal: async (plan) => withdrawalOf(requestOf(plan)),
     finalize: async () => node.controls.finalize(),
 
     deposits: {
@@ -194,7 +194,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
             lamportTransfer(user.address, at.vault, AMOUNT),
           ]),
         ),
-      saidTwice: not("the program moves what it logs; each call moves its own"),
+      reportedTwice: not("the program moves what it logs; each call moves its own"),
       throughForwarder: async (id) => {
         const call = await depositing(id, { depositor: first.address });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
@@ -204,7 +204,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       idElsewhere: async (id) =>
         made(await world.send(user, [memo(id), await depositing(ZERO_ID)]), { index: "1" }),
       idsThatAreNone: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
-      arrivedSilently: async () => {
+      withoutDeposit: async () => {
         const [, transfer] = await world.transfer(user, at.vault, token.mint, AMOUNT);
         return made(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});
       },
@@ -238,50 +238,50 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     },
 
     payments: {
-      failed: async (wish) =>
-        await world.send(solver, [...(await payments(wish)), memo(wish.orderId), failing(solver)], {
+      failed: async (plan) =>
+        await world.send(solver, [...(await payments(plan)), memo(plan.orderId), failing(solver)], {
           skipPreflight: true,
         }),
-      innerUndone: not("an inner failure reverts its whole transaction"),
+      innerReverted: not("an inner failure reverts its whole transaction"),
       forTwoOrders: async ([one, two], payment) =>
         await world.send(solver, [...(await payments({ payments: [payment] })), memo(one), memo(two)]),
-      takenBack: async (wish) =>
+      returnedByRecipient: async (plan) =>
         await world.send(
           [solver, first],
           [
-            ...(await payments(wish)),
+            ...(await payments(plan)),
             ...(await world.transfer(first, solver.address, token.mint, AMOUNT)),
-            memo(wish.orderId),
+            memo(plan.orderId),
           ],
         ),
-      saidByStranger: not("payments are proven by balances, not by events"),
+      reportedByStranger: not("payments are proven by balances, not by events"),
       strangersExtraData: "0x",
       calls: not("programs are called by instructions, which an order of this family cannot contain"),
-      withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await withoutTime() }),
-      idElsewhere: async ({ orderId, payments: wished }) =>
+      withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await withoutTime() }),
+      idElsewhere: async ({ orderId, payments: planned }) =>
         await world.send(solver, [
-          ...(await payments({ payments: wished })),
+          ...(await payments({ payments: planned })),
           memo(`0x${"77".repeat(32)} instead of ${orderId}`),
         ]),
     },
 
     withdrawals: {
-      failedInside: async (wish) => {
-        const request = requestOf(wish);
+      failedInside: async (plan) => {
+        const request = requestOf(plan);
         await world.send(solver, [...(await world.execution(request)), failing(solver)], {
           skipPreflight: true,
         });
         return withdrawalOf(request);
       },
       otherOutputs: not("the depository pays exactly what the request contains, or nothing"),
-      expiryNotFinal: async (wish) => {
-        const request = requestOf(wish);
+      expiryNotFinal: async (plan) => {
+        const request = requestOf(plan);
         node.controls.finalize();
         node.controls.passSeconds(Number(request.expiration) - node.controls.time() + 1);
         return withdrawalOf(request);
       },
-      malformed: async (wish) => {
-        const request = requestOf(wish);
+      malformed: async (plan) => {
+        const request = requestOf(plan);
         const payload = payloadOf(request);
         return [
           payload.slice(0, -2) as Hex,
@@ -305,10 +305,10 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
 
     own: {
       "a memo that holds the id and more": async (tools) => {
-        const wished = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
+        const planned = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
         const paidWith = async (...memos: readonly string[]): Promise<string> => {
           const transactionId = await world.send(solver, [
-            ...(await payments({ payments: wished })),
+            ...(await payments({ payments: planned })),
             ...memos.map(memo),
           ]);
           node.controls.finalize();
@@ -319,11 +319,11 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           (id: Hex32) => id.slice(2),
           (id: Hex32) => `0x${id.slice(2).toUpperCase()}`,
         ])
-          await tools.refusesFill(wished, async (orderId) => await paidWith(text(orderId)));
-        await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
-        await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, orderId));
+          await tools.refusesFill(planned, async (orderId) => await paidWith(text(orderId)));
+        await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
+        await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, orderId));
         // Text that is not an id names nothing.
-        await tools.fills(wished, async (orderId) => await paidWith("thank you", orderId));
+        await tools.fills(planned, async (orderId) => await paidWith("thank you", orderId));
       },
       "a deposit by a program with a vault of its own": async (tools) => {
         const pdas = await depositorySeats(other.program);
@@ -353,8 +353,8 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         await tools.refuses({ transactionId, urls: [url], as: "upstream_unavailable" });
       },
       "a token account that changed its owner": async (tools) => {
-        const wished = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
-        await tools.refusesFill(wished, async (orderId) => {
+        const planned = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
+        await tools.refusesFill(planned, async (orderId) => {
           const holder = await solanaKey();
           await askNode(node.url, "requestAirdrop", [holder.address, 1_000_000_000]);
           await mintTo(node.url, token, holder.address, AMOUNT);
@@ -373,7 +373,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         const fresh = await solanaKey();
         const target = await associatedTokenAddress(fresh.address, token.mint, token.tokenProgram);
         const source = await associatedTokenAddress(solver.address, token.mint, token.tokenProgram);
-        const toFresh = [{ ...wished[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT }];
+        const toFresh = [{ ...planned[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT }];
         await tools.fills(toFresh, async (orderId) => {
           const transactionId = await world.send(solver, [
             createTokensInstruction(solver.address, target, fresh.address, token),

@@ -172,14 +172,14 @@ test("only the owner's key can initialize, and only once; without a key no one c
     unowned,
     readFileSync(join(repositoryRoot, "packages/localnet/solana-program/depository.so")),
   );
-  const nobody = await depositorySeats(unowned);
+  const unownedPdas = await depositorySeats(unowned);
   await expect(
     sendInstructions(
       node.url,
       [other],
       [
         initializeInstruction({
-          ...nobody,
+          ...unownedPdas,
           owner: other.address,
           allocator: other.address,
           chainName: "solana",

@@ -131,7 +131,7 @@ test("every attestable deposit is reported once final, oldest first and once", a
   world.node.controls.resumeFinality();
   finalize();
   const read = await rail.arrivals(cursor);
-  const told = read.deposits.map(({ txHash, currency, amount, id: of, ordinal, logIndex }) => ({
+  const reported = read.deposits.map(({ txHash, currency, amount, id: of, ordinal, logIndex }) => ({
     txHash,
     currency,
     amount,
@@ -154,7 +154,7 @@ test("every attestable deposit is reported once final, oldest first and once", a
     ordinal,
     logIndex,
   });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     expected(native, NATIVE, 7_000_000n, id(1)),
     expected(inTokens, token.mint, 7_000_000n, id(2)),
     expected(withFee, feeToken.mint, 6_930_000n, id(3)),
@@ -421,8 +421,8 @@ test("available balances exclude what pending payments still hold", async () => 
   await expect(own.prepare(aPayment(to, { amount: 99_500_000n }), [], [])).rejects.toThrow(
     InsufficientInventory,
   );
-  const most = await own.prepare(aPayment(to, { amount: 90_000_000n }), [], []);
-  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [most.raw])).rejects.toThrow(
+  const large = await own.prepare(aPayment(to, { amount: 90_000_000n }), [], []);
+  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [large.raw])).rejects.toThrow(
     InsufficientInventory,
   );
   await own.close();
@@ -458,8 +458,8 @@ test("an invalid recipient is detected before the payment", async () => {
   changed(32, addressBytes(fresh));
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/different owner/);
   // A payment to a user's token account, or to the token itself, would never reach the user.
-  for (const nobody of [account, token.mint, at.program])
-    expect(await refusal(nobody, { currency: bytes(token.mint) })).toMatch(/not a wallet|depository/);
+  for (const invalid of [account, token.mint, at.program])
+    expect(await refusal(invalid, { currency: bytes(token.mint) })).toMatch(/not a wallet|depository/);
 });
 
 test("notifications continue until the last listener unsubscribes", async () => {

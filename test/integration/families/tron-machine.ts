@@ -37,13 +37,13 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     rpc,
     chainId: tron.chainId,
     depth: DEPTH,
-    coin: 10n ** 15n,
+    nativeFunds: 10n ** 15n,
     accounts: {
       user: wallets.user.machineAddress,
       solver: wallets.solver.machineAddress,
       alice: wallets.alice.machineAddress,
     },
-    spell: (address) => decodeAddress("tron-vm", `0x41${address.slice(2)}`),
+    format: (address) => decodeAddress("tron-vm", `0x41${address.slice(2)}`),
     send: async (who, { to, data, value }) =>
       await wallets[who].call(to, data, value === undefined ? {} : { value }),
     receipt: async (id) => (await beneath(id)) as Awaited<ReturnType<MachineBase["receipt"]>>,
@@ -58,7 +58,7 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
       evm: undefined,
       tron: { chainId: tron.chainId, blockTimeSeconds: 3, fillContracts: [router], apiKey: undefined },
     }),
-    otherSpellings: (id) => [`0x${id}`, id.toUpperCase(), `0X${id}`],
+    otherFormats: (id) => [`0x${id}`, id.toUpperCase(), `0X${id}`],
     close: async () => await tron.close(),
   };
   const machine = await withContracts(base);
@@ -66,7 +66,7 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     ...machine,
     tron,
     transfer: async (to, sun, memo) =>
-      await wallets.solver.transfer(machine.spell(to), sun, memo === undefined ? {} : { memo }),
+      await wallets.solver.transfer(machine.format(to), sun, memo === undefined ? {} : { memo }),
     sendWith: async ({ to, data, value }, with_) =>
       await wallets.solver.call(to, data, { ...(value === undefined ? {} : { value }), ...with_ }),
   };

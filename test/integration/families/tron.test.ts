@@ -104,11 +104,11 @@ describe("deposits", () => {
     expect(await source.deposits(id)).toEqual({
       kind: "final",
       value: {
-        depository: machine.spell(machine.depository),
+        depository: machine.format(machine.depository),
         deposits: [
           {
             index: "0",
-            depositor: machine.spell(machine.accounts.user),
+            depositor: machine.format(machine.accounts.user),
             currency: "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb",
             amount: AMOUNT,
             depositId: orderId,
@@ -123,8 +123,8 @@ describe("deposits", () => {
     const id = await deposit();
     await machine.finalize();
     const source = await fresh();
-    for (const spelled of [`0x${id}`, id.toUpperCase(), `${id} `, `00${id}`])
-      expect(await source.deposits(spelled), spelled).toMatchObject({ kind: "refuted" });
+    for (const written of [`0x${id}`, id.toUpperCase(), `${id} `, `00${id}`])
+      expect(await source.deposits(written), written).toMatchObject({ kind: "refuted" });
     expect(await source.deposits("77".repeat(32))).toEqual({ kind: "absent" });
   });
 
@@ -161,8 +161,8 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toMatchObject({
       value: {
         deposits: [
-          { depositor: machine.spell(accounts.user), amount: AMOUNT, depositId: orderId },
-          { depositor: machine.spell(accounts.alice), amount: AMOUNT, depositId: otherId },
+          { depositor: machine.format(accounts.user), amount: AMOUNT, depositId: orderId },
+          { depositor: machine.format(accounts.alice), amount: AMOUNT, depositId: otherId },
         ],
       },
     });
@@ -200,7 +200,7 @@ describe("deposits", () => {
     const content = "/walletsolidity/gettransactionbyid";
     const block = "/walletsolidity/getblock";
     const receipt = "eth_getTransactionReceipt";
-    const told: Record<string, [string, TronLie]> = {
+    const reported: Record<string, [string, TronLie]> = {
       "another block": [info, edited((one) => (one.blockNumber -= 1))],
       "another time": [info, edited((one) => (one.blockTimeStamp += 1_000))],
       "another transaction's": [info, edited((one) => (one.id = "77".repeat(32)))],
@@ -243,7 +243,7 @@ describe("deposits", () => {
       "a page": [info, () => new RawAnswer(200, "<html>502 Bad Gateway</html>")],
       "a refusal": [content, () => new RawAnswer(403, "{}")],
     };
-    for (const [what, [operation, how]] of Object.entries(told)) {
+    for (const [what, [operation, how]] of Object.entries(reported)) {
       lie(operation, how);
       await expect((await fresh()).deposits(id), what).rejects.toMatchObject({ code: "RPC_FAULT" });
       lies.pop()?.();
@@ -266,13 +266,13 @@ describe("after the depository was replaced", () => {
     await fresh(
       chainAt(undefined, {
         depository: present,
-        additionalDepositories: [machine.spell(machine.depository)],
+        additionalDepositories: [machine.format(machine.depository)],
       }),
     );
 
   beforeAll(async () => {
     const { solver } = machine.accounts;
-    present = machine.spell(
+    present = machine.format(
       await machine.deploy(
         encodeDeployData({ abi: depositoryAbi, bytecode: depositoryBytecode, args: [solver, solver] }),
       ),
@@ -284,7 +284,7 @@ describe("after the depository was replaced", () => {
     await machine.finalize();
     const answer = await (await replaced()).deposits(id);
     expect(answer).toMatchObject({
-      value: { depository: machine.spell(machine.depository), deposits: [{ depositId: orderId }] },
+      value: { depository: machine.format(machine.depository), deposits: [{ depositId: orderId }] },
     });
     expect(answer).toEqual(await (await fresh()).deposits(id));
   });
@@ -302,7 +302,7 @@ describe("after the depository was replaced", () => {
     await machine.pass(2_000);
     await machine.finalize();
     const source = await replaced();
-    const former = machine.spell(machine.depository);
+    const former = machine.format(machine.depository);
     expect(await source.withdrawal(encodeEvmCallRequest(paid), undefined)).toMatchObject({
       value: { status: "executed", depository: former },
     });
@@ -365,10 +365,10 @@ describe("withdrawals", () => {
     expect(await (await fresh()).withdrawal(encodeEvmCallRequest(request), undefined)).toMatchObject({
       value: {
         status: "pending",
-        recipient: machine.spell(machine.accounts.alice),
-        currency: machine.spell(NATIVE_CURRENCY as Address),
+        recipient: machine.format(machine.accounts.alice),
+        currency: machine.format(NATIVE_CURRENCY as Address),
         amount: 10n,
-        depository: machine.spell(machine.depository),
+        depository: machine.format(machine.depository),
       },
     });
     await execute(request);
@@ -459,7 +459,7 @@ describe("withdrawals", () => {
   });
 
   test("without code at the depository's address nothing is known, not even that a request is unused", async () => {
-    const depository = machine.spell(machine.accounts.alice);
+    const depository = machine.format(machine.accounts.alice);
     const empty = await fresh(chainAt(undefined, { depository }));
     const payload = encodeEvmCallRequest(requestOf({ to: machine.accounts.user, value: 10n }, 1n));
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({ code: "RPC_FAULT" });
@@ -498,15 +498,15 @@ describe("endpoints", () => {
     await machine.finalize();
     const fronts = await startFaultyFronts(machine.urls);
     const both = chainAt([...machine.urls, ...fronts.urls], { rpcQuorum: 2 });
-    let told = 0;
+    let reported = 0;
     expect(await (await fresh(both)).deposits(id)).toMatchObject({ kind: "final" });
     // Both APIs of the second report a larger amount.
     fronts.begin(() => ({
       answer: (json) => JSON.parse(JSON.stringify(json).replaceAll("000abcdef", "000abcdff")) as unknown,
     }));
-    const source = await fresh(both, () => void (told += 1));
+    const source = await fresh(both, () => void (reported += 1));
     await expect(source.deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT", kind: "inconsistent" });
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
     fronts.begin(() => ({ answer: () => ({}) }));
     await expect((await fresh(both)).deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT" });
     await fronts.close();

@@ -18,7 +18,7 @@ export async function startBalancer(urls: readonly string[]): Promise<Standing> 
 /** A node that repeats its first answer about a transaction. */
 export async function startRememberingFront(url: string, transactionId: string): Promise<Standing> {
   const bare = transactionId.replace(/^0x/, "");
-  const said = new Map<string, object>();
+  const firstAnswers = new Map<string, object>();
   interface Part {
     readonly id?: number;
     readonly method?: string;
@@ -28,17 +28,17 @@ export async function startRememberingFront(url: string, transactionId: string):
     const asked = JSON.parse(question) as Part | Part[];
     const answered = JSON.parse(await ask(0)) as Part | Part[];
     const answers = [answered].flat();
-    const told = [asked].flat().map((part, at): object => {
+    const parts = [asked].flat().map((part, at): object => {
       const answer = answers.find(({ id }) => id === part.id) ?? answers[at] ?? {};
       const key =
         part.method === undefined ? `${path} ${question}` : JSON.stringify([part.method, part.params]);
       if (!key.includes(bare)) return answer;
-      const known = said.get(key);
+      const known = firstAnswers.get(key);
       if (known !== undefined) return { ...known, ...(part.id === undefined ? {} : { id: part.id }) };
-      if (JSON.stringify(answer).includes(bare)) said.set(key, answer);
+      if (JSON.stringify(answer).includes(bare)) firstAnswers.set(key, answer);
       return answer;
     });
-    return JSON.stringify(Array.isArray(asked) ? told : told[0]);
+    return JSON.stringify(Array.isArray(asked) ? parts : parts[0]);
   });
 }
 

@@ -152,7 +152,7 @@ async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
 }
 
 /** The gas cost of a reverted fast fill in base units of USDC, rounded up. */
-async function burntUsdcOf({ requestId }: Agreed): Promise<bigint> {
+async function gasUsdcOfReverted({ requestId }: Agreed): Promise<bigint> {
   const { burnt } = (await world.services.reads.fastFill(requestId)) ?? {};
   expect(burnt?.usd).toBeGreaterThan(0n);
   return ((burnt?.usd ?? 0n) + 10n ** 12n - 1n) / 10n ** 12n;
@@ -627,7 +627,7 @@ test.each([
     expect(await movementsOf(agreed)).toEqual([{ context: "pay-fees", wallet: sponsor.wallet }]);
     const [line] = (await sponsor.book()).lines;
     expect(line?.owed).toBe(0n);
-    expect(line?.balance).toBe(10n * USDC - (await burntUsdcOf(agreed)));
+    expect(line?.balance).toBe(10n * USDC - (await gasUsdcOfReverted(agreed)));
   },
 );
 
@@ -813,11 +813,12 @@ test("charges the app once for the gas of a reverted fast fill, and refuses furt
   const before = await solver();
   await world.destination.mine();
   await world.watch(world.destination);
-  const burntUsd = async () => await world.services.uow.run((tx) => tx.fastFills.burntUsd(sponsor.wallet, 0));
-  const mined = await burntUsd();
+  const usedGasUsd = async () =>
+    await world.services.uow.run((tx) => tx.fastFills.burntUsd(sponsor.wallet, 0));
+  const mined = await usedGasUsd();
   expect(mined, "it counts before its block is final").toBeGreaterThan(0n);
   await finalFill();
-  expect(await burntUsd()).toBe(mined);
+  expect(await usedGasUsd()).toBe(mined);
   const lost = ((before - (await solver())) * 2_500n) / 10n ** 12n;
   expect(lost).toBeGreaterThan(0n);
   const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
@@ -886,7 +887,7 @@ const agreeOnEther = async (by: Sponsor, ask: Parameters<EngineWorld["quote"]>[0
   );
 
 /** For a request whose deposit is made on the second chain. */
-const away = {
+const onSecondChain = {
   async fill(): Promise<void> {
     await world.work();
     for (let block = 0; block < 4; block++) {
@@ -922,14 +923,14 @@ test("a deposit that arrives after the app has paid returns no more than its cur
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(overdueAfter(600));
+  await onSecondChain.fill();
+  await onSecondChain.later(overdueAfter(600));
   expect(await sponsor.holdState(agreed)).toBe("permanent");
   const debited = 40_000n * USDC - (await balanceOf(sponsor));
   expect(debited).toBeGreaterThan(24_900n * USDC);
 
   world.prices.set("ethereum", "1250");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   world.prices.set("ethereum", "2500");
   expect(await sponsor.holdState(agreed)).toBe("released");
   const kept = 40_000n * USDC - (await balanceOf(sponsor));
@@ -942,10 +943,10 @@ test("reprices a deposit that arrives after the firm period, charges the app the
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(120);
+  await onSecondChain.fill();
+  await onSecondChain.later(120);
   world.prices.set("ethereum", "2000");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   const paid = 40_000n * USDC - (await balanceOf(sponsor));
   // A fifth of the fill.
@@ -958,7 +959,7 @@ test("reprices a deposit that arrives after the firm period, charges the app the
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
   world.prices.set("ethereum", "2500");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
   expect(await movementsOf(agreed)).toHaveLength(2);
@@ -968,9 +969,9 @@ test("a deposit during the firm quote costs nothing, within the tolerance of quo
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
+  await onSecondChain.fill();
   world.prices.set("ethereum", "2499");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   world.prices.set("ethereum", "2500");
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
@@ -985,16 +986,16 @@ test.each([
     const sponsor = await aSponsor(world, 10_000);
     const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
     await sponsor.fastFill(agreed, { inputAmount: ETHER });
-    await away.fill();
+    await onSecondChain.fill();
     world.prices.set("ethereum", price);
-    await away.deposit(agreed);
+    await onSecondChain.deposit(agreed);
     world.prices.set("ethereum", "2500");
     const gain = (await balanceOf(sponsor)) - 10_000n * USDC;
     // Minus the fee of 6 bps.
-    const most = (9n * credited * USDC * 9_994n) / 10_000n;
-    expect(gain).toBeLessThanOrEqual(most);
+    const maxGain = (9n * credited * USDC * 9_994n) / 10_000n;
+    expect(gain).toBeLessThanOrEqual(maxGain);
     // A deposit of an ether that has fallen by a fifth is also worth a fifth less of the fill.
-    expect(gain).toBeGreaterThan(most - 501n * USDC);
+    expect(gain).toBeGreaterThan(maxGain - 501n * USDC);
   },
 );
 
@@ -1002,10 +1003,10 @@ test("without a price a deposit is not booked and the hold stays; with one it is
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(120);
+  await onSecondChain.fill();
+  await onSecondChain.later(120);
   world.prices.set("ethereum", undefined);
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect((await stateOf(agreed)).front).toBe("covered");
   expect(await sponsor.holdState(agreed)).toBe("active");
   world.prices.set("ethereum", "2000");
@@ -1022,10 +1023,10 @@ test.each(["disputed", "too old"] as const)(
     const sponsor = await aSponsor(world, 40_000);
     const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
     await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
-    await away.fill();
-    await away.later(120);
+    await onSecondChain.fill();
+    await onSecondChain.later(120);
     world.prices.trust("ethereum", unbelievable[doubt]);
-    await away.deposit(agreed);
+    await onSecondChain.deposit(agreed);
     await reconcileRequests(world.services);
     expect((await stateOf(agreed)).front).toBe("covered");
     expect(await sponsor.holdState(agreed)).toBe("active");
@@ -1060,8 +1061,8 @@ test("a deposit far above its quote credits at most a tenth more than quoted, an
   await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
   const agreed = { ...quoted, terms, requestId: terms.requestId };
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.deposit(agreed, 500n * ETHER);
+  await onSecondChain.fill();
+  await onSecondChain.deposit(agreed, 500n * ETHER);
   expect(await sponsor.holdState(agreed)).toBe("released");
   // 2 ETH at 2,500 minus the fee of 6 bps: 11 are credited, of which 9 were filled.
   expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe(4_997n * USDC);
@@ -1073,7 +1074,7 @@ test("surplus in another asset pays the spread, and waits while its asset's expo
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
   await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
-  await away.fill();
+  await onSecondChain.fill();
   const { maxPriceExposureUsd } = world.services.enginePolicy;
   const use = async (): Promise<boolean> =>
     await world.services.uow.run(
@@ -1087,7 +1088,7 @@ test("surplus in another asset pays the spread, and waits while its asset's expo
     );
   world.clock.forward(5 * 60_000);
   expect(await use()).toBe(true);
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect((await stateOf(agreed)).front).toBe("covered");
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await movementsOf(agreed)).toEqual([]);
@@ -1109,9 +1110,9 @@ test("surplus and late deposits wait while a price is too volatile to trade at, 
   ];
   await sponsor.fastFill(early, { inputAmount: 5n * ETHER });
   await sponsor.fastFill(late);
-  await away.fill();
+  await onSecondChain.fill();
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 6_000 });
-  await away.deposit(early);
+  await onSecondChain.deposit(early);
   expect(await sponsor.holdState(early)).toBe("active");
   expect(await balanceOf(sponsor)).toBe(80_000n * USDC);
   world.prices.trust("ethereum", undefined);
@@ -1119,11 +1120,11 @@ test("surplus and late deposits wait while a price is too volatile to trade at, 
   expect(await sponsor.holdState(early)).toBe("released");
   const booked = await balanceOf(sponsor);
 
-  await away.later(overdueAfter(600));
+  await onSecondChain.later(overdueAfter(600));
   expect(await sponsor.holdState(late)).toBe("permanent");
   const debited = await balanceOf(sponsor);
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 7_500 });
-  await away.deposit(late);
+  await onSecondChain.deposit(late);
   expect(await balanceOf(sponsor)).toBe(debited);
   world.prices.trust("ethereum", undefined);
   await reconcileRequests(world.services);
@@ -1178,9 +1179,9 @@ test("deposits that wait for a price take turns: the oldest does not block the o
   const sponsor = await aSponsor(world, 80_000);
   const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
   for (const one of agreed) await sponsor.fastFill(one);
-  await away.fill();
+  await onSecondChain.fill();
   world.prices.trust("ethereum", unbelievable.disputed);
-  for (const one of agreed) await away.deposit(one);
+  for (const one of agreed) await onSecondChain.deposit(one);
   const tried: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
     tried.push(...(await world.services.reads.fastFillsDue(1)));
@@ -1200,9 +1201,9 @@ test("caps include the deposit's excess over the fill", async () => {
     rules: { maxCallValueUsd: 0n, maxFastFillUsd: 20_000n * ETHER, maxHoldsUsd: 20_000n * ETHER },
   });
   const agreed = await agreeOnEther(capped, { slippageTolerance: "10000" });
-  const rule = async (wish: Parameters<Sponsor["fastFill"]>[1], by = capped, of = agreed) =>
+  const rule = async (change: Parameters<Sponsor["fastFill"]>[1], by = capped, of = agreed) =>
     await by
-      .fastFill(of, wish)
+      .fastFill(of, change)
       .catch((error: { facts: { data: { rule: string } } }) => error.facts.data.rule);
   const little = { inputAmount: ETHER / 1_000n };
   expect(await rule(little)).toBe("maxFastFillUsd");
@@ -1218,9 +1219,9 @@ test("between different assets a deposit more than a day late is refunded, and t
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(24 * 3_600 + 60);
-  await away.deposit(agreed);
+  await onSecondChain.fill();
+  await onSecondChain.later(24 * 3_600 + 60);
+  await onSecondChain.deposit(agreed);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([
     { disposition: "refund", reason: "TTL_EXPIRED" },
   ]);
@@ -1252,16 +1253,16 @@ test("a booked deposit that a reorg removes belongs to the fast fill when mined 
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.deposit(agreed);
+  await onSecondChain.fill();
+  await onSecondChain.deposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   const [booked] = await world.depositsOf(agreed.requestId);
 
   await world.destination.reorg(4);
   await world.watch(world.destination);
   expect(await sponsor.holdState(agreed)).toBe("active");
-  await away.later(24 * 3_600 + 60);
-  await away.deposit(agreed);
+  await onSecondChain.later(24 * 3_600 + 60);
+  await onSecondChain.deposit(agreed);
   // The same signature, so it is the same transaction.
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([
     { txHash: booked?.txHash, canonical: true, disposition: "accepted", refundState: "none" },

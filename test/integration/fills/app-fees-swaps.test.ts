@@ -47,14 +47,14 @@ test("charges the sponsor for the swap cost of a fill, pays the gas top-up and c
   );
   await settled(agreed);
   expect(await world.destination.balance(recipient, world.odd)).toBe(destination.expectedAmount);
-  const coin = agreed.terms.gasTopup?.amount ?? 0n;
-  expect(await world.destination.balance(recipient, NATIVE_CURRENCY)).toBe(coin);
+  const topup = agreed.terms.gasTopup?.amount ?? 0n;
+  expect(await world.destination.balance(recipient, NATIVE_CURRENCY)).toBe(topup);
   expect(await balanceOf(app)).toBe(200_000n);
   expect(await balanceOf(payer.wallet)).toBe(100_000_000n - (sponsorship?.amount ?? 0n));
   const [fill, ...more] = await world.paymentsOf(agreed, world.destination);
   expect(more).toEqual([]);
   expect(await world.judged(agreed, fill?.hash ?? "0x")).toEqual({
-    amounts: [destination.expectedAmount, coin],
+    amounts: [destination.expectedAmount, topup],
   });
   const { router } = world.destination.chain.contracts;
   for (const currency of [world.usdc, world.tst, world.odd, world.weth, NATIVE_CURRENCY])

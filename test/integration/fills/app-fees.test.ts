@@ -193,7 +193,7 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
     await world.watch(world.origin);
     const { requestId, terms } = agreed;
     const today = Math.floor(world.services.clock.nowMs() / (24 * 3600 * 1000));
-    const burntUsd = 10n ** 16n;
+    const usedGasUsd = 10n ** 16n;
     const spending = await world.services.uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
@@ -201,7 +201,7 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
         (await reserveSponsorship(world.services, tx, record.terms, usd)).kind;
       expect(await reserve(9n * 10n ** 18n)).toBe("reserved");
       const slot = { id: `-${BigInt(requestId) % 10n ** 15n}`, chainId: world.destination.chain.id };
-      await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, burntUsd, 1);
+      await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, usedGasUsd, 1);
       if (how !== "is not filled") expect(await reserve(11n * 10n ** 18n)).toBe("refused");
       const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
       const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false } as const;
@@ -210,7 +210,7 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
       return await tx.executions.lockSpending(budget, undefined);
     });
     expect(await lineOf(payer.wallet)).toEqual({ balance: 9_990_000n, pending: 0n });
-    expect(spending).toMatchObject({ todayUsd: burntUsd, userTodayUsd: burntUsd });
+    expect(spending).toMatchObject({ todayUsd: usedGasUsd, userTodayUsd: usedGasUsd });
     expect(await world.services.reads.sponsoredBurnWei(requestId)).toBe(100n);
     expect((await world.untilFinal(requestId)).status).toBe("refund");
   },
@@ -334,8 +334,8 @@ test("pays no app fees and no fixed rate from a volatile balance, in the quote o
   await topUpNative(payer, ETHER);
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 30 });
   onTestFinished(() => world.prices.trust("ethereum", undefined));
-  for (const wish of [ask, rate])
-    await expect(agree(wish, payer)).rejects.toMatchObject({
+  for (const feeAsk of [ask, rate])
+    await expect(agree(feeAsk, payer)).rejects.toMatchObject({
       code: "INSUFFICIENT_FUNDS",
       message: expect.stringMatching(/has \$0\.0+ in stablecoins \(USDC/) as string,
     });

@@ -31,7 +31,7 @@ import {
 } from "../../support/execution-world.ts";
 
 type SmartChain = Parameters<typeof smartEoa>[0];
-type Beside = NonNullable<AskedCall["beside"]>;
+type CallsWithFill = NonNullable<AskedCall["callsWithFill"]>;
 
 let world: ExecutionWorld;
 let chain: SmartChain;
@@ -58,7 +58,7 @@ async function approveToProxy(amount: bigint): Promise<void> {
 const native: Address = "0x0000000000000000000000000000000000000000";
 
 /** Mints for an account, on the destination. */
-function mintBeside(to: Address, amount: bigint): Beside["calls"][number] {
+function mintWithFill(to: Address, amount: bigint): CallsWithFill["calls"][number] {
   const { data } = world.mintCall(to, amount);
   return { to: world.usdc, value: "0", data };
 }
@@ -72,7 +72,7 @@ test.each([
     const { destination, usdc } = world;
     const [first, second] = [world.anAddress(), world.anAddress()];
     const agreed = await executed(
-      { calls: [mintBeside(first, 3n), mintBeside(second, 4n)] },
+      { calls: [mintWithFill(first, 3n), mintWithFill(second, 4n)] },
       { destinationCurrency: currencyOf() },
     );
     const held = (await world.book()).pending;
@@ -114,7 +114,7 @@ test("user operations that pay fees are refused with a fill too, whichever accou
     paymasterAndData: world.anAddress(),
     signature: "0x" as const,
   });
-  const handing = (maxFeePerGas: Hex): Beside => {
+  const handing = (maxFeePerGas: Hex): CallsWithFill => {
     const args = [[operation(maxFeePerGas)], world.anAddress()] as const;
     const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleOps", args });
     return { calls: [{ to, value: "0", data }] };
@@ -148,7 +148,7 @@ test("calls that carry native tokens are charged for it, their remainder returns
 test("a fill waits while the native token that its calls carry costs more than was charged, or its price is disputed", async () => {
   const { clock, destination } = world;
   const beneficiary = world.anAddress();
-  const carrying: Beside = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
+  const carrying: CallsWithFill = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
   // A spread of 20 bps, and the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const kept = await executed(carrying);
@@ -224,7 +224,7 @@ test("calls that would revert are refused at once with every detail", async () =
       args: [world.anAddress(), 1n],
     }),
   };
-  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 1n), failing] });
+  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 1n), failing] });
   expect(await world.tryExecute(call)).toMatchObject({
     kind: "reverts",
     failure: { label: "ERC20_INSUFFICIENT_BALANCE" },
@@ -286,14 +286,14 @@ test("refuses calls that would take the payment back from its recipient, because
 });
 
 test("refuses calls that deposit for the order being paid: oracles could take the fill for its deposit", async () => {
-  const depositing = (id: Hex): Beside => {
+  const depositing = (id: Hex): CallsWithFill => {
     const args = [world.anAddress(), id] as const;
     const data = encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args });
     return { calls: [{ to: world.destination.chain.contracts.depository, value: "1", data }] };
   };
   const { agreed, call } = await asked({ calls: [] });
   const { orderId } = agreed.terms;
-  await expect(world.execute({ ...call, beside: depositing(orderId) })).rejects.toThrow(
+  await expect(world.execute({ ...call, callsWithFill: depositing(orderId) })).rejects.toThrow(
     /deposit with another id/,
   );
 });
@@ -341,11 +341,12 @@ test("the app alone pays, to the last wei, for calls that burn gas and revert on
   const {
     gasLimit,
     maxFeePerGas,
-    destination: beside,
+    destination: pricedCalls,
     costUsd: maxUsd,
   } = await world.execution(agreed.requestId);
-  if (beside === undefined) throw new Error("there are calls beside the fill");
-  const maxWei = gasLimit * maxFeePerGas + (beside.plainGas + beside.extraGas) * beside.maxFeePerGas;
+  if (pricedCalls === undefined) throw new Error("there are calls beside the fill");
+  const maxWei =
+    gasLimit * maxFeePerGas + (pricedCalls.plainGas + pricedCalls.extraGas) * pricedCalls.maxFeePerGas;
   expect(maxUsd).toBeGreaterThanOrEqual(maxWei * 2_500n);
   await untilSubmitted(agreed);
   await flip(burner);
@@ -375,7 +376,7 @@ test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
 ])(
   "the gas of a fast fill's calls is charged even if nothing else of the execution ever happens: %s",
   async (_how, end) => {
-    const { agreed, lostWei } = await burntInAdvance();
+    const { agreed, lostWei } = await gasUsedInAdvance();
     expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
     await end(agreed.requestId);
     const { destinationUsd, costUsd, settled } = await world.execution(agreed.requestId);
@@ -393,7 +394,7 @@ test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
 
 test("calls that once reverted in a block are not retried at anyone's cost when the deposit arrives: it is refunded", async () => {
   const { destination, solver } = world;
-  const { agreed, burner, lostWei } = await burntInAdvance();
+  const { agreed, burner, lostWei } = await gasUsedInAdvance();
   await setSlot(burner, 0n);
   const before = await destination.balance(solver.address, native);
   const end = await world.untilFinal(agreed.requestId);
@@ -407,7 +408,7 @@ test("calls that once reverted in a block are not retried at anyone's cost when 
 
 test("calls wait while gas costs more than their reservation, and are made within it afterwards", async () => {
   const { destination, clock } = world;
-  const agreed = await executed({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const agreed = await executed({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
   for (let round = 0; round < 6; round += 1) {
     // The next block's base fee falls by an eighth, which is still above the reservation.
@@ -427,7 +428,7 @@ test("calls wait while gas costs more than their reservation, and are made withi
 test("calls at a node that stopped tracing wait, and are then refunded without blaming the solver's balance", async () => {
   const { destination, clock, services } = world;
   const agreed = await executed(
-    { calls: [mintBeside(world.anAddress(), 3n)] },
+    { calls: [mintWithFill(world.anAddress(), 3n)] },
     { refundTo: world.anAddress() },
   );
   const { destination: priced } = await world.execution(agreed.requestId);
@@ -521,7 +522,7 @@ test("authorizations are sent with the fill, in a transaction of type 4", async 
     s,
   } as const;
   const agreed = await executed({
-    calls: [mintBeside(world.anAddress(), 3n)],
+    calls: [mintWithFill(world.anAddress(), 3n)],
     authorizationList: [authorization],
   });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
@@ -534,8 +535,8 @@ test("authorizations are sent with the fill, in a transaction of type 4", async 
 test("an app's deny rules apply to calls with the fill at every depth", async () => {
   const { multicall3 } = world.destination.chain.contracts;
   const denied = world.anAddress();
-  const mint = mintBeside(world.anAddress(), 3n);
-  const through = (to: Address, callData: Hex): Beside["calls"][number] => ({
+  const mint = mintWithFill(world.anAddress(), 3n);
+  const through = (to: Address, callData: Hex): CallsWithFill["calls"][number] => ({
     to: multicall3,
     value: "0",
     data: encodeFunctionData({
@@ -566,7 +567,7 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
 
 test("without a trace it is unknown what calls with a fill reach, which is the service's fault", async () => {
   const { destination } = world;
-  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };
   const { reader } = destination.connected.connection;
   const trace = reader.trace.bind(reader);
@@ -593,7 +594,7 @@ test("without a trace it is unknown what calls with a fill reach, which is the s
 
 test("calls with a payment in a token that the solver has not approved are not offered", async () => {
   await approveToProxy(0n);
-  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
   await expect(world.execute(call)).rejects.toThrow(
     /destinationChainExecutionData is not supported with USDC on/,
   );
@@ -602,29 +603,29 @@ test("calls with a payment in a token that the solver has not approved are not o
 test("with a hold whose execution is never mined, the calls are made with the fast fill, and only they are charged", async () => {
   const { origin, destination, clock, usdc } = world;
   const minted = world.anAddress();
-  const agreed = await executed({ calls: [mintBeside(minted, 3n)] });
+  const agreed = await executed({ calls: [mintWithFill(minted, 3n)] });
   await world.work();
-  const voucher = await aSponsor(world, 1_000);
-  expect(await voucher.fastFill(agreed)).toBe("queued");
+  const sponsor = await aSponsor(world, 1_000);
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
   await world.work();
   await destination.mine();
   await world.watch(destination);
   expect(await destination.balance(minted, usdc)).toBe(3n);
   clock.forward(601_000);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   for (let round = 0; round < 5; round++) await world.round();
   expect(await world.execution(agreed.requestId)).toMatchObject({ originUsd: 0n, settled: true });
   const { destinationUsd = 0n, costUsd } = await world.execution(agreed.requestId);
   expect(destinationUsd).toBeGreaterThan(0n);
   expect(costUsd).toBe(destinationUsd);
   expect((await world.book()).pending).toBe(0n);
-  expect(await voucher.holdState(agreed)).toBe("active");
+  expect(await sponsor.holdState(agreed)).toBe("active");
 });
 
 test("after an abandoned execution without cost, a later deposit does not get its calls made at the solver's expense", async () => {
   const { origin } = world;
   const minted = world.anAddress();
-  const agreed = await executed({ calls: [mintBeside(minted, 3n)] }, { refundTo: world.anAddress() });
+  const agreed = await executed({ calls: [mintWithFill(minted, 3n)] }, { refundTo: world.anAddress() });
   await world.work();
   await leaveOut();
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -642,11 +643,11 @@ test("after an abandoned execution without cost, a later deposit does not get it
 });
 
 test("without a quote, or without a sponsor, there are no calls with a fill", async () => {
-  const beside = { calls: [mintBeside(world.anAddress(), 3n)] };
-  await expect(world.execute({ ...world.mintCall(world.anAddress()), beside })).rejects.toThrow(
-    /requires requestId/,
-  );
-  const { call } = await asked(beside, { originGasOverhead: 600_000 });
+  const extraCalls = { calls: [mintWithFill(world.anAddress(), 3n)] };
+  await expect(
+    world.execute({ ...world.mintCall(world.anAddress()), callsWithFill: extraCalls }),
+  ).rejects.toThrow(/requires requestId/);
+  const { call } = await asked(extraCalls, { originGasOverhead: 600_000 });
   await expect(world.execute({ ...call, subsidizeFees: false })).rejects.toThrow(
     /requires subsidizeFees to be true/,
   );
@@ -697,14 +698,14 @@ async function aLooper(loops: bigint): Promise<Address> {
 }
 
 /** A fast fill whose calls used their gas in a final block, while the execution waits for its own. */
-async function burntInAdvance(): Promise<{ agreed: Agreed; burner: Address; lostWei: bigint }> {
+async function gasUsedInAdvance(): Promise<{ agreed: Agreed; burner: Address; lostWei: bigint }> {
   const { destination, solver } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
   const agreed = await executed(callTo(burner), { refundTo: world.anAddress() });
   await world.work();
-  const voucher = await aSponsor(world, 1_000);
-  expect(await voucher.fastFill(agreed)).toBe("queued");
+  const sponsor = await aSponsor(world, 1_000);
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
   await world.work();
   await flip(burner);
   for (let block = 0; block < 3; block += 1) {
@@ -719,7 +720,7 @@ async function burntInAdvance(): Promise<{ agreed: Agreed; burner: Address; lost
 /** Keeps the execution out of every block. */
 async function leaveOut(): Promise<void> {
   world.clock.forward(601_000);
-  await world.care(world.origin);
+  await world.maintainLaneOf(world.origin);
   for (let round = 0; round < 5; round += 1) await world.round();
 }
 
@@ -727,7 +728,7 @@ async function forgive(requestId: RequestId): Promise<void> {
   await world.services.uow.run(async (tx) => await forgiveCosts(world.services, tx, requestId));
 }
 
-function callTo(to: Address): Beside {
+function callTo(to: Address): CallsWithFill {
   return { calls: [{ to, value: "0", data: "0x00" }] };
 }
 
@@ -756,7 +757,10 @@ async function untilSubmitted({ requestId }: Agreed): Promise<void> {
 }
 
 /** A quote for a smart account, and its execution with calls after the fill. */
-async function asked(beside: Beside, ask: object = {}): Promise<{ agreed: Agreed; call: AskedCall }> {
+async function asked(
+  extraCalls: CallsWithFill,
+  ask: object = {},
+): Promise<{ agreed: Agreed; call: AskedCall }> {
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   await world.origin.fund(account.address, { native: 0n, tokens: 100n });
   await world.origin.mine();
@@ -770,11 +774,11 @@ async function asked(beside: Beside, ask: object = {}): Promise<{ agreed: Agreed
       data: step.data as Address,
     })),
   );
-  return { agreed, call: { to, data, requestId: agreed.requestId, beside } };
+  return { agreed, call: { to, data, requestId: agreed.requestId, callsWithFill: extraCalls } };
 }
 
-async function executed(beside: Beside, ask: object = {}): Promise<Agreed> {
-  const { agreed, call } = await asked(beside, ask);
+async function executed(extraCalls: CallsWithFill, ask: object = {}): Promise<Agreed> {
+  const { agreed, call } = await asked(extraCalls, ask);
   await world.execute(call);
   return agreed;
 }

@@ -290,8 +290,8 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
     connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
   };
   let looks = 0;
-  const beside = async (): Promise<void> => void looks++;
-  const watcher = watchChain(services, behind, alwaysLeading, beside);
+  const onHead = async (): Promise<void> => void looks++;
+  const watcher = watchChain(services, behind, alwaysLeading, onHead);
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(served);

@@ -193,13 +193,13 @@ test("refunds after a fill reverted three times and deducts its gas", async () =
   }
   const { status, fills } = await ended(agreed);
   expect({ status, fills }).toEqual({ status: "refund", fills: [] });
-  const burnt = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
-  expect(burnt).toHaveLength(3);
+  const reverted = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(reverted).toHaveLength(3);
   const { rows } = await world.pool.query("select unpaid_wei from fill_burns where request_id = $1", [
     agreed.requestId,
   ]);
-  expect(rows).toEqual(burnt.map(() => ({ unpaid_wei: 0n })));
-  const wei = burnt.reduce(
+  expect(rows).toEqual(reverted.map(() => ({ unpaid_wei: 0n })));
+  const wei = reverted.reduce(
     (sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice,
     0n,
   );
@@ -284,10 +284,16 @@ test("records a swap and deposit through the router as one deposit of the whole 
     terms: { input: { currency: tst, amount: 200n * 10n ** 18n } },
   });
   const { router, approvalProxy, depository } = origin.chain.contracts;
-  const least = agreed.terms.origin.minimumAmount ?? 0n;
-  const deposits = routerCalls.depositBalance(depository, user.address, usdc, least, agreed.terms.orderId);
+  const minDeposit = agreed.terms.origin.minimumAmount ?? 0n;
+  const deposits = routerCalls.depositBalance(
+    depository,
+    user.address,
+    usdc,
+    minDeposit,
+    agreed.terms.orderId,
+  );
   const calls = [
-    ...pools.calls({ kind: "exactIn", limit: least, recipient: router }),
+    ...pools.calls({ kind: "exactIn", limit: minDeposit, recipient: router }),
     { to: router, data: deposits, value: 0n },
   ];
   await origin.send(user, approveCall(tst, approvalProxy, 200n * 10n ** 18n));

@@ -672,9 +672,9 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
   const asks = `/requests/v3?id=${requestId}`;
   const dataOf = async (path: string): Promise<unknown> =>
     (await get(path)).json<Page>().requests[0]?.["data"];
-  const told = (...amounts: readonly (readonly [amount: string, amountUsd: string])[]) =>
+  const amountsOf = (...amounts: readonly (readonly [amount: string, amountUsd: string])[]) =>
     amounts.map(([amount, amountUsd], n) => ({ bps: String(fees[n]?.bps), amount, amountUsd }));
-  const quoted = told(["100", "1.000000"], ["50", "0.500000"]);
+  const quoted = amountsOf(["100", "1.000000"], ["50", "0.500000"]);
   const currency = { chainId: 1, address: USDC };
   const agreed = feeSponsorshipText(sponsorship);
   const older = `/requests/v2?id=${requestId}`;
@@ -715,7 +715,7 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
   });
   const sponsorPayment = { amount: "450", address: USDC, chainId: 1 };
   const charged = feeSponsorshipText(sponsorship, 45n * 10n ** 16n);
-  const paid = told(["50", "0.500000"], ["25", "0.250000"]);
+  const paid = amountsOf(["50", "0.500000"], ["25", "0.250000"]);
   const payments = { sponsorPayment, sponsorPayments: [sponsorPayment] };
   expect(await dataOf(asks)).toMatchObject({
     appFees: { quoted, actual: paid, currency },
@@ -1050,8 +1050,6 @@ test("whatever the filters contain, the answer is a page or a refusal", async ()
 
 /** A quote's sponsorship in a list's format; `service` is its name for the service fee. */
 function sponsorshipIn(service: "platform" | "relay", text: FeeSponsorshipText): object {
-  const inWords = JSON.stringify(text)
-    .replaceAll('"usd"', '"amountUsd"')
-    .replaceAll('"relay"', `"${service}"`);
-  return JSON.parse(inWords) as object;
+  const json = JSON.stringify(text).replaceAll('"usd"', '"amountUsd"').replaceAll('"relay"', `"${service}"`);
+  return JSON.parse(json) as object;
 }

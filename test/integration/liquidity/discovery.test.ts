@@ -152,7 +152,8 @@ const find = async (payload: object) => {
   const answer = await app.inject({ method: "POST", url: "/currencies/v2", payload });
   return { status: answer.statusCode, body: answer.json() };
 };
-const told = async (address: Address) => await find({ address, chainIds: [ALDER], useExternalSearch: true });
+const findToken = async (address: Address) =>
+  await find({ address, chainIds: [ALDER], useExternalSearch: true });
 
 /**
  * Requests that were paid hours ago, each with 100 USD from the first currency into the second. Returns a
@@ -231,7 +232,7 @@ async function seeTraffic(): Promise<void> {
 test("an unlisted token has the metadata that it reports on its chain", async () => {
   const { at } = unlisted.usual;
   expect(await find({ address: at, chainIds: [ALDER] })).toEqual({ status: 200, body: [] });
-  expect(await told(at)).toEqual({
+  expect(await findToken(at)).toEqual({
     status: 200,
     body: [
       {
@@ -246,11 +247,13 @@ test("an unlisted token has the metadata that it reports on its chain", async ()
       },
     ],
   });
-  expect((await told(unlisted.old.at)).body).toMatchObject([{ symbol: "MKR", name: "Maker", decimals: 18 }]);
+  expect((await findToken(unlisted.old.at)).body).toMatchObject([
+    { symbol: "MKR", name: "Maker", decimals: 18 },
+  ]);
 });
 
 test("a token cannot disguise itself as another", async () => {
-  const { body } = await told(unlisted.disguised.at);
+  const { body } = await findToken(unlisted.disguised.at);
   expect(body).toMatchObject([{ symbol: "US DC", name: "USD Coin", metadata: { verified: false } }]);
   expect(body[0].id).not.toBe("usdc");
 });
@@ -258,7 +261,7 @@ test("a token cannot disguise itself as another", async () => {
 test("an address that does not answer like a token is none, and does not affect others", async () => {
   const none = [unlisted.uncountable, unlisted.priceFeed, unlisted.endless].map(({ at }) => at);
   const wanted = [...none, someAddress(), unlisted.usual.at];
-  const answers = await Promise.all(wanted.map(told));
+  const answers = await Promise.all(wanted.map(findToken));
   expect(answers.map(({ status, body }) => [status, body.length])).toEqual([
     ...none.map(() => [200, 0]),
     [200, 0],
@@ -268,7 +271,9 @@ test("an address that does not answer like a token is none, and does not affect 
 
 test("a token that answers with a quarter of a megabyte is named by its address", async () => {
   const { at } = unlisted.longWinded;
-  expect((await told(at)).body).toMatchObject([{ symbol: `${at.slice(0, 6)}…${at.slice(-4)}`, decimals: 0 }]);
+  expect((await findToken(at)).body).toMatchObject([
+    { symbol: `${at.slice(0, 6)}…${at.slice(-4)}`, decimals: 0 },
+  ]);
 });
 
 test("an unavailable chain does not mean that there is no token", async () => {

@@ -164,13 +164,14 @@ async function compare(trials: readonly Trial[]): Promise<{ equal: number; refus
     for (const [index, trial] of part.entries()) {
       const theirs = amountIn(answers[index], trial);
       const ours = inMemory(trial);
-      const said = { kind: trial.kind, amount: trial.amount, hops: trial.legs.length };
+      const described = { kind: trial.kind, amount: trial.amount, hops: trial.legs.length };
       if (ours !== undefined) {
-        expect({ ...said, answer: ours }).toEqual({ ...said, answer: theirs });
+        expect({ ...described, answer: ours }).toEqual({ ...described, answer: theirs });
         equal++;
       } else {
         // A quoter also answers for a part of an input, but never for a part of an output.
-        if (trial.kind === "exactOut") expect({ ...said, theirs }).toEqual({ ...said, theirs: undefined });
+        if (trial.kind === "exactOut")
+          expect({ ...described, theirs }).toEqual({ ...described, theirs: undefined });
         refused++;
       }
     }
@@ -477,10 +478,10 @@ test("a larger input never buys less, and a larger output never costs less, in a
       let last = 0n;
       for (const amount of amounts) {
         const answer = await world.liquidity[kind](question(tokenIn, tokenOut), amount);
-        const told = kind === "exactIn" ? answer?.amountOut : answer?.amountIn;
-        if (told === undefined) continue;
-        expect(told).toBeGreaterThanOrEqual(last);
-        last = told;
+        const quotedAmount = kind === "exactIn" ? answer?.amountOut : answer?.amountIn;
+        if (quotedAmount === undefined) continue;
+        expect(quotedAmount).toBeGreaterThanOrEqual(last);
+        last = quotedAmount;
       }
       expect(last).toBeGreaterThan(0n);
     }

@@ -32,7 +32,7 @@ import { createQuote } from "../../../apps/api/src/quotes/create-quote.ts";
 import { ORIGIN, quoteWorld, usdcOn } from "../../fakes/quote-world.ts";
 import type { QuoteWorld } from "../../fakes/quote-world.ts";
 import { aRailChain } from "../../fakes/rail-chains.ts";
-import { anAttestationChain, anOwner, coinOf, CONFIRMATIONS } from "../../support/bitcoin-world.ts";
+import { anAttestationChain, anOwner, utxoOf, CONFIRMATIONS } from "../../support/bitcoin-world.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { startSolanaWorld } from "../../support/solana-world.ts";
 import type { SolanaWorld } from "../../support/solana-world.ts";
@@ -227,7 +227,7 @@ test("a Solana wallet that sends a quote's instructions makes a deposit for that
 
 test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that order", async () => {
   const { chain, rail } = railOf("bvm");
-  await coinOf(bitcoin.controls, bitcoinUser, 1_000_000n);
+  await utxoOf(bitcoin.controls, bitcoinUser, 1_000_000n);
   const answer = await quote({
     user: bitcoinUser.address,
     originChainId: chain.id,
@@ -269,11 +269,16 @@ test("a Hyperliquid wallet that signs the second step of a withdrawal sends it w
   const terms = await stored(answer);
   expect(answer.details.userBalance).toBe("15000000000");
   const [authorize, deposit] = answer.steps;
-  const [said] = authorize?.items ?? [];
+  const [authorization] = authorize?.items ?? [];
   const [item] = deposit?.items ?? [];
-  if (said === undefined || !("sign" in said.data) || item === undefined || !("action" in item.data))
+  if (
+    authorization === undefined ||
+    !("sign" in authorization.data) ||
+    item === undefined ||
+    !("action" in item.data)
+  )
     throw new Error("two steps");
-  expect(said.data.post.body).toMatchObject({ nonce: terms.walletNonce, id: terms.orderId });
+  expect(authorization.data.post.body).toMatchObject({ nonce: terms.walletNonce, id: terms.orderId });
 
   const { action, nonce, eip712Types, eip712PrimaryType } = item.data;
   const chainOfWallet = 8453;

@@ -124,7 +124,7 @@ test.each(kinds)(
 
 test.each([true, false])(
   "whenever the process dies while it learns what a transfer is for (%s) or that there is no mapping, it is one deposit and one payment",
-  async (isSaid) => {
+  async (isMapped) => {
     world = await startRailWorld();
     const { network } = world.origin;
     let nonce = 0n;
@@ -133,7 +133,7 @@ test.each([true, false])(
         services: world.services,
         // A return to the sender ends no request.
         untilFinal: async (requestId) => {
-          if (isSaid) return await world.untilFinal(requestId);
+          if (isMapped) return await world.untilFinal(requestId);
           for (let more = 0; more < 12; more++) {
             world.clock.forward(6_000);
             await world.round();
@@ -150,7 +150,7 @@ test.each([true, false])(
           network.deposit({ from: user, currency, amount, nonce });
           network.settle();
           await world.watch(world.origin);
-          if (isSaid) world.map(user, nonce, { id: orderId, depositor: user });
+          if (isMapped) world.map(user, nonce, { id: orderId, depositor: user });
           else world.clock.forward(3_700_000);
           return agreed;
         },
@@ -160,8 +160,8 @@ test.each([true, false])(
         },
         verify: async (agreed, moment) => {
           const back = network.received(agreed.terms.user, network.native);
-          expect(back, moment).toBe(isSaid ? 0n : 99_990n);
-          expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(isSaid ? 1 : 0);
+          expect(back, moment).toBe(isMapped ? 0n : 99_990n);
+          expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(isMapped ? 1 : 0);
         },
       },
     );

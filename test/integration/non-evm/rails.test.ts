@@ -41,7 +41,8 @@ afterAll(async () => {
   for (const one of worlds.values()) await one.stop();
 });
 
-const spelled = ({ chain }: RailEnd, ...ids: readonly Hex[]) => ids.map((id) => spellTransaction(chain, id));
+const formatted = ({ chain }: RailEnd, ...ids: readonly Hex[]) =>
+  ids.map((id) => spellTransaction(chain, id));
 const stranded = async () => await strandedFunds(sqlOn(world.pool));
 const received = (account: Hex, { network }: RailEnd) => network.received(account, network.native);
 
@@ -70,7 +71,7 @@ async function expectRefundedOnce(agreed: AgreedOnRails, to = agreed.terms.refun
   // The payment's cost is deducted from it.
   expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
-  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(spelled(world.origin, ...payments));
+  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(formatted(world.origin, ...payments));
 }
 
 test("a deposit fills its request when it is final, and every interim status is true", async () => {
@@ -84,7 +85,7 @@ test("a deposit fills its request when it is final, and every interim status is 
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: spelled(world.origin, deposit),
+    inTxHashes: formatted(world.origin, deposit),
   });
   await world.work();
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
@@ -93,7 +94,7 @@ test("a deposit fills its request when it is final, and every interim status is 
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "success",
     final: false,
-    txHashes: spelled(world.destination, ...world.paymentsOf(agreed, world.destination)),
+    txHashes: formatted(world.destination, ...world.paymentsOf(agreed, world.destination)),
   });
   await expectFilledOnce(agreed);
 });
@@ -116,7 +117,7 @@ test("records the deposits that a reading found before a fault, and reports the 
   await expect(readArrivals(world.services, limited, before)).rejects.toBe(fault);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: spelled(world.origin, deposit),
+    inTxHashes: formatted(world.origin, deposit),
   });
   const after = await world.services.reads.railCursor(id);
   expect(after).not.toBe(before);
@@ -214,14 +215,14 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   expect(received(refundTo, world.origin)).toBe(99_989n);
   const waiting = await world.status(agreed.requestId);
   expect(waiting).toMatchObject({ status: "waiting", nextAction: "send_deposit" });
-  expect(waiting.inTxHashes).toEqual(spelled(world.origin, wrong));
-  expect(waiting.refundTxHashes).toEqual(spelled(world.origin, ...world.paymentsOf(agreed, world.origin)));
+  expect(waiting.inTxHashes).toEqual(formatted(world.origin, wrong));
+  expect(waiting.refundTxHashes).toEqual(formatted(world.origin, ...world.paymentsOf(agreed, world.origin)));
   expect(waiting.refundTxHashes).toHaveLength(1);
 
   const right = world.pay(agreed, { from: another() });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "success",
-    inTxHashes: spelled(world.origin, wrong, right),
+    inTxHashes: formatted(world.origin, wrong, right),
   });
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
 
@@ -271,7 +272,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 1, 1, 1)",
     [requestId, chainId],
   );
-  const burnt: Slot = {
+  const revertedSlot: Slot = {
     id: "-2",
     chainId,
     sender: NATIVE_CURRENCY,
@@ -298,7 +299,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
   const reads: typeof world.services.reads = {
     ...world.services.reads,
     request: async () => ({ ...request, state: { ...request.state, depositId: deposit.id } }),
-    revertedSlotsOfLeg: async () => [burnt],
+    revertedSlotsOfLeg: async () => [revertedSlot],
   };
   await refundByRail({ ...world.services, reads }, connected, deposit);
   const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
@@ -595,8 +596,8 @@ test("spends no output twice and makes each payment once when two processes pay 
     ]),
   );
   world.destination.network.settle();
-  const coins = world.destination.network.payments().flatMap(({ payment }) => payment.coins ?? []);
-  expect(new Set(coins).size).toBe(coins.length);
+  const outputs = world.destination.network.payments().flatMap(({ payment }) => payment.outputs ?? []);
+  expect(new Set(outputs).size).toBe(outputs.length);
   for (const one of agreed) await expectFilledOnce(one);
 });
 

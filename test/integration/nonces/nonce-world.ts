@@ -62,7 +62,7 @@ export interface NonceWorld {
   readonly funds: Map<Hex, bigint>;
   /** A stored quote of a transfer by this wallet with its own nonce. */
   quote(wallet: Address, change?: Partial<RequestTerms>): Promise<RequestTerms>;
-  authorize(said: NonceAuthorization): Promise<unknown>;
+  authorize(authorization: NonceAuthorization): Promise<unknown>;
   /** What a wallet posts for a quote. */
   authorization(
     wallet: Signer,
@@ -76,10 +76,10 @@ export interface NonceWorld {
   /** Runs rounds and mines blocks until nothing waits, at most 20. */
   untilQuiet(): Promise<void>;
   /** The contract's current entry. */
-  onHub(said: NonceAuthorization): Promise<{ readonly data: Hex; readonly setAt: bigint }>;
+  onHub(authorization: NonceAuthorization): Promise<{ readonly data: Hex; readonly setAt: bigint }>;
   /** Sets another mapping of the wallet on the hub, without this service. */
-  publishElsewhere(said: NonceAuthorization): Promise<void>;
-  rowOf(said: NonceAuthorization): Promise<{ state: string; reason: string | null; tries: number }>;
+  publishElsewhere(authorization: NonceAuthorization): Promise<void>;
+  rowOf(authorization: NonceAuthorization): Promise<{ state: string; reason: string | null; tries: number }>;
   stop(): Promise<void>;
 }
 
@@ -150,8 +150,8 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   } as Parameters<typeof authorizeNonce>[0]["chains"];
 
   const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
-  const entry = (said: NonceAuthorization) =>
-    entryFor(NAME, { ...said, chainId: said.walletChainId, requestId: undefined });
+  const entry = (authorization: NonceAuthorization) =>
+    entryFor(NAME, { ...authorization, chainId: authorization.walletChainId, requestId: undefined });
   const world: NonceWorld = {
     clock,
     events,
@@ -175,10 +175,10 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       await insertQuoted(terms);
       return terms;
     },
-    authorize: async (said) =>
-      await authorizeNonce({ chains, clock, events, uow, reads: postgresReads(sql) }, said),
+    authorize: async (authorization) =>
+      await authorizeNonce({ chains, clock, events, uow, reads: postgresReads(sql) }, authorization),
     async authorization(wallet, terms, change = {}, signedAs = {}) {
-      const said = {
+      const authorization = {
         walletChainId: EXCHANGE_ID,
         wallet: wallet.address,
         depositor: wallet.address,
@@ -187,8 +187,12 @@ export async function startNonceWorld(): Promise<NonceWorld> {
         signatureChainId: 42161,
         ...change,
       };
-      const digest = nonceMappingDigest({ ...said, ...signedAs, walletChain: EXCHANGE_WALLET_CHAIN });
-      return { signature: signatureToHex(await wallet.signDigest(digest)), ...said };
+      const digest = nonceMappingDigest({
+        ...authorization,
+        ...signedAs,
+        walletChain: EXCHANGE_WALLET_CHAIN,
+      });
+      return { signature: signatureToHex(await wallet.signDigest(digest)), ...authorization };
     },
     async round(by = services) {
       await signMappings(by, new AbortController().signal);
@@ -205,8 +209,8 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       }
       throw new Error(`still waiting: ${JSON.stringify(await stored.waiting())}`);
     },
-    async onHub(said) {
-      const { user, id } = entry(said);
+    async onHub(authorization) {
+      const { user, id } = entry(authorization);
       const [data, setAt] = await hubClient.readContract({
         address: mapping,
         abi: genericMappingAbi,
@@ -215,8 +219,8 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       });
       return { data, setAt };
     },
-    async publishElsewhere(said) {
-      const { walletChainId: _, nonce, ...words } = said;
+    async publishElsewhere(authorization) {
+      const { walletChainId: _, nonce, ...words } = authorization;
       const oracle = oracles[0];
       if (oracle === undefined) throw new Error("there are oracles");
       const body = { walletChainId: NAME, ...words, nonce: nonce.toString(), requestPeerSignatures: true };
@@ -226,10 +230,15 @@ export async function startNonceWorld(): Promise<NonceWorld> {
         .slice(0, 2)
         .map((one) => one.signature.slice(2))
         .join("")}`;
-      const { data } = mappings.publish([{ ...entry(said), signature }], 2);
-      await hubClient.setBalance({ address: said.wallet, value: 10n ** 18n });
-      await hubClient.impersonateAccount({ address: said.wallet });
-      await hubClient.sendUnsignedTransaction({ from: said.wallet, to: mapping, data, gas: 1_000_000n });
+      const { data } = mappings.publish([{ ...entry(authorization), signature }], 2);
+      await hubClient.setBalance({ address: authorization.wallet, value: 10n ** 18n });
+      await hubClient.impersonateAccount({ address: authorization.wallet });
+      await hubClient.sendUnsignedTransaction({
+        from: authorization.wallet,
+        to: mapping,
+        data,
+        gas: 1_000_000n,
+      });
       await mineHub(4);
     },
     async rowOf({ walletChainId, wallet, nonce }) {

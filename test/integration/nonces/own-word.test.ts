@@ -19,7 +19,7 @@ const key = rawKeySigner(`0x${"71".repeat(32)}`);
  * Services to whose destination payments are identified by a nonce, and a hub whose mappings are those of
  * `hub`.
  */
-function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
+function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
   const rails = chains.rails.map((connected): ConnectedPayingRail => {
     if (connected.chain.id !== world.destination.chain.id) return connected;
@@ -47,7 +47,7 @@ function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined):
   };
 }
 
-interface WordRow {
+interface MappingRow {
   readonly wallet: Hex;
   readonly nonce: bigint;
   readonly mapped_id: Hex;
@@ -55,8 +55,8 @@ interface WordRow {
   readonly signature: Hex;
   readonly request_id: string;
 }
-async function words(): Promise<WordRow[]> {
-  return (await world.pool.query<WordRow>("select * from nonce_mappings order by key")).rows;
+async function mappingRows(): Promise<MappingRow[]> {
+  return (await world.pool.query<MappingRow>("select * from nonce_mappings order by key")).rows;
 }
 
 async function deposited(): Promise<AgreedOnRails> {
@@ -71,9 +71,9 @@ const sent = () => world.destination.network.payments();
 test("the payment waits for its mapping, which was committed with its bytes, and is broadcast when the hub has it", async () => {
   world = await startRailWorld();
   const agreed = await deposited();
-  const seen: WordRow[][] = [];
+  const seen: MappingRow[][] = [];
   let [asked, outcomes] = [0, 0];
-  const services = speaking((wallet, nonce) => {
+  const services = withNonceHub((wallet, nonce) => {
     expect(sent()).toEqual([]);
     asked += 1;
     // The chain is not asked for the outcome of bytes that cannot have been broadcast.
@@ -89,7 +89,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
         return await outcomeOf(attempt);
       },
       send: async (attempt: Parameters<typeof before>[0]) => {
-        seen.push(await words());
+        seen.push(await mappingRows());
         return await before(attempt);
       },
     });
@@ -135,7 +135,7 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
   world = await startRailWorld();
   const agreed = await deposited();
   let state: "away" | "silent" | "said" = "away";
-  const services = speaking((wallet) => {
+  const services = withNonceHub((wallet) => {
     if (state === "silent") return undefined;
     if (state === "away")
       throw new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
@@ -149,14 +149,14 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
     expect(sent()).toEqual([]);
     state = "silent";
   }
-  expect(await words()).toHaveLength(1);
+  expect(await mappingRows()).toHaveLength(1);
   state = "said";
   world.clock.forward(60_000);
   await world.track(world.destination, services);
   world.destination.network.settle();
   await world.track(world.destination, services);
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
-  expect(await words()).toHaveLength(1);
+  expect(await mappingRows()).toHaveLength(1);
 });
 
 test("a payment may be broadcast when the hub has exactly its order and depositor", async () => {

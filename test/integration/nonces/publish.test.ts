@@ -23,16 +23,16 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-async function aSaid(): Promise<NonceAuthorization> {
+async function anAuthorization(): Promise<NonceAuthorization> {
   // A new wallet each time: an account may have ten authorizations without a transfer.
   const wallet = rawKeySigner(someHash());
-  const said = await world.authorization(wallet, await world.quote(wallet.address));
-  await world.authorize(said);
-  return said;
+  const authorization = await world.authorization(wallet, await world.quote(wallet.address));
+  await world.authorize(authorization);
+  return authorization;
 }
 
 /** How many entries the contract set, and left out, since a block. */
-async function toldSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
+async function entriesSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
   const logs = parseEventLogs({
     abi: genericMappingAbi,
     logs: await world.hubClient.getLogs({ address: world.mapping, fromBlock }),
@@ -89,7 +89,7 @@ test("whenever the process dies, the next one continues, and the mapping is set 
   const moments: string[] = [];
   for (let dieAt = 0; ; dieAt++) {
     const fromBlock = await nextBlock();
-    const said = await aSaid();
+    const authorization = await anAuthorization();
     const { services, acts } = mortal(dieAt);
     let died = false;
     try {
@@ -105,8 +105,8 @@ test("whenever the process dies, the next one continues, and the mapping is set 
     world.clock.forward(400_000);
     await world.untilQuiet();
     const moment = acts.at(-1) ?? "nothing";
-    expect((await world.rowOf(said)).state, moment).toBe("published");
-    expect(await toldSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
+    expect((await world.rowOf(authorization)).state, moment).toBe("published");
+    expect(await entriesSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
     if (!died) break;
     moments.push(moment);
   }
@@ -118,20 +118,20 @@ test("many mappings share a transaction, each once, though several processes run
   const fromBlock = await nextBlock();
   const sent = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
   const all: NonceAuthorization[] = [];
-  for (let n = 0; n < 12; n++) all.push(await aSaid());
+  for (let n = 0; n < 12; n++) all.push(await anAuthorization());
   await Promise.all([1, 2, 3].map(async () => signMappings(world.services, new AbortController().signal)));
   const plans = await Promise.allSettled([1, 2, 3].map(async () => carryMappings(world.services)));
   expect(plans.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
   await world.untilQuiet();
-  for (const said of all) expect((await world.rowOf(said)).state).toBe("published");
-  expect(await toldSince(fromBlock)).toEqual({ EntrySet: 12, EntryLeftOut: 0 });
+  for (const authorization of all) expect((await world.rowOf(authorization)).state).toBe("published");
+  expect(await entriesSince(fromBlock)).toEqual({ EntrySet: 12, EntryLeftOut: 0 });
   expect(await world.hubClient.getTransactionCount({ address: world.services.signer.address })).toBe(
     sent + 1,
   );
 });
 
 test("a signature that the hub rejects is requested again, and delays no other mapping", async () => {
-  const [bad, good] = [await aSaid(), await aSaid()];
+  const [bad, good] = [await anAuthorization(), await anAuthorization()];
   await signMappings(world.services, new AbortController().signal);
   await world.pool.query("update nonce_mappings set hub_signature = $2 where nonce = $1", [
     bad.nonce.toString(),
@@ -149,7 +149,7 @@ test("a signature that the hub rejects is requested again, and delays no other m
   world.clock.forward(400_000);
   await world.untilQuiet();
   expect((await world.rowOf(bad)).state).toBe("published");
-  expect(await toldSince(fromBlock)).toEqual({ EntrySet: 2, EntryLeftOut: 1 });
+  expect(await entriesSince(fromBlock)).toEqual({ EntrySet: 2, EntryLeftOut: 1 });
 });
 
 test("the metrics report how many mappings wait, and how long", async () => {
@@ -160,8 +160,8 @@ test("the metrics report how many mappings wait, and how long", async () => {
     return Number(values.find(({ labels }) => labels["state"] === state)?.value);
   };
   expect(await shown("causeway_mappings_waiting", "stored")).toBe(0);
-  await aSaid();
-  await aSaid();
+  await anAuthorization();
+  await anAuthorization();
   world.clock.forward(60_000);
   expect(await shown("causeway_mappings_waiting", "stored")).toBe(2);
   expect(await shown("causeway_mappings_oldest_seconds", "stored")).toBeGreaterThanOrEqual(60);
@@ -173,23 +173,24 @@ test("the metrics report how many mappings wait, and how long", async () => {
 });
 
 test("a mapping for a chain that is no longer configured waits, and delays no other", async () => {
-  const gone = await aSaid();
+  const gone = await anAuthorization();
   await signMappings(world.services, new AbortController().signal);
   const without = { ...world.services, chainName: () => undefined };
   await carryMappings(without);
   expect(await world.rowOf(gone)).toMatchObject({ state: "signed", tries: 1 });
-  const unsigned = await aSaid();
+  const unsigned = await anAuthorization();
   await signMappings(without, new AbortController().signal);
   expect(await world.rowOf(unsigned)).toMatchObject({ state: "stored", tries: 1 });
   expect(await world.services.said.toCarry(world.clock.nowMs(), 10)).toEqual([]);
   world.clock.forward(settlementPolicy.rejectedRetryMs + 1);
   await world.untilQuiet();
-  for (const said of [gone, unsigned]) expect((await world.rowOf(said)).state).toBe("published");
+  for (const authorization of [gone, unsigned])
+    expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
 // Services with these oracle answers.
 
-function saying(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
+function withAnswers(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
   const oracles = answers.map((answer, at): AttestationOracle => ({
     name: `oracle ${at}`,
     ask: async (_path, body) => await answer(body),
@@ -224,47 +225,53 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   ["no signatures", (m) => void (m["signatures"] = [])],
   ["another format", (m) => void delete m["user"]],
 ])("an oracle that gives %s is detected, and another one asked", async (_what, change) => {
-  const said = await aSaid();
+  const authorization = await anAuthorization();
   const lied = world.events.of("oracle_lied").length;
-  await signMappings(saying(changed(change)), new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 1 });
+  await signMappings(withAnswers(changed(change)), new AbortController().signal);
+  expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
   expect(world.events.of("oracle_lied")).toHaveLength(lied + 1);
   world.clock.forward(400_000);
   // The second try begins with another one; the third with the first again.
-  await signMappings(saying(changed(change), honest), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("signed");
+  await signMappings(withAnswers(changed(change), honest), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
 });
 
 test("the entry that an oracle reports does not matter: only signatures of the correct one count", async () => {
-  const said = await aSaid();
+  const authorization = await anAuthorization();
   const lie = changed((m) => void (m["data"] = `0x${"99".repeat(52)}`));
-  await signMappings(saying(lie), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("signed");
+  await signMappings(withAnswers(lie), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
-  expect((await world.onHub(said)).data).toBe(`0x${said.id.slice(2)}${said.depositor.slice(2)}`);
+  expect((await world.onHub(authorization)).data).toBe(
+    `0x${authorization.id.slice(2)}${authorization.depositor.slice(2)}`,
+  );
 });
 
 test("unavailable oracles are retried often, those that refuse rarely", async () => {
-  const said = await aSaid();
-  await signMappings(saying(away, no), new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", reason: "no connection", tries: 1 });
+  const authorization = await anAuthorization();
+  await signMappings(withAnswers(away, no), new AbortController().signal);
+  expect(await world.rowOf(authorization)).toMatchObject({
+    state: "stored",
+    reason: "no connection",
+    tries: 1,
+  });
   expect(world.events.of("mapping_rejected")).toHaveLength(0);
   world.clock.forward(60_000);
-  await signMappings(saying(no, no), new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 2 });
+  await signMappings(withAnswers(no, no), new AbortController().signal);
+  expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 2 });
   expect(world.events.of("mapping_rejected")).toHaveLength(1);
   world.clock.forward(400_000);
-  await signMappings(saying(honest), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("stored");
+  await signMappings(withAnswers(honest), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("stored");
   world.clock.forward(21_600_000);
-  await signMappings(saying(honest), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("signed");
+  await signMappings(withAnswers(honest), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
 });
 
 test("a hub that does not answer costs time, never a mapping", async () => {
-  const said = await aSaid();
+  const authorization = await anAuthorization();
   const down = {
     ...world.services,
     mappings: {
@@ -275,11 +282,11 @@ test("a hub that does not answer costs time, never a mapping", async () => {
     },
   };
   await signMappings(down, new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 1 });
+  expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
   expect(world.events.of("mapping_fault").length).toBeGreaterThan(0);
   world.clock.forward(400_000);
   await world.untilQuiet();
-  expect((await world.rowOf(said)).state).toBe("published");
+  expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
 function aSignature(signature: Hex): object {

@@ -374,18 +374,18 @@ test("without recorded payloads an expiry is never attested, an execution is", a
 
 test("without a record the payload's nonce must be the withdrawal's address: one payment settles one of an owner's withdrawals", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
-  const said = async (payload: Hex, asked: object = {}) =>
+  const statusAnswer = async (payload: Hex, asked: object = {}) =>
     face(
       await withdrawal(world, {}, { withdrawal: payload, withdrawalAddressRequest: { ...words, ...asked } }),
     ).slice(0, 2);
   const own = payloadWith(addressOf());
-  expect(await said(own)).toEqual([200, undefined]);
+  expect(await statusAnswer(own)).toEqual([200, undefined]);
   const refused = [400, "rejected"];
-  expect(await said(own, { withdrawalNonce: word("67") })).toEqual(refused);
-  expect(await said(own, { withdrawer: account("a8") })).toEqual(refused);
-  expect(await said(payloadWith(addressOf() + 1n))).toEqual(refused);
-  expect(await said(payloadWith(addressOf() + (1n << 160n)))).toEqual(refused);
-  expect(await said("0xabcd")).toEqual(refused);
+  expect(await statusAnswer(own, { withdrawalNonce: word("67") })).toEqual(refused);
+  expect(await statusAnswer(own, { withdrawer: account("a8") })).toEqual(refused);
+  expect(await statusAnswer(payloadWith(addressOf() + 1n))).toEqual(refused);
+  expect(await statusAnswer(payloadWith(addressOf() + (1n << 160n)))).toEqual(refused);
+  expect(await statusAnswer("0xabcd")).toEqual(refused);
   expect(world.signatures.count).toBe(2);
 });
 

@@ -52,7 +52,7 @@ const deposits = fc.array(
 );
 
 /** Ways to write a transaction id; only the first is valid. */
-const spellings: readonly ((id: Hex32) => string)[] = [
+const formats: readonly ((id: Hex32) => string)[] = [
   (id) => id,
   (id) => id.toUpperCase().replace("0X", "0x"),
   (id) => id.slice(2),
@@ -81,7 +81,7 @@ const payloadOf = ({ body }: Answer): string =>
   ]);
 
 test("(a) (d) (f): no set of requests, in whatever format, mints more than was deposited; oracles agree byte for byte", async () => {
-  const requests = fc.array(fc.tuple(fc.nat(2), fc.constantFrom(...spellings)), {
+  const requests = fc.array(fc.tuple(fc.nat(2), fc.constantFrom(...formats)), {
     minLength: 1,
     maxLength: 6,
   });

@@ -34,14 +34,14 @@ afterEach(async () => {
   await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
 });
 
-interface Said {
+interface MappingMessage {
   readonly chainId: string;
   readonly wallet: Hex;
   readonly depositor: Hex;
   readonly id: Hex;
   readonly nonce: bigint;
 }
-const said: Said = {
+const signedMapping: MappingMessage = {
   chainId: "exchange",
   wallet: wallet.address,
   depositor: account("bb"),
@@ -50,7 +50,7 @@ const said: Said = {
 };
 
 async function sign(
-  changes: Partial<Said> = {},
+  changes: Partial<MappingMessage> = {},
   domain: { readonly chainId?: number; readonly name?: string; readonly version?: string } = {},
   signer = wallet,
 ): Promise<Hex> {
@@ -72,17 +72,17 @@ async function sign(
       ],
     },
     primaryType: "NonceMapping",
-    message: { ...said, ...changes },
+    message: { ...signedMapping, ...changes },
   });
 }
 
 async function request(changes: Readonly<Record<string, unknown>> = {}, signature?: Hex) {
   return {
     walletChainId: "hyper",
-    wallet: said.wallet,
-    nonce: said.nonce.toString(),
-    id: said.id,
-    depositor: said.depositor,
+    wallet: signedMapping.wallet,
+    nonce: signedMapping.nonce.toString(),
+    id: signedMapping.id,
+    depositor: signedMapping.depositor,
     signatureChainId: 42161,
     signature: signature ?? (await sign()),
     ...changes,
@@ -117,13 +117,13 @@ test("what a wallet signed is signed as an entry of its account on the hub", asy
   const answer = await ask(world, await request());
   expect(answer.status, answer.text).toBe(200);
   const { signatures, ...entry } = answer.body.genericMapping;
-  expect(entry).toEqual(nonceMappingEntry({ name: "hyper", vmType: "hyperliquid-vm" }, said));
+  expect(entry).toEqual(nonceMappingEntry({ name: "hyper", vmType: "hyperliquid-vm" }, signedMapping));
   expect(entry.data).toBe(`${order}${"bb".repeat(20)}`);
   expect(signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([world.signer.address]);
   expect(await signersOf(answer)).toEqual([world.signer.address]);
   expect(answer.body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
   // The wallet's case does not matter, and gives the same bytes.
-  const lowered = await ask(world, await request({ wallet: said.wallet.toLowerCase() }));
+  const lowered = await ask(world, await request({ wallet: signedMapping.wallet.toLowerCase() }));
   expect(lowered.body.genericMapping).toEqual(answer.body.genericMapping);
 });
 
@@ -152,7 +152,7 @@ test("a peer with another mapping or hub adds nothing", async () => {
 test.each<[string, () => Promise<Hex>]>([
   ["by another account", async () => await sign({}, {}, stranger)],
   ["for another id", async () => await sign({ id: word("0e") })],
-  ["for another nonce", async () => await sign({ nonce: said.nonce + 1n })],
+  ["for another nonce", async () => await sign({ nonce: signedMapping.nonce + 1n })],
   ["for another depositor", async () => await sign({ depositor: account("bc") })],
   ["for another wallet", async () => await sign({ wallet: stranger.address })],
   ["for another chain", async () => await sign({ chainId: "hyper" })],
@@ -181,7 +181,7 @@ test("a signature has one format", async () => {
 test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
   ["an unknown chain", { walletChainId: "mars" }, "not_found", "walletChainId"],
   ["a chain whose transfers carry ids", { walletChainId: "origin" }, "invalid_request", "walletChainId"],
-  ["a nonce with a leading zero", { nonce: `0${said.nonce}` }, "invalid_request", "nonce"],
+  ["a nonce with a leading zero", { nonce: `0${signedMapping.nonce}` }, "invalid_request", "nonce"],
   ["a nonce in hex", { nonce: "0x12" }, "invalid_request", "nonce"],
   ["a number for a nonce", { nonce: 12 }, "invalid_request", "nonce"],
   ["a nonce of 257 bits", { nonce: (2n ** 256n).toString() }, "invalid_request", "nonce"],

@@ -19,7 +19,7 @@ async function oracle(options: WorldOptions): Promise<World> {
 
 const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
 const list = { signers: new Set(addresses), threshold: 2 };
-const nobody = "http://127.0.0.1:9";
+const unreachable = "http://127.0.0.1:9";
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
 function chains() {
@@ -56,7 +56,7 @@ test("with a shadow among the peers the quorum consists of the others", async ()
 });
 
 test("a shadow whose peers never answer agrees with no one, and its report says that they did not answer", async () => {
-  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [nobody] });
+  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [unreachable] });
   for (const _ of [1, 2]) await main.post("depository-deposits", deposit);
   expect(await reportOf(main)).toMatchObject({
     attestations: 2,
@@ -91,7 +91,13 @@ test("a shadow that alone contradicts a peer is shown as differing, and not as a
 test("agreement counts only what another oracle signed too", async () => {
   const shared = chains();
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
-  const main = await oracle({ ...shared, ...list, shadow: true, peers: [live.url, nobody], threshold: 3 });
+  const main = await oracle({
+    ...shared,
+    ...list,
+    shadow: true,
+    peers: [live.url, unreachable],
+    threshold: 3,
+  });
   for (const _ of [1, 2, 3]) await main.post("depository-deposits", deposit);
   const report = await reportOf(main);
   expect(report).toMatchObject({ attestations: 3, local: { ok: 3, alone: 0 }, agreement: 1 });

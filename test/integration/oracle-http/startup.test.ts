@@ -92,7 +92,7 @@ test("every problem is reported at once, one line each, and without secrets", as
     join(dir, "vault", "keys"),
     "ECDSA_PRIVATE_KEY=$(echo hunter2)\nAPI_KEYS=hunter3;hunter6:caller\n",
   );
-  const told = await refused(
+  const output = await refused(
     {
       VAULT_SECRETS_DIR: join(dir, "vault"),
       PEERS: "nowhere|hunter4;http://127.0.0.1|k;http://127.0.0.1|k2;http://peer.test|hunter5",
@@ -118,9 +118,9 @@ test("every problem is reported at once, one line each, and without secrets", as
     "hubAddress (HUB_ADDRESS): must be a 20-byte address",
     "no chain is enabled",
   ])
-    expect(told).toContain(problem);
-  expect(told).not.toMatch(/hunter/);
-  expect(told).not.toMatch(/\n\s+at /);
+    expect(output).toContain(problem);
+  expect(output).not.toMatch(/hunter/);
+  expect(output).not.toMatch(/\n\s+at /);
 }, 30_000);
 
 test.each<[string, Record<string, string>, string]>([

@@ -109,12 +109,12 @@ test("27: a warning names the peer, its status and its code, and no key", async 
 
 test("27: an unreachable peer, or one that hangs up, is skipped", async () => {
   expect(await withPeer((_request, response) => void response.destroy())).toBe("network");
-  const nobody = connect()({
+  const unreachable = connect()({
     url: "http://127.0.0.1:1",
     received: [],
     connections: { open: new Set(), everMade: () => 0 },
   });
-  const outcome = await askAgain([nobody], { local: says(await answerBy([L])) });
+  const outcome = await askAgain([unreachable], { local: says(await answerBy([L])) });
   expect(outcome.reports[0]?.outcome).toBe("network");
 });
 

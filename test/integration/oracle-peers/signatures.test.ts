@@ -71,9 +71,9 @@ test("19: a peer that returns our own signature adds nothing", async () => {
 test("20: an unlisted signer's valid signature neither counts nor is passed on", async () => {
   const alone = await withPeerAnswers(2, await answerBy([Z]));
   expect(signersOf(alone)).toEqual([["L"]]);
-  const beside = await withPeerAnswers(2, await answerBy([Z, A]));
-  expect(signersOf(beside)).toEqual([["L", "A"]]);
-  expect(beside.warnings).toMatchObject([{ kind: "signatureRefused", peer: 0 }]);
+  const withOther = await withPeerAnswers(2, await answerBy([Z, A]));
+  expect(signersOf(withOther)).toEqual([["L", "A"]]);
+  expect(withOther.warnings).toMatchObject([{ kind: "signatureRefused", peer: 0 }]);
 });
 
 test("21: a signer written with a checksum is the same signer", async () => {

@@ -101,7 +101,7 @@ test("whenever the process dies while it replaces a stuck fill, one of the two v
       return agreed;
     },
     live: async (by) => {
-      await world.care(destination, by);
+      await world.maintainLaneOf(destination, by);
       await destination.mine();
       await world.watch(destination, by);
     },
@@ -138,8 +138,8 @@ test("whenever the process dies while it cancels a fill, the deposit is refunded
       return agreed;
     },
     live: async (by) => {
-      await world.care(destination, by);
-      await world.care(destination, by);
+      await world.maintainLaneOf(destination, by);
+      await world.maintainLaneOf(destination, by);
       await destination.mine();
       await world.watch(destination, by);
       await destination.mine(2);

@@ -59,7 +59,7 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   expect(await destination.sentBy(world.solver.address, agreed.since.get(destination.chain.id))).toEqual([]);
 
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   const { nonce, attempts } = await slotOf(agreed);
   expect(nonce).toBe(before.nonce);
   expect(attempts).toHaveLength(2);
@@ -84,7 +84,7 @@ test("at the chain's fee cap no higher fee is signed: the same bytes are broadca
   const connected = { ...destination.connected, chain: capped };
   const by = { ...world.services, chains: { ...world.services.chains, get: () => connected } };
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(destination, by);
+  await world.maintainLaneOf(destination, by);
   expect((await slotOf(agreed)).attempts).toHaveLength(1);
   await destination.mine();
   await world.watch(destination);
@@ -114,7 +114,7 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
 
   await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
   clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
   expect((await world.status(agreed.requestId)).status).toBe("success");
@@ -149,7 +149,7 @@ test("a fill whose bytes the node permanently refuses is canceled at its nonce, 
   await world.watch(destination);
   expect((await world.status(behind.requestId)).status, "the nonce before it is missing").toBe("submitted");
 
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
   expect((await world.status(behind.requestId)).status).toBe("success");
@@ -171,7 +171,7 @@ test("a fill that is not mined long after its deadline is canceled at its nonce,
   clock.forward(200_000);
   const behind = await aSubmittedFill();
   clock.forward(100_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   const { attempts } = await slotOf(late);
   expect(attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   await destination.mine();
@@ -678,7 +678,7 @@ test("broadcasts the same bytes of an orphaned fill again and pays once", async 
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted", final: false });
 
   clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: mined.txHashes });
@@ -706,7 +706,7 @@ test("a fill that is orphaned long after it was signed is broadcast again, and i
   await world.watch(destination);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
 
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   expect((await slotOf(agreed)).cancelReason).toBeUndefined();
   await destination.mine();
   await world.watch(destination);

@@ -77,7 +77,7 @@ test("a payment that every node refuses, with any error, is canceled at its nonc
   expect(await statusOf(behind)).toBe("submitted");
 
   clock.forward(services.enginePolicy.stuckAfterMs + 1);
-  await world.care(destination, by);
+  await world.maintainLaneOf(destination, by);
   expect((await slotOf(odd))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   await mineDestination();
   expect(await statusOf(behind)).toBe("success");
@@ -103,7 +103,7 @@ test("a stuck payment is replaced in time although its bytes are broadcast again
   await mineDestination();
   for (let passedMs = 0; passedMs <= stuckAfterMs; passedMs += 2_000) {
     clock.forward(2_000);
-    await world.care(destination, by);
+    await world.maintainLaneOf(destination, by);
   }
   expect(broadcasts, "the first bytes went out again meanwhile").toBeGreaterThan(
     Math.floor(stuckAfterMs / (rebroadcastIntervalMs + 2_000)),
@@ -133,7 +133,7 @@ test("at the fee cap an abandoned payment is not broadcast again: a cancel trans
     },
   });
   clock.forward(120_000 + services.enginePolicy.cancelAfterDeadlineMs + 1_000);
-  await world.care(destination, by);
+  await world.maintainLaneOf(destination, by);
   const { attempts } = (await slotOf(agreed)) ?? {};
   expect(attempts?.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   expect(sent).toEqual([attempts?.[1]?.raw]);

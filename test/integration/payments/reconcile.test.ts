@@ -324,7 +324,7 @@ function withCalls(): Partial<RequestTerms> {
 
 test("prunes unpaid quotes with calls a day after they ended, and keeps what is still referenced", async () => {
   const dayOldMs = NOW_MS - KEPT_MS.large_requests - 1;
-  const [unpaid, deposited, executed, burnt, fronted, addressed, notified, ended] = await quotesFrom(
+  const [unpaid, deposited, executed, reverted, fronted, addressed, notified, ended] = await quotesFrom(
     EVM,
     dayOldMs,
     8,
@@ -351,7 +351,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
   );
   await pool.query(
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (1, $1, 1, 1, 1, 0)",
-    [burnt?.requestId],
+    [reverted?.requestId],
   );
   await pool.query(
     `insert into fast_fills (request_id, key_id, wallet, amount, input_amount, surplus_chain_id, surplus_currency, surplus_amount, accepted_at_ms)
@@ -373,7 +373,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
   expect(left).not.toContain(unpaid?.requestId);
   expect(new Set(left)).toEqual(
     new Set(
-      [deposited, executed, burnt, fronted, addressed, notified, ended, small, inTime].map(
+      [deposited, executed, reverted, fronted, addressed, notified, ended, small, inTime].map(
         (one) => one?.requestId,
       ),
     ),
@@ -386,7 +386,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
   await readUpTo(EVM, monthLaterMs);
   await pruneHistory(servicesAt(monthLaterMs));
   expect(new Set(await requestsLeft())).toEqual(
-    new Set([deposited, executed, burnt, fronted].map((one) => one?.requestId)),
+    new Set([deposited, executed, reverted, fronted].map((one) => one?.requestId)),
   );
 });
 

@@ -66,13 +66,13 @@ test("a socket without a key gets a request's status, then every visible change,
   expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
   for (const frame of frames.slice(2)) expect(mismatch(socketEvent, frame)).toBeUndefined();
   // A client that knows of the success learns nothing new from its finality.
-  const told = Promise.withResolvers<void>();
+  const successSeen = Promise.withResolvers<void>();
   await world.feed.follow(requestId, {
-    changed: ({ sequence }) => sequence === 4 && told.resolve(),
-    lost: () => told.reject(new Error("the feed is lost")),
+    changed: ({ sequence }) => sequence === 4 && successSeen.resolve(),
+    lost: () => successSeen.reject(new Error("the feed is lost")),
   });
   await world.happens(requestId, { kind: "fillFinal" });
-  await told.promise;
+  await successSeen.promise;
   client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
   expect((await client.got(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
   const other = await aFollower(requestId);
@@ -294,7 +294,7 @@ async function streamed(
   return { status: answer.status, events: events(), head: answer.headers };
 }
 
-const told = (events: readonly Record<string, string>[]): unknown[] =>
+const statesIn = (events: readonly Record<string, string>[]): unknown[] =>
   events.map(({ id, data }) => [Number(id), JSON.parse(data ?? "").status, JSON.parse(data ?? "").final]);
 
 test("a stream sends a request's status and every change, and ends after the last one", async () => {
@@ -308,7 +308,7 @@ test("a stream sends a request's status and every change, and ends after the las
   expect(head.get("content-type")).toContain("text/event-stream");
   expect(head.get("access-control-allow-origin")).toBe("*");
   expect(events[0]?.["event"]).toBe("request.status.updated");
-  expect(told(events)).toEqual([
+  expect(statesIn(events)).toEqual([
     [0, "waiting", false],
     [1, "pending", false],
     [2, "submitted", false],
@@ -317,7 +317,7 @@ test("a stream sends a request's status and every change, and ends after the las
   ]);
   // From the last event id, and after the end.
   const { events: missed } = await streamed(requestId, { "last-event-id": "2" });
-  expect(told(missed)).toEqual([
+  expect(statesIn(missed)).toEqual([
     [3, "success", false],
     [4, "success", true],
   ]);

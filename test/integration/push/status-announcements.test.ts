@@ -71,12 +71,12 @@ async function anotherProcess(url: string): Promise<Asked> {
   return {
     ask: async (requestId) => await requestStatus({ reads, chains: noChains, clock }, requestId),
     async follow(requestId) {
-      const told: StatusView[] = [];
+      const views: StatusView[] = [];
       await followStatus(feed, clock, hexAddressFormat).follow(requestId, {
-        updated: ({ view }) => void told.push(view),
+        updated: ({ view }) => void views.push(view),
         lost: () => undefined,
       });
-      return told;
+      return views;
     },
     announced,
     async close() {
@@ -132,7 +132,7 @@ async function announcements(requestId: RequestId): Promise<readonly string[]> {
   return other.announced.filter((payload) => payload.startsWith(requestId));
 }
 
-test.for<[what: string, change: Partial<RequestState>, told: Partial<StatusView>]>([
+test.for<[what: string, change: Partial<RequestState>, expected: Partial<StatusView>]>([
   [
     "another state with the same public status",
     { name: "fillable" },
@@ -140,10 +140,10 @@ test.for<[what: string, change: Partial<RequestState>, told: Partial<StatusView>
   ],
   ["another deposit", { depositId: undefined }, {}],
   ["another state of the hold", { front: "held" }, {}],
-])("%s is no event, and the next status shows it", async ([, change, told]) => {
+])("%s is no event, and the next status shows it", async ([, change, expected]) => {
   const requestId = await aDeposited();
   await saves(requestId, change);
-  expect(await other.ask(requestId)).toMatchObject(told);
+  expect(await other.ask(requestId)).toMatchObject(expected);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
@@ -206,11 +206,11 @@ async function holds(place: CurrencyAt): Promise<void> {
 test("subscribers of a request receive every change of the funds at its deposit address", async () => {
   const { requestId } = await world.aRequest();
   const before = await statusOf(requestId);
-  const told = await other.follow(requestId);
+  const views = await other.follow(requestId);
   const place = await anAddressOf(requestId);
   const says = async (expected: Partial<StatusView>): Promise<void> => {
     expect(await other.ask(requestId)).toMatchObject(expected);
-    await expect.poll(() => told.at(-1)).toMatchObject(expected);
+    await expect.poll(() => views.at(-1)).toMatchObject(expected);
     expect((await other.follow(requestId)).at(-1)).toMatchObject(expected);
   };
   await inOneCommit(async ({ depositAddresses }) => depositAddresses.noteFunds(place.address, 0));
@@ -234,7 +234,7 @@ test("subscribers of a request receive every change of the funds at its deposit 
   });
   await says({ status: "waiting", fundsAt: "user", nextAction: "send_deposit" });
   expect(await other.ask(requestId)).toEqual(before);
-  expect(told).toHaveLength(5);
+  expect(views).toHaveLength(5);
   expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
 });
 
@@ -288,8 +288,8 @@ test("funds at an address do not change the status of a request that has its dep
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
   expect(await other.ask(requestId)).toEqual(before);
   await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, standIn, 0));
-  const told = await other.follow(requestId);
-  expect(told.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
+  const views = await other.follow(requestId);
+  expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
 test("a commit announces nothing itself, and another process sends what a dead process did not", async () => {

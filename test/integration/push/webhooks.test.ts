@@ -164,8 +164,8 @@ test("a caller's own text is delivered unchanged, and delays no delivery", async
   delivering();
   await expect.poll(() => sequences(other.receiver, requestId)).toEqual([1]);
   await expect.poll(() => odd.receiver.received.length).toBe(referrers.length);
-  const told = odd.receiver.received.map(({ body }) => JSON.parse(body).data.referrer);
-  expect(new Set(told)).toEqual(new Set(referrers));
+  const delivered = odd.receiver.received.map(({ body }) => JSON.parse(body).data.referrer);
+  expect(new Set(delivered)).toEqual(new Set(referrers));
   for (const one of odd.receiver.received) expect(isSigned(one, odd.secret)).toBe(true);
 });
 

@@ -388,8 +388,8 @@ test("refuses a signature over anything that differs from the quote", async () =
       code: "PERMIT_FAILED",
       reason: "INVALID_SIGNATURE",
     });
-  const somebody = await aUser(world.tst, 10n ** 20n, { approved: true });
-  for (const signature of [await signed(somebody, agreed), "0x", "0x1234"] as const)
+  const otherUser = await aUser(world.tst, 10n ** 20n, { approved: true });
+  for (const signature of [await signed(otherUser, agreed), "0x", "0x1234"] as const)
     expect(await refusalOf(post(agreed, signature))).toMatchObject({ reason: "INVALID_SIGNATURE" });
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
   // The set-up's blocks, each with one expensive transaction, leave the window of the priority fee.
@@ -472,7 +472,7 @@ test("does not send a permit that would not be filled or costs more than the out
     code: "PERMIT_FAILED",
     message: expect.stringContaining("does not make the deposit"),
   });
-  const dear = { code: "PERMIT_FAILED", reason: "GAS_TOO_DEAR" };
+  const tooExpensive = { code: "PERMIT_FAILED", reason: "GAS_TOO_DEAR" };
   const { chains } = world.services;
   const get: typeof chains.get = (id) => {
     const connected = chains.get(id);
@@ -483,11 +483,13 @@ test("does not send a permit that would not be filled or costs more than the out
     code: "CHAIN_DISABLED",
   });
   const hundredth = { originGasUsd: originGasUsd / 100n };
-  expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(dear);
+  expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(
+    tooExpensive,
+  );
   // A small shortfall is tolerated during the firm quote, and not afterwards.
   const estimate = (originGasUsd * 7n) / 10n;
   const late = reading(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
-  expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(dear);
+  expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(tooExpensive);
   await post(agreed, signature, { by: reading(agreed, { originGasUsd: estimate, firmUntilMs }) });
   await expectPaid(user, agreed);
 });

@@ -47,7 +47,7 @@ const say = (text: string): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "say", args: [text] });
 
 /** Quotes, pays and waits for the end. */
-async function carriedOut(ask: Ask) {
+async function runQuote(ask: Ask) {
   const agreed = await world.quote(ask);
   await world.pay(agreed);
   const end = await world.untilFinal(agreed.requestId, 1_000);
@@ -98,7 +98,7 @@ async function refusalOf(ask: Ask) {
 test("runs the calls in order with the whole token output and pays the recipient the rest", async () => {
   const { destination, usdc } = world;
   const [first, second, recipient] = [world.anAddress(), world.anAddress(), world.anAddress()];
-  const { agreed, end, fills, judged, leftInRouter } = await carriedOut({
+  const { agreed, end, fills, judged, leftInRouter } = await runQuote({
     recipient,
     txs: [transfer(usdc, first, 30_000_000n), transfer(usdc, second, 20_000_000n)],
   });
@@ -129,7 +129,7 @@ test("native calls carry a part of the output, to the wei, and the rest is the r
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
-  const { agreed, end, judged, leftInRouter } = await carriedOut({
+  const { agreed, end, judged, leftInRouter } = await runQuote({
     recipient,
     destinationCurrency: NATIVE_CURRENCY,
     tradeType: "EXACT_OUTPUT",
@@ -150,7 +150,7 @@ test("calls may use up everything: then nothing is left, and nothing is quoted t
   const output = ETHER / 50n;
   // A contract that rejects native tokens: it is not called with zero.
   await destination.client.setCode({ address: recipient, bytecode: "0x5f5ffd" });
-  const { agreed, end, judged } = await carriedOut({
+  const { agreed, end, judged } = await runQuote({
     recipient,
     destinationCurrency: NATIVE_CURRENCY,
     tradeType: "EXACT_OUTPUT",
@@ -167,7 +167,7 @@ test("passes a swap's output to the calls and its leftover to the solver", async
   const { destination, tst, odd, solver } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const before = await destination.balance(solver.address, tst);
-  const { agreed, end, judged, leftInRouter } = await carriedOut({
+  const { agreed, end, judged, leftInRouter } = await runQuote({
     recipient,
     destinationCurrency: odd,
     txs: [transfer(odd, callee, 10n ** 15n)],
@@ -217,7 +217,7 @@ test("authorizations are sent with the fill", async () => {
     contractAddress: failures,
     nonce: 0,
   });
-  const { end } = await carriedOut({
+  const { end } = await runQuote({
     txs: [pays(world.anAddress(), 0n)],
     authorizationList: [
       {
@@ -298,9 +298,9 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
   const end = await world.untilFinal(agreed.requestId, 1_000);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
-  const [burnt, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  const [reverted, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
   expect(more).toEqual([]);
-  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   const returned = await origin.balance(refundTo, usdc);
   // At $2500, in millionths of a dollar.
   const keptForIt = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
@@ -380,11 +380,11 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
   const end = await world.untilFinal(agreed.requestId, 1_000);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
-  const [burnt] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
-  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  const [reverted] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   // At $2500, USD with 18 decimals.
-  const burntUsd = gasUsed * effectiveGasPrice * 2_500n;
-  const chargedUsd = burntUsd < promisedUsd ? burntUsd : promisedUsd;
+  const usedGasUsd = gasUsed * effectiveGasPrice * 2_500n;
+  const chargedUsd = usedGasUsd < promisedUsd ? usedGasUsd : promisedUsd;
   expect(chargedUsd).toBeGreaterThan(0n);
   const { lines } = await world.services.balances.book(payer.wallet);
   const { balance = 0n, pending } = lines.find(({ asset }) => asset.currency === usdc) ?? {};
@@ -531,9 +531,9 @@ test.each(ways)(
 test("refuses destination calls for a quote that has its own calls", async () => {
   const { services } = world;
   const { terms } = await world.quote({ txs: [pays(world.anAddress(), 0n)] });
-  const beside = { calls: [], authorizationList: undefined };
+  const extraCalls = { calls: [], authorizationList: undefined };
   const signal = AbortSignal.timeout(1_000);
-  await expect(priceDestination(services, terms, beside, [], signal)).rejects.toThrow(
+  await expect(priceDestination(services, terms, extraCalls, [], signal)).rejects.toThrow(
     "not supported for a quote with txs",
   );
 });
@@ -551,8 +551,8 @@ test("destination calls are refused when the fill swaps, brings a gas top-up or 
   ];
   for (const [ask, by, message] of cases) {
     const { terms } = await world.quote(ask);
-    const beside = { calls: [], authorizationList: undefined };
-    const refusal = priceDestination(by, terms, beside, [], AbortSignal.timeout(1_000));
+    const extraCalls = { calls: [], authorizationList: undefined };
+    const refusal = priceDestination(by, terms, extraCalls, [], AbortSignal.timeout(1_000));
     await expect(refusal).rejects.toThrow(message);
   }
 });

@@ -105,9 +105,9 @@ test("an exact output is paid exactly or not at all, firm or not", async () => {
   expect(await ended(kept)).toMatchObject({ status: "success", received: 40_000_000_000_000_000n });
   world.prices.set("ethereum", "2500");
 
-  const dear = await aDeposit(ask);
+  const expensive = await aDeposit(ask);
   world.prices.set("ethereum", "2512");
-  expect(await ended(dear)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
+  expect(await ended(expensive)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
 });
 
 test("without a price nothing is decided: the fill comes later", async () => {

@@ -74,8 +74,8 @@ test("a fast fill does not prevent the execution from making the deposit that co
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
   await world.work();
-  const voucher = await aSponsor(world, 1_000);
-  expect(await voucher.fastFill(agreed)).toBe("queued");
+  const sponsor = await aSponsor(world, 1_000);
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
   await world.work();
   await world.destination.mine();
   await world.watch(world.destination);
@@ -83,9 +83,9 @@ test("a fast fill does not prevent the execution from making the deposit that co
   await world.origin.mine();
   await world.watch(world.origin);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
-  expect(await voucher.holdState(agreed), "the fill is not final").toBe("active");
+  expect(await sponsor.holdState(agreed), "the fill is not final").toBe("active");
   await world.untilFinal(agreed.requestId);
-  expect(await voucher.holdState(agreed)).toBe("released");
+  expect(await sponsor.holdState(agreed)).toBe("released");
   await world.round();
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
   expect((await world.book()).pending).toBe(0n);
@@ -176,8 +176,8 @@ test("with a quote's id only the quote's own deposit is broadcast", async () => 
 test("user operations that pay fees, unreadable ones and those of entry point 0.6 are refused", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  const dear = await signed(account, agreed, { maxFeePerGas: 1n });
-  await expect(world.tryExecute(dear)).rejects.toThrow(/maxFeePerGas of user operation 0 must be 0/);
+  const expensive = await signed(account, agreed, { maxFeePerGas: 1n });
+  await expect(world.tryExecute(expensive)).rejects.toThrow(/maxFeePerGas of user operation 0 must be 0/);
   const to = contractOf(chain, "entryPoint08");
   await expect(world.tryExecute({ to, data: "0x1fad948c" })).rejects.toThrow(/entry point 0\.6/);
   await expect(world.tryExecute({ to, data: "0x765e827f00" })).rejects.toThrow(/cannot be decoded/);
@@ -261,8 +261,8 @@ test.each([
 test("without a sponsor a call is refused that costs more than the quote included, makes no deposit, or carries value", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const short = await quoteFor(account, { originGasOverhead: 0 });
-  const dear = { ...(await signed(account, short)), subsidizeFees: false };
-  await expect(world.execute(dear)).rejects.toThrow(
+  const expensive = { ...(await signed(account, short)), subsidizeFees: false };
+  await expect(world.execute(expensive)).rejects.toThrow(
     /costs \$\d+\.\d{6}, but the quote pays only \$\d+\.\d{6}/,
   );
   const agreed = await quoteFor(account, { originGasOverhead: 600_000 });

@@ -70,7 +70,7 @@ async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
 }
 
 /** Executes the steps, and follows the request until it is final. */
-async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
+async function runSteps(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
   const agreed = await world.quote(ask).catch((error: unknown) => {
     throw new Error(`${name} has no quote`, { cause: error });
   });
@@ -124,7 +124,7 @@ test("a user wraps and unwraps native tokens, to the unit", async () => {
   const amount = (10n ** 18n).toString();
   const before = await origin.balance(user.address, weth);
   const wrap = { ...here, originCurrency: NATIVE_CURRENCY, destinationCurrency: weth, amount };
-  const wrapped = await carriedOut(origin, { name: "wrap", ask: wrap });
+  const wrapped = await runSteps(origin, { name: "wrap", ask: wrap });
   expect(wrapped.terms.kind).toBe("swap");
   expect((await origin.balance(user.address, weth)) - before).toBe(10n ** 18n);
   const unwrap = {
@@ -134,7 +134,7 @@ test("a user wraps and unwraps native tokens, to the unit", async () => {
     amount: (4n * 10n ** 17n).toString(),
     recipient: world.anAddress(),
   };
-  const unwrapped = await carriedOut(origin, { name: "unwrap", ask: unwrap });
+  const unwrapped = await runSteps(origin, { name: "unwrap", ask: unwrap });
   expect(unwrapped.answer.steps.map(({ id }) => id)).toEqual(["approve", "swap"]);
   expect(await origin.balance(unwrapped.terms.recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 17n);
 });
@@ -143,7 +143,7 @@ test("on one chain every pair is swapped as quoted, by the user's own transactio
   const { origin } = world;
   const kinds = new Set<string>();
   for (const one of cases(origin, origin)) {
-    const agreed = await carriedOut(origin, one);
+    const agreed = await runSteps(origin, one);
     kinds.add(agreed.terms.kind);
     expect((await world.untilFinal(agreed.requestId, 1_000)).status, one.name).toBe("success");
     await expectDelivered(origin, one.name, agreed);
@@ -156,7 +156,7 @@ test("across chains every pair is swapped, deposited, filled and swapped as quot
   const { origin, destination } = world;
   const agreed: { readonly name: string; readonly promise: Agreed }[] = [];
   for (const one of cases(origin, destination))
-    agreed.push({ name: one.name, promise: await carriedOut(origin, one) });
+    agreed.push({ name: one.name, promise: await runSteps(origin, one) });
   for (const { name, promise } of agreed) {
     const { status, failReason } = await world.untilFinal(promise.requestId, 1_000);
     expect(`${status} ${failReason}`, name).toBe("success N/A");

@@ -141,7 +141,7 @@ test("an execution that is not broadcast, or whose nonce was canceled, costs not
   await world.execute(call);
   await world.work();
   world.clock.forward(601_000);
-  await world.care(world.origin);
+  await world.maintainLaneOf(world.origin);
   await rounds(4);
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true, costUsd: 0n });
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });

@@ -64,8 +64,8 @@ test("postpones an execution that does not fit into the hub's blocks, and submit
   const agreed = await world.filled();
   await world.untilSettled(agreed.requestId);
   expect(await isExecuted(large)).toBe(false);
-  const told = world.engine.events.of("execution_set_aside").map(({ facts }) => facts);
-  expect(told).toEqual([{ key: large, kind: "deposit", reason: expect.stringContaining("2000000") }]);
+  const reported = world.engine.events.of("execution_set_aside").map(({ facts }) => facts);
+  expect(reported).toEqual([{ key: large, kind: "deposit", reason: expect.stringContaining("2000000") }]);
   for (const gas of (await gasLimits()).slice(before.length)) expect(gas).toBeLessThanOrEqual(2_000_000n);
   expect(await hubLane()).toMatchObject({
     chain_id: "hub",

@@ -48,10 +48,12 @@ test("the operator sees none, attested and settled, why it waits, and since when
   world.engine.clock.forward(21_600_000);
   await world.attest();
   expect(await of()).toMatchObject({ settlement: "attested", reason: null, execution: "attested" });
-  const told = await gauges();
-  expect(told).toContain('causeway_settlement_waiting{state="attested",service="test"} 1');
-  expect(told).toContain('causeway_settlement_waiting{state="rejected",service="test"} 0');
-  const age = /causeway_settlement_oldest_seconds\{state="attested",service="test"\} (\d+)/.exec(told)?.[1];
+  const gaugesText = await gauges();
+  expect(gaugesText).toContain('causeway_settlement_waiting{state="attested",service="test"} 1');
+  expect(gaugesText).toContain('causeway_settlement_waiting{state="rejected",service="test"} 0');
+  const age = /causeway_settlement_oldest_seconds\{state="attested",service="test"\} (\d+)/.exec(
+    gaugesText,
+  )?.[1];
   expect(Number(age)).toBeGreaterThanOrEqual(21_600);
 
   await world.untilSettled(agreed.requestId);

@@ -45,9 +45,9 @@ test("repeated with the same nonce it does nothing, and reports its result", asy
 test("a payload that expires before its execution is never executed, and its money is returned on the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 2_000_000n });
-  world.allocatorIsAway(true);
+  world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
-  world.allocatorIsAway(false);
+  world.setAllocatorDown(false);
   await world.chainTimePasses(3_601);
   const { progress } = await world.withdraw(order);
   expect(progress).toEqual({ kind: "done", outcome: "expired" });
@@ -57,9 +57,9 @@ test("a payload that expires before its execution is never executed, and its mon
 
 test("no second payload is ever signed: neither for another amount nor if the hub has recorded another", async () => {
   const order = world.order({ amount: 1_000_000n });
-  world.allocatorIsAway(true);
+  world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
-  world.allocatorIsAway(false);
+  world.setAllocatorDown(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
   // As if the database was lost after the record: the payload that the hub knows is forgotten.
   await world.forgetPayload(order);
@@ -75,12 +75,12 @@ test("nothing is signed before the record is final on the hub", async () => {
   const waiting = await world.withdraw(order, 1_500);
   expect(waiting.progress).toMatchObject({ kind: "waits" });
   world.hubMines(true);
-  world.finalityIsFar(true);
+  world.delayFinality(true);
   const signed = world.signed();
   const { progress } = await world.withdraw(order, 3_000);
   expect(progress).toMatchObject({ kind: "waits" });
   expect(world.signed()).toBe(signed);
-  world.finalityIsFar(false);
+  world.delayFinality(false);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
@@ -153,12 +153,12 @@ test("more than the solver's hub balance is refused with both amounts, before an
 
 test("a hub balance that is not final cannot be withdrawn yet; a started withdrawal continues with an empty balance", async () => {
   const order = world.order({ amount: await world.solverOnHub() });
-  world.finalityIsFar(true);
+  world.delayFinality(true);
   await expect(world.withdraw(order)).rejects.toThrow(/final balance on .*: 0 /);
-  world.finalityIsFar(false);
-  world.allocatorIsAway(true);
+  world.delayFinality(false);
+  world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
-  world.allocatorIsAway(false);
+  world.setAllocatorDown(false);
   expect(await world.solverOnHub()).toBe(0n);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
@@ -169,9 +169,9 @@ test("a key that is not the depository's or hub's allocator moves nothing", asyn
   world.allocatorKey(`0x${"d4".repeat(32)}`);
   await expect(world.withdraw(order)).rejects.toThrow(", the allocator of the depository on");
   world.allocatorKey(undefined);
-  await world.roleIsTaken(true);
+  await world.revokeAllocatorRole(true);
   await expect(world.withdraw(order)).rejects.toThrow("is not an allocator of the Allocator contract");
-  await world.roleIsTaken(false);
+  await world.revokeAllocatorRole(false);
   expect(await world.isStored(order)).toBe(false);
   expect(await world.solverOnHub()).toBe(owned);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
@@ -180,11 +180,11 @@ test("a key that is not the depository's or hub's allocator moves nothing", asyn
 test("on timeout the oracles' last answer is reported, and not our own abort", async () => {
   const order = world.order({ amount: 1_000_000n });
   const notFinal = { status: 400, json: { message: "12 blocks to go", code: "not_final", retryAfter: 5 } };
-  world.oraclesSay(async () => notFinal);
+  world.setOracleAnswer(async () => notFinal);
   expect((await world.withdraw(order, 6_000)).progress).toMatchObject({ kind: "waits" });
   let asked = 0;
   // The first answers; the next would take longer than the time left.
-  world.oraclesSay(async () => {
+  world.setOracleAnswer(async () => {
     if (asked++ > 0) await setTimeout(1_900);
     return notFinal;
   });
@@ -194,18 +194,21 @@ test("on timeout the oracles' last answer is reported, and not our own abort", a
     kind: "waits",
     reason: expect.stringMatching(/^127\.0\.0\.1:\d+: not_final: 12 blocks to go$/) as string,
   });
-  world.oraclesSay(honest);
+  world.setOracleAnswer(honest);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
 test("if every oracle rejects it, it ends at once with their reason", async () => {
   const order = world.order({ amount: 1_000_000n });
-  world.oraclesSay(async () => ({ status: 400, json: { message: "another payload", code: "rejected" } }));
+  world.setOracleAnswer(async () => ({
+    status: 400,
+    json: { message: "another payload", code: "rejected" },
+  }));
   const startedMs = performance.now();
   await expect(world.withdraw(order, 15_000)).rejects.toThrow(
     /the oracles reject the withdrawal: .*: rejected: another payload/,
   );
   expect(performance.now() - startedMs).toBeLessThan(10_000);
-  world.oraclesSay(honest);
+  world.setOracleAnswer(honest);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });

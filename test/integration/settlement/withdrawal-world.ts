@@ -50,21 +50,21 @@ export interface WithdrawalWorld {
   onHub(order: WithdrawalOrder): Promise<bigint>;
   balance(holder: Address): Promise<bigint>;
   /** The allocator's transaction to the depository fails before it is sent. */
-  allocatorIsAway(away: boolean): void;
+  setAllocatorDown(away: boolean): void;
   chainTimePasses(seconds: number): Promise<void>;
   forgetPayload(order: WithdrawalOrder): Promise<void>;
   /** How many payloads were signed. */
   signed(): number;
   hubMines(mines: boolean): void;
   /** Nothing new becomes final on the hub. */
-  finalityIsFar(far: boolean): void;
+  delayFinality(far: boolean): void;
   lie(lie: Lie): void;
   /** The oracles' answer about the outcome of a payload. */
-  oraclesSay(behaviour: Behaviour): void;
+  setOracleAnswer(behaviour: Behaviour): void;
   /** The key of the allocator's account; undefined restores the one that the contracts know. */
   allocatorKey(privateKey: Hex | undefined): void;
   /** The hub's Allocator grants the allocator's role to no account. */
-  roleIsTaken(taken: boolean): Promise<void>;
+  revokeAllocatorRole(taken: boolean): Promise<void>;
   isStored(order: WithdrawalOrder): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let away = false;
   let signed = 0;
   let hubMines = true;
-  let said: Behaviour = honest;
+  let oracleBehaviour: Behaviour = honest;
   let far = false;
 
   const routes: MoreRoutes = async (path, body, signing) => {
@@ -203,7 +203,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   const alone = await startFakeOracle(attested, hub, world.signers.slice(0, 1), routes);
   quorum.behave(async (path, body, answer) =>
     path.includes("depository-withdrawals")
-      ? await said(path, body, answer)
+      ? await oracleBehaviour(path, body, answer)
       : await honest(path, body, answer),
   );
 
@@ -273,7 +273,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     solverOnHub: () => world.solverOnHub(),
     onHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId, "latest"),
     balance: async (holder) => await origin.balance(holder, engine.usdc),
-    allocatorIsAway(now) {
+    setAllocatorDown(now) {
       away = now;
     },
     async chainTimePasses(seconds) {
@@ -292,20 +292,20 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     hubMines(now) {
       hubMines = now;
     },
-    finalityIsFar(now) {
+    delayFinality(now) {
       far = now;
     },
     lie(now) {
       lie = now;
     },
-    oraclesSay(behaviour) {
-      said = behaviour;
+    setOracleAnswer(behaviour) {
+      oracleBehaviour = behaviour;
     },
     allocatorKey(privateKey) {
       void stranger?.close();
       stranger = privateKey === undefined ? undefined : payoutsOf(privateKey);
     },
-    async roleIsTaken(taken) {
+    async revokeAllocatorRole(taken) {
       const registry = { address: hub.allocatorAddress ?? "0x", abi: allocatorAbi } as const;
       const account = await world.hubClient.readContract({ ...registry, functionName: "owner" });
       await world.hubClient.impersonateAccount({ address: account });
