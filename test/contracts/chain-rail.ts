@@ -121,7 +121,7 @@ export function chainRailContract(
     expect(await world.received(recipient)).toBe(world.amount);
   });
 
-  test(`${name}: of two attempts at one payment only one counts, in whatever order they arrive`, async () => {
+  test(`${name}: only one of two attempts at one payment counts, whichever arrives first`, async () => {
     for (const order of [
       [0, 1],
       [1, 0],

@@ -106,7 +106,10 @@ function mustBeSameOrUnsigned(answer: Answer, whole: Answer): void {
   else expect(payloadOf(answer)).toBe(payloadOf(whole));
 }
 
-/** Requests a deposit with a fault in one exchange after the other, until there are no more exchanges. */
+/**
+ * Repeats the request of a deposit with a fault in one HTTP exchange after the other, until there are no
+ * more.
+ */
 async function eachExchange(
   judge: Judge,
   transactionId: string,

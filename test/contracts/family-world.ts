@@ -190,7 +190,7 @@ export interface FamilyWorld {
   };
 
   readonly withdrawals: {
-    /** An execution whose transaction succeeded although what it was to do failed. */
+    /** An execution whose transaction succeeded although its inner call failed. */
     readonly failedInside: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
     /** An execution with other outputs, another amount or another recipient. */
     readonly otherOutputs: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;

@@ -101,7 +101,7 @@ test("the examples of the OpenAPI document work unchanged", async () => {
 });
 
 test("the README shows the limit of quotes without a key, exactly as written", async () => {
-  // The rate limit's minute may end in between; the second run then cannot meet its end.
+  // The rate limit's minute may end during the first run, but not again during the second.
   for (const round of [1, 2]) {
     const { code, stdout, stderr } = await runBlock("seq 31", system.endpoints.api.url);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

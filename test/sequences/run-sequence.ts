@@ -157,8 +157,8 @@ class Run {
   }
 
   /**
-   * What reorgs dropped permanently: a deposit that was repeated since, in whatever transaction, and is
-   * settled pays for what was paid for the first.
+   * What reorgs dropped permanently. A deposit that was made again and settled, in any transaction, pays for
+   * what was paid for the first.
    */
   private lost({ settled }: Facts): readonly Exposed[] {
     const taken = new Set<OnChainDeposit>();

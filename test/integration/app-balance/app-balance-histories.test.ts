@@ -219,7 +219,7 @@ async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents:
   });
 }
 
-test("for any history and concurrency: every asset sums to zero, balances are the sums of their entries, and pending is what is in progress", async () => {
+test("for any history and concurrency, every asset sums to zero, balances are the sums of their entries, and pending is what is in progress", async () => {
   const counted: Record<string, number> = {};
   await fc.assert(
     fc.asyncProperty(aHistory, async (history) => {
@@ -250,7 +250,7 @@ test("for any history and concurrency: every asset sums to zero, balances are th
   ]);
 }, 120_000);
 
-test("the solver's holdings are what came in minus what went out, however they were used in between", async () => {
+test("the solver's holdings equal what came in minus what went out, whatever happened in between", async () => {
   const { rows } = await world.pool.query<{ currency: string; ledger: bigint; facts: bigint }>(
     `select currency, sum(amount) filter (where account = 'custody') as ledger,
        (select coalesce(sum(c.amount), 0) from claims c where c.state = 'paid' and c.currency = e.currency)

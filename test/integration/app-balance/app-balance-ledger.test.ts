@@ -147,7 +147,7 @@ test("a cost above the reservation takes the whole reservation and reports the r
   expect(await world.line(wallet, usdc)).toEqual({ balance: 8_000_000n, pending: 0n, owed: 0n });
 });
 
-test("exact amounts are paid as they are, never above the reservation, and not at all without one", async () => {
+test("exact amounts are paid unchanged, never above the reservation, and not at all without one", async () => {
   const wallet = await aWallet(5_000_000n, ONE);
   const reserved = await reserve(wallet, 7n * ONE);
   if (reserved.kind !== "reserved") throw new Error(reserved.kind);

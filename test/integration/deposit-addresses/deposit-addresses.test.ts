@@ -56,7 +56,7 @@ test("a quoted address is the one that the factory derives from the order, and i
   expect(native.answer.steps[0]?.items[0]?.data).toMatchObject({ data: "0x", value: "40000000000000000" });
 });
 
-test("an open address is paid three times with other amounts: the first is the quote's, the others get requests of their own, and all are filled", async () => {
+test("an open address gets three other amounts: the first is the quote's, the others get their own requests, and all are filled", async () => {
   const { destination, origin, usdc } = world;
   const { at, terms } = await world.address();
   const { recipient } = terms;
@@ -808,7 +808,7 @@ test.each([
     await world.work();
     const [sweep] = await world.sweepsFrom(first.at);
     if (sweep === undefined) throw new Error("the payment is on its way");
-    // If a refund goes to the sender, the order is created anew with the sender in it.
+    // If a refund goes to the sender, the order is recreated with the sender in it.
     const agreed = {
       ...first,
       requestId: sweep.requestId,

@@ -131,7 +131,7 @@ test("native currency is returned as well", async () => {
   expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
-test("a deposit that is not final waits, whatever the time", async () => {
+test("a deposit that is not final waits, however much time has passed", async () => {
   const hash = await stray({ depositor: world.anAddress() });
   world.clock.forward(2 * HOUR_MS);
   await start();

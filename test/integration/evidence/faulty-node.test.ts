@@ -14,7 +14,7 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// Whatever single fault a node has, an answer that is called final is true.
+// An answer that is called final is true, whatever single fault the node has.
 
 const chainId = 31_412;
 const alice: Address = `0x${"a1".repeat(20)}`;
@@ -44,7 +44,7 @@ async function onBranch(method: string, params: readonly unknown[]): Promise<unk
 }
 
 function open(chain: AttestationChain, trouble?: RpcTrouble): EvidenceSource {
-  // A deadline that outlasts a busy machine, except for the trouble that is to exceed it.
+  // A deadline longer than a busy machine needs, except for the trouble that must exceed it.
   const deadlineMs = trouble === "late" ? 60 : 2_000;
   return evmEvidence(chain, { finalBlockReuseMs: 20, rpc: { deadlineMs, maxAnswerBytes: 64 * 1024 } });
 }

@@ -28,7 +28,7 @@ afterEach(async () => {
 const asAgreed = (requestId: RequestId, recipient: Address): Agreed =>
   ({ requestId, terms: { recipient } }) as unknown as Agreed;
 
-/** Everything that the app paid is earned, and nothing is reserved any more. */
+/** All that the app paid is earned, and nothing is still reserved. */
 async function expectSettled(moment: string): Promise<void> {
   const { balance, pending, fees } = await world.book();
   expect({ pending, total: balance + fees }, moment).toEqual({ pending: 0n, total: 1_000_000_000n });

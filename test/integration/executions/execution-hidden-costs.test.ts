@@ -45,7 +45,7 @@ test("a call that returns the native tokens to the executor is refused, and one 
   expect(await origin.balance(user, native)).toBe(value);
 });
 
-test("user operations that pay fees are refused, however deep inside a call", async () => {
+test("user operations that pay fees are refused at any depth of a call", async () => {
   const { origin } = world;
   const chain = await world.withSmartAccounts(origin);
   const owner = privateKeyToAccount(generatePrivateKey());

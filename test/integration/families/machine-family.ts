@@ -165,7 +165,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     payload: encodeEvmCallRequest(request),
     withdrawalId: idOf(request),
   });
-  /** Gives the depository what it is to pay. */
+  /** Gives the depository the withdrawal's amount. */
   const stocked = async (wanted: WithdrawalPlan): Promise<void> => {
     const currency = machineOf(wanted.currency);
     if (currency === NATIVE_CURRENCY) await send("user", depositNative(wanted.amount, NO_ID));
@@ -493,7 +493,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   };
 }
 
-/** So that a node that remembers sees what it is asked. */
+/** Makes a node that remembers see the request once. */
 async function askedOnce(chain: AttestationChain, transactionId: string): Promise<void> {
   const source = (await evidenceSources([chain])).get(chain.name);
   await source?.deposits(transactionId);

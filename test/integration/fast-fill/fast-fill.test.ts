@@ -1249,7 +1249,7 @@ test("charges the app for the fill and its gas at the higher of both prices when
   expect(paid).toBeLessThan(fillNow + 5n * USDC);
 });
 
-test("a booked deposit that a reorg removes belongs to the fast fill when mined again, however late", async () => {
+test("a booked deposit that a reorg removes belongs to the fast fill when it is mined again, at any later time", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);

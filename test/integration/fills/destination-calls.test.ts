@@ -126,7 +126,7 @@ test("user operations that pay fees are refused with a fill too, whichever accou
   await executed(handing("0x0"));
 });
 
-test("calls that carry native tokens are charged for it, their remainder returns to the solver, and rules limit it", async () => {
+test("calls that carry native tokens are charged for them, their remainder returns to the solver, and rules limit them", async () => {
   const { destination } = world;
   const beneficiary = world.anAddress();
   const agreed = await executed({ calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] });

@@ -549,7 +549,7 @@ test("lists a deposit in the block that a reorg moved it to, and its request as 
   expect(await idsOf({ user: terms.user, startBlock: 1 })).toEqual([]);
 });
 
-test("a quote costs nothing here, and what is deleted is deleted here too", async () => {
+test("an unpaid quote adds nothing to the history, and a deleted request is deleted here too", async () => {
   const terms = await world.quoted();
   const { rows } = await world.pool.query("select from request_history where request_id = $1", [
     terms.requestId,

@@ -258,7 +258,7 @@ test("a token cannot disguise itself as another", async () => {
   expect(body[0].id).not.toBe("usdc");
 });
 
-test("an address that does not answer like a token is none, and does not affect others", async () => {
+test("an address that does not answer like a token is not one, and does not affect others", async () => {
   const none = [unlisted.uncountable, unlisted.priceFeed, unlisted.endless].map(({ at }) => at);
   const wanted = [...none, someAddress(), unlisted.usual.at];
   const answers = await Promise.all(wanted.map(findToken));

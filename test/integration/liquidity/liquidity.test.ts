@@ -242,7 +242,7 @@ test("without a new block, swaps are quoted at once without a call", async () =>
   expect(world.node.asked).toBe(before);
 });
 
-test("a new block is read once, however many callers ask, and then answers at once again", async () => {
+test("a new block is read once for all callers, and then answers at once again", async () => {
   const { USDC, ODD } = world.token;
   const before = world.node.asked;
   await world.client.mine({ blocks: 1 });
@@ -414,7 +414,7 @@ async function allowanceLeft(answer: SwapAnswer): Promise<bigint> {
   });
 }
 
-test("the calls of an answer do what it says: the exact input is spent or the exact output received, and no allowance is left", async () => {
+test("the calls of an answer do what it says: they spend the exact input or deliver the exact output, and leave no allowance", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   const only = (name: string): Partial<SwapQuestion> => ({ included: new Set([name]) });
   const cases = [

@@ -568,7 +568,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A request above the limit is no fault of the fill, however long the limit is used up.
+  // A request above the limit is no fault of the fill, however long the limit stays used up.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");

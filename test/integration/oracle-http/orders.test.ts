@@ -340,7 +340,7 @@ test("if the network allows a lead, a fill may be that much older than its depos
   await lending.close();
 });
 
-test("a lead moves no deadline: a fill after it is late however early its deposit was", async () => {
+test("a lead does not extend a deadline: a fill after it is late even if its deposit was early", async () => {
   const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const request = await aFill(lending);
   lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);

@@ -238,7 +238,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
   expect(headers.get("x-attestation-local")).toBe(body.quorum.local);
 });
 
-test("of two answers with equally many signers the local one wins, whatever the peer answers and when", async () => {
+test("of two answers with equally many signers the local one wins, whatever and whenever the peer answers", async () => {
   const seen = (amount: bigint): FakeChain => {
     const { origin } = chains();
     origin.deposited(DEPOSIT_TX, [{ amount }]);

@@ -47,7 +47,7 @@ test("names the signer, its place in the hub's multisig, and the final block of 
   });
 });
 
-test("tells an oracle that the hub does not count it, and a hub whose multisig is not configured", async () => {
+test("reports an oracle that the hub does not count, and a hub whose multisig is not configured", async () => {
   const stranger = await aWorld({ signer: oracleSigner(3) });
   expect((await statusOf(stranger)).hub.multisig).toEqual({ isSigner: false, threshold: 2 });
   const { oracleMultisigAddress: _, ...without } = aHub;

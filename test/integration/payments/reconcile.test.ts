@@ -128,7 +128,7 @@ test.each(rails.map(({ id, vmType }) => [vmType, id] as const))(
   },
 );
 
-test("expires quotes of other chains while one chain stands still with more quotes than a round takes", async () => {
+test("expires quotes of other chains although one chain makes no progress and has more quotes than a round takes", async () => {
   const stalled = await quotesFrom(EVM, LATE_MS, 700);
   await readUpTo(EVM, LATE_MS - 5_000);
   const terms = await aQuoteFrom(OTHER_EVM, LATE_MS + 1);

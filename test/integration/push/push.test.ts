@@ -443,7 +443,7 @@ test("a subscriber of a superseded request receives the statuses of its replacem
 test("sockets of one address share a quota of frames: too many close the socket that sends them", async () => {
   world.clock.forward(20_000);
   const clients = await Promise.all([1, 2, 3, 4, 5].map(async () => await socketClient(world.wsUrl)));
-  // Each fewer than one socket may send by itself.
+  // Each sends fewer frames than one socket may.
   const ask = ({ say }: SocketClient): void => {
     for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
   };

@@ -265,7 +265,7 @@ test("a request whose successor is superseded in turn shows the last successor",
     expect(await other.ask(requestId)).toMatchObject({ requestId, supersededByRequestId: last });
 });
 
-test("money that a sweep did not move keeps the blocks in which it was found, and its confirmations count anew", async () => {
+test("money that a sweep did not move keeps the blocks in which it was found, and its confirmations are counted again", async () => {
   const { requestId } = await world.aRequest();
   const place = await anAddressOf(requestId);
   await inOneCommit(async ({ depositAddresses }) => {

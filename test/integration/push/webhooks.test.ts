@@ -442,7 +442,7 @@ test("webhooks belong only to their key, and a publishable key has none", async 
   expect(shown).not.toContain(owner.secret);
   const create = async () => (await owner.call("POST", "/webhooks", { url: owner.receiver.url })).status;
   for (let more = 0; more < 8; more++) expect(await create()).toBe(200);
-  // Of many concurrent ones no more are created than the limit.
+  // Concurrent ones do not exceed the limit either.
   const together = await Promise.all(Array.from({ length: 5 }, create));
   expect(together.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
   const left = (await owner.call("GET", "/webhooks")).json.webhooks.length;

@@ -620,7 +620,7 @@ test("a signature whose user invalidates it costs the service gas, which is coun
   const another = await quoted(user);
   const second = await signed(user, another);
   const unpaid = await world.services.reads.execution(agreed.requestId);
-  // The day's budget also counts what earlier signatures of this file cost in vain.
+  // The daily budget also counts the wasted gas of earlier signatures in this file.
   const day = utcDay(world.clock.nowMs());
   const budget = { keyId: PERMIT_KEY_ID, day, user: undefined, target: undefined };
   const { todayUsd } = await readSpending(sqlOn(world.pool), budget, undefined);

@@ -577,7 +577,7 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
     await world.watch(destination);
     await openLane(services, destination.connected);
   }
-  // So much that the tolerance of its price is more than a unit.
+  // Enough that the tolerance of its price is more than a unit.
   const amount = currency === usdc ? 1_000_000n : ETHER / 100n;
   const [spent, left] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
   const callee = world.anAddress();

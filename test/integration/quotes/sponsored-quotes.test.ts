@@ -192,7 +192,8 @@ test("an operation that fails inside a successful handleOps ends the request, an
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
   await world.work();
-  // Gone before the block: within the operation the transfer fails, and the entry point continues.
+  // The tokens leave before the block: the transfer inside the operation fails, and the entry point
+  // continues.
   await origin.client.impersonateAccount({ address: account.address });
   await origin.client.setBalance({ address: account.address, value: 10n ** 18n });
   const taken = transferCall(usdc, world.anAddress(), 60_000_000n);

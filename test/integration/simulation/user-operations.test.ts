@@ -189,7 +189,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     ["refuseSignature", "INVALID_SIGNATURE"],
     ["assertFalse", "PANIC_ASSERTION_FAILED"],
     ["runOutOfGas", "OUT_OF_GAS"],
-  ] as const)("whatever its failure: %s", async (name, label) => {
+  ] as const)("reports the failure's reason: %s", async (name, label) => {
     const account = await newAccount(version);
     const data = await handleOps(account, execute(world.failures, failing(name)));
     const failure = await world.failureOf({ to, data, value: 0n });
