@@ -184,7 +184,7 @@ export function chainRailContract(
     expect(await world.rail.refusalOf({ recipient, currency, amount })).toBeUndefined();
   });
 
-  test(`${name}: a node that does not answer causes no answer at all`, async () => {
+  test(`${name}: every call fails while the node does not answer`, async () => {
     const { attempt, payment } = await pay();
     world.setDown(true);
     try {

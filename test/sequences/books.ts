@@ -18,7 +18,7 @@ export interface Books {
   note(facts: Facts): void;
   /** What the solver paid out with this payment, in USD with 18 decimals at the prices of its time. */
   paidUsd(payment: OnChainPayment): bigint;
-  /** @param exposed orders that lost a confirmed deposit in a reorg: payments for them are not overpayments */
+  /** @param exposed orders that lost a confirmed deposit in a reorg: no payment for them is too much */
   overpaid(facts: Facts, exposed: ReadonlySet<string>): Promise<string[]>;
 }
 
@@ -46,7 +46,7 @@ export function openBooks(world: SequenceWorld): Books {
     if (usd > (received.get(key) ?? 0n)) received.set(key, usd);
   };
 
-  /** The values of the app's money: what it sent to the solver, and what it claimed. */
+  /** The app's money: what it sent to the solver, and what it claimed. */
   const appMovements = (): {
     readonly hash: Hex;
     readonly at: number;
