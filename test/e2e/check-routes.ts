@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import type { Chain, Client, Currency, Wallet } from "./client.ts";
 import { currenciesOf, everyPair, tradeTypes, type Pair, type TradeType } from "./route-pairs.ts";
-import { travel, type Travelled } from "./travel-route.ts";
+import { runRoute, type RouteResult } from "./travel-route.ts";
 
 /** The outcome of one pair with one trade type. */
 export interface Outcome {
@@ -9,12 +9,12 @@ export interface Outcome {
   readonly tradeType: TradeType;
   /** Undefined if the outcome is as quoted. */
   readonly problem: string | undefined;
-  readonly travelled?: Travelled;
+  readonly routeResult?: RouteResult;
   readonly tookMs: number;
 }
 
 /** What a user has of one currency in the end, and what they should have according to their routes. */
-export interface Purse {
+export interface UserBalance {
   readonly chain: Chain;
   readonly currency: Currency;
   readonly should: bigint;
@@ -24,7 +24,7 @@ export interface Purse {
 export interface RouteCheck {
   readonly outcomes: readonly Outcome[];
   /** Of users whose routes all had the quoted outcome. */
-  readonly purses: readonly Purse[];
+  readonly userBalances: readonly UserBalance[];
   readonly tookMs: number;
 }
 
@@ -37,7 +37,7 @@ export async function checkRoutes(
   const startedAtMs = performance.now();
   const left = everyPair(chains).values();
   const held = chains.flatMap((chain) => currenciesOf(chain).map((currency) => ({ chain, currency })));
-  const travelOn = async (user: Wallet): Promise<{ outcomes: Outcome[]; purses: Purse[] }> => {
+  const travelOn = async (user: Wallet): Promise<{ outcomes: Outcome[]; userBalances: UserBalance[] }> => {
     const countMoney = async (): Promise<bigint[]> =>
       await Promise.all(
         held.map(async ({ chain, currency }) => await user.balance(chain.id, currency.address, user.address)),
@@ -46,27 +46,27 @@ export async function checkRoutes(
     const before = await countMoney();
     for (const pair of left)
       for (const tradeType of tradeTypes) outcomes.push(await outcomeOf(api, user, pair, tradeType));
-    if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, purses: [] };
+    if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, userBalances: [] };
     const after = await countMoney();
-    const purses = held.map((one, index) => ({
+    const userBalances = held.map((one, index) => ({
       ...one,
       should: (before[index] ?? 0n) - takenOf(outcomes, one),
       has: after[index] ?? 0n,
     }));
-    return { outcomes, purses };
+    return { outcomes, userBalances };
   };
   const all = await Promise.all(users.map(travelOn));
   return {
     outcomes: all.flatMap(({ outcomes }) => outcomes),
-    purses: all.flatMap(({ purses }) => purses),
+    userBalances: all.flatMap(({ userBalances }) => userBalances),
     tookMs: performance.now() - startedAtMs,
   };
 }
 
 async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: TradeType): Promise<Outcome> {
   const beganAtMs = performance.now();
-  const result = await travel(api, user, pair, tradeType).then(
-    (travelled) => ({ travelled, problem: undefined }),
+  const result = await runRoute(api, user, pair, tradeType).then(
+    (routeResult) => ({ routeResult, problem: undefined }),
     (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
   );
   return { pair, tradeType, ...result, tookMs: performance.now() - beganAtMs };
@@ -78,10 +78,10 @@ function takenOf(
   { chain, currency }: { readonly chain: Chain; readonly currency: Currency },
 ): bigint {
   let taken = 0n;
-  for (const { pair, travelled } of outcomes) {
-    if (pair.origin !== chain || travelled === undefined) continue;
-    if (pair.pay.address === currency.address) taken += travelled.spent;
-    if (currency.address === zeroAddress) taken += travelled.gasWei;
+  for (const { pair, routeResult } of outcomes) {
+    if (pair.origin !== chain || routeResult === undefined) continue;
+    if (pair.pay.address === currency.address) taken += routeResult.spent;
+    if (currency.address === zeroAddress) taken += routeResult.gasWei;
   }
   return taken;
 }
@@ -90,11 +90,11 @@ function takenOf(
 export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
   const lines = new Map<string, string[]>();
   const problems: string[] = [];
-  for (const { pair, tradeType, problem, travelled, tookMs: took } of outcomes) {
+  for (const { pair, tradeType, problem, routeResult, tookMs: took } of outcomes) {
     const cells = lines.get(pair.name) ?? [];
     lines.set(pair.name, cells);
     if (problem !== undefined) problems.push(`${pair.name}, ${tradeType}: ${problem}`);
-    const outcomeText = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
+    const outcomeText = problem === undefined ? `ok ${routeResult?.operation}` : "FAILED";
     cells[tradeTypes.indexOf(tradeType)] = `${outcomeText} ${(took / 1_000).toFixed(1)} s`;
   }
   const line = (name: string, cells: readonly string[]): string =>

@@ -207,7 +207,7 @@ test("the ledger matches the chain: top-ups are custody, charges are fees, and n
   );
   expect(charged).toBeGreaterThan(0n);
   expect(appBalance + charged).toBe(paidIn);
-  expect(await houseAccounts()).toEqual({ custody: -paidIn, fees: charged });
+  expect(await serviceAccounts()).toEqual({ custody: -paidIn, fees: charged });
   expect(await paidToSolver()).toBe(paidIn);
 });
 
@@ -358,7 +358,7 @@ function sumOf(events: readonly BalanceEvent[], account: BalanceEvent["account"]
 }
 
 /** The service's own accounts in the ledger, which the API does not show. */
-async function houseAccounts(): Promise<Readonly<Record<string, bigint>>> {
+async function serviceAccounts(): Promise<Readonly<Record<string, bigint>>> {
   const database = new pg.Client({ connectionString: system.databaseUrl });
   await database.connect();
   try {

@@ -103,7 +103,7 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
   // If the node cannot be read or does not know the transaction yet, the deposit is found without the report.
   if (flow.isReported === true)
     await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {
-      if (!/: (?:503|404) /.test(String(error))) orLater(error);
+      if (!/: (?:503|404) /.test(String(error))) undefinedOnTimeout(error);
     });
   const end = await endWithin(world, quote.requestId);
   return async () => {
@@ -141,7 +141,7 @@ function halved(quote: Quote): Quote {
 /** Retries while the service reports that it cannot price the route. */
 async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<Quote | undefined> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(500)) {
-    const given = await api.call<Quote>("/quote/v2", body).catch(orLater);
+    const given = await api.call<Quote>("/quote/v2", body).catch(undefinedOnTimeout);
     if (given === undefined) continue;
     const { code, body: answer } = given;
     if (code === 200) return answer;
@@ -154,14 +154,14 @@ async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<
 
 async function endWithin({ api, withinMs }: FlowWorld, requestId: Hex): Promise<Outcome["end"]> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(100)) {
-    const status = (await api.status(requestId).catch(orLater))?.status;
+    const status = (await api.status(requestId).catch(undefinedOnTimeout))?.status;
     if (status === "success" || status === "refund" || status === "failure") return status;
   }
   return "open";
 }
 
 /** A client's deadline may pass while the service waits for its node. */
-function orLater(error: unknown): undefined {
+function undefinedOnTimeout(error: unknown): undefined {
   if (error instanceof Error && error.name === "TimeoutError") return undefined;
   throw error;
 }

@@ -44,14 +44,14 @@ for (const [origin, destination] of [
   });
 
 test("the pairs on one chain include every kind of operation", () => {
-  const operations = new Set(between("local-a", "local-a").map(({ travelled }) => travelled?.operation));
+  const operations = new Set(between("local-a", "local-a").map(({ routeResult }) => routeResult?.operation));
   expect([...operations].toSorted()).toEqual(["send", "swap", "unwrap", "wrap"]);
 });
 
 test("in the end users have spent only what their quotes and their transactions' gas took", () => {
-  const wrong = check.purses.filter(({ should, has }) => should !== has);
+  const wrong = check.userBalances.filter(({ should, has }) => should !== has);
   expect(wrong.map(({ chain, currency, ...amounts }) => [chain.name, currency.symbol, amounts])).toEqual([]);
-  expect(check.purses).toHaveLength(system.users.length * 10);
+  expect(check.userBalances).toHaveLength(system.users.length * 10);
 });
 
 test("in the end the contracts that money passes through hold none", async () => {

@@ -120,7 +120,7 @@ test("of a thousand calls none runs twice and none overdraws, whichever processe
   expect(calls).toHaveLength(CALLS);
 
   let done = false;
-  const killing = killNowAndThen(() => done);
+  const killing = killRepeatedly(() => done);
   const answers = await sendAll(calls);
   done = true;
   await killing;
@@ -261,7 +261,7 @@ async function send(call: Call, first: number): Promise<Answered | undefined> {
 }
 
 /** Sends SIGKILL to an API or worker repeatedly; it restarts at once. */
-async function killNowAndThen(isDone: () => boolean): Promise<void> {
+async function killRepeatedly(isDone: () => boolean): Promise<void> {
   const victims = [...system.apis, ...system.workers];
   for (let kills = 0; kills < 6 && !isDone(); kills++) {
     await sleep(random.int(400, 1_600));

@@ -9,7 +9,7 @@ export class NotAsPromised extends Error {
 }
 
 /** What a route cost the user and delivered to the recipient. */
-export interface Travelled {
+export interface RouteResult {
   readonly operation: string;
   /** Base units of the paid currency, without gas. */
   readonly spent: bigint;
@@ -30,12 +30,12 @@ const COMPARISONS = 30;
  * @throws NotAsPromised if the quote is not true, its input not minimal, or the delivered or taken amount is
  * not as quoted
  */
-export async function travel(
+export async function runRoute(
   api: Client,
   user: Wallet,
   pair: Pair,
   tradeType: TradeType,
-): Promise<Travelled> {
+): Promise<RouteResult> {
   const { origin, destination, pay, receive } = pair;
   const recipient = privateKeyToAddress(generatePrivateKey());
   const question = {
@@ -59,7 +59,14 @@ export async function travel(
 
   const before = await user.balance(origin.id, pay.address, user.address);
   const quote = await ask(tradeType, asked);
-  const { amountIn, amountOut, minimum } = expectTrue(quote, pair, tradeType, asked, recipient, user.address);
+  const { amountIn, amountOut, minimum } = expectConsistent(
+    quote,
+    pair,
+    tradeType,
+    asked,
+    recipient,
+    user.address,
+  );
   const { hash, gasWei } = await user.execute(quote);
   const data = quote.steps.at(-1)?.items.at(-1)?.data;
   const report = { requestId: quote.requestId, chainId: origin.id };
@@ -86,7 +93,7 @@ export async function travel(
 }
 
 /** The quote agrees with what was requested, and its parts with each other. */
-function expectTrue(
+function expectConsistent(
   quote: Quote,
   pair: Pair,
   tradeType: TradeType,

@@ -418,7 +418,7 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       return await rotate(world, action);
     case "die":
       // Commits and broadcasts are rare among all moments.
-      world.doom({
+      world.scheduleDeath({
         moment: action.moment,
         skipped: action.moment === "" ? action.skipped * 7 : action.skipped % 8,
       });

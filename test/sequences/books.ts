@@ -153,12 +153,11 @@ function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: G
   const requests = new Set(fills.map(({ terms }) => terms.requestId));
   if (fills.length > requests.size) return [`a recipient was paid twice for one request of ${name}`];
   if (fills.length <= 1 || fills.length <= deposits.length) return [];
-  const isCovered =
-    fills.length === deposits.length + 1 && fills.some((fill) => standsAtAddress(world, fill));
+  const isCovered = fills.length === deposits.length + 1 && fills.some((fill) => isAtAddress(world, fill));
   return isCovered ? [] : [`${fills.length} fills for ${deposits.length} deposits of ${name}`];
 }
 
-function standsAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boolean {
+function isAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boolean {
   const { depositAddress, origin } = terms;
   if (depositAddress === undefined) return false;
   const { memory } = world.chainOf(origin.chainId);

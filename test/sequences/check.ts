@@ -1,7 +1,7 @@
 import type { RequestTerms } from "@causeway/domain";
 import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
-import { brokenLaws } from "../support/ledger-world.ts";
+import { violatedInvariants } from "../support/ledger-world.ts";
 import { DUST_USD } from "./bounds.ts";
 import {
   isToRecipient,
@@ -129,7 +129,7 @@ function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, st
 }
 
 /** Money at a deposit address is deposited only for requests of that address. */
-export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
+export async function misassignedSweeps(world: SequenceWorld): Promise<string[]> {
   const { deposits, terms } = await readFacts(world);
   const addresses = new Set(
     [...terms.values()].flatMap(({ depositAddress }) => depositAddress?.address ?? []),
@@ -238,7 +238,7 @@ export async function brokenRules(world: SequenceWorld): Promise<string[]> {
   const rejected = world.events
     .of("transition_rejected")
     .map(({ facts }) => `rejected: ${JSON.stringify(facts)}`);
-  return [...faults, ...rejected, ...(await brokenLaws(world.pool))];
+  return [...faults, ...rejected, ...(await violatedInvariants(world.pool))];
 }
 
 function describe(error: unknown): string {

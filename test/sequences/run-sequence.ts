@@ -1,5 +1,5 @@
 import type { Hex } from "@causeway/domain";
-import { brokenLaws } from "../support/ledger-world.ts";
+import { violatedInvariants } from "../support/ledger-world.ts";
 import { openBooks, type Books } from "./books.ts";
 import { inDollars } from "./in-dollars.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./ledger.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
 import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
-import { brokenRules, falseStatuses, missedDeposits, secondDeposits, strayedSweeps } from "./check.ts";
+import { brokenRules, falseStatuses, missedDeposits, secondDeposits, misassignedSweeps } from "./check.ts";
 import {
   APP_TOP_UPS,
   START_PRICES,
@@ -106,7 +106,7 @@ class Run {
     await this.note();
     const exposed = this.exposedOrders();
     const found = [
-      ...(await brokenLaws(world.pool)),
+      ...(await violatedInvariants(world.pool)),
       ...(await this.books.overpaid(await readFacts(world), exposed)),
       // What a node hides is unknown before its blocks are read again.
       ...(world.hidesLogs() ? [] : await secondDeposits(world, exposed)),
@@ -147,7 +147,7 @@ class Run {
     const found = [
       ...(await brokenRules(world)),
       ...(await missedDeposits(world)),
-      ...(await strayedSweeps(world)),
+      ...(await misassignedSweeps(world)),
       ...(await falseStatuses(world, this.exposedOrders())),
       ...(await this.books.overpaid(facts, this.exposedOrders())),
       ...this.beyondDailyLimit(facts, lost),

@@ -113,7 +113,7 @@ export interface SequenceWorld {
   /**
    * The process dies at one of the next moments of that kind, if it gets there, whatever it is doing then.
    */
-  doom(death: Death): void;
+  scheduleDeath(death: Death): void;
   /** Restarts after a death; does nothing without one. */
   recover(): Promise<void>;
   /**
@@ -473,7 +473,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     async loseJobs() {
       await takeJobs();
     },
-    doom: ({ moment, skipped }) => {
+    scheduleDeath: ({ moment, skipped }) => {
       let left = skipped;
       doomed = mortalServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
     },

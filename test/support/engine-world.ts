@@ -310,7 +310,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         "select detail from request_events where request_id = $1 order by id",
         [requestId],
       );
-      return statusesAlong(rows.map((row) => JSON.parse(row.detail) as { to?: StateName }));
+      return publicStatuses(rows.map((row) => JSON.parse(row.detail) as { to?: StateName }));
     },
     async request(requestId) {
       const record = await services.reads.request(requestId);
@@ -343,7 +343,7 @@ function savedState(chainId: number): string {
   return file;
 }
 
-function statusesAlong(details: readonly { readonly to?: StateName }[]): string[] {
+function publicStatuses(details: readonly { readonly to?: StateName }[]): string[] {
   const statuses = [
     "waiting",
     ...details.flatMap(({ to }) => (to === undefined ? [] : [publicStatus({ name: to })])),

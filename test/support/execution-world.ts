@@ -13,7 +13,7 @@ import { executeCalls } from "../../apps/api/src/executions/execute-calls.ts";
 import { contractOf, simpleAccount, smartEoa } from "./smart-accounts.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import { startEngineWorld, type EngineWorld, type WorldOptions } from "./engine-world.ts";
-import { brokenLaws } from "./ledger-world.ts";
+import { violatedInvariants } from "./ledger-world.ts";
 import type { TestChain } from "./test-chain.ts";
 import { someHash } from "./terms.ts";
 
@@ -77,7 +77,7 @@ export interface ExecutionWorld extends EngineWorld {
   execution(requestId: RequestId): Promise<ExecutionRecord>;
   book(caller?: ApiKeyIdentity): Promise<Book>;
   /** Violated invariants of the ledger. */
-  brokenLaws(): Promise<string[]>;
+  violatedInvariants(): Promise<string[]>;
   /** Deploys entry points and account code on a chain, once. */
   withSmartAccounts(chain: TestChain): Promise<Parameters<typeof smartEoa>[0]>;
 }
@@ -156,7 +156,7 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
       const of = (account: string): bigint => rows.find((row) => row.account === account)?.total ?? 0n;
       return { balance: of("balance"), pending: of("pending"), fees: of("fees") };
     },
-    brokenLaws: async () => await brokenLaws(engine.pool),
+    violatedInvariants: async () => await violatedInvariants(engine.pool),
     async withSmartAccounts({ chain, client }) {
       // Its deployment waits for its own blocks.
       await client.setAutomine(true);

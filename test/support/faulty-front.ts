@@ -42,7 +42,7 @@ export async function startFaultyFronts(upstreams: readonly string[]): Promise<F
     const exchange = exchanges++;
     const fault = choose(exchange) ?? {};
     const body = await bodyOf(request);
-    if (fault.instead !== undefined) return await sayInstead(fault.instead, response);
+    if (fault.instead !== undefined) return await sendInstead(fault.instead, response);
     const heard = fault.question ?? ((text: string) => text);
     const asked = await fetch(`${upstream.origin}${heard(request.url ?? "/")}`, {
       method: request.method ?? "GET",
@@ -90,7 +90,7 @@ export async function startFaultyFronts(upstreams: readonly string[]): Promise<F
   };
 }
 
-async function sayInstead(what: NonNullable<Fault["instead"]>, response: ServerResponse): Promise<void> {
+async function sendInstead(what: NonNullable<Fault["instead"]>, response: ServerResponse): Promise<void> {
   if (what === "closed") return void response.destroy();
   if (what === "status500") return void response.writeHead(500).end("{}");
   if (what === "html")

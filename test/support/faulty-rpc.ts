@@ -143,14 +143,14 @@ async function answerCall(
   if (trouble === "otherBranch" && branch === undefined)
     throw new Error("no node of another branch was given");
   const node = trouble === "otherBranch" && branch !== undefined ? branch : upstream;
-  const asked = await otherwiseAsked(call, trouble, options);
+  const asked = await changeQuestion(call, trouble, options);
   const answer = await ask(node, asked);
   if (answer.error !== undefined) return { ...named(call), error: answer.error };
   return { ...named(call), result: changed(call.method, answer.result ?? null, trouble) };
 }
 
 /** Changes the question as a node that is behind, or confused, understands it. */
-async function otherwiseAsked(
+async function changeQuestion(
   call: Call,
   trouble: RpcTrouble | undefined,
   { upstream, otherTransaction }: FaultyRpcOptions,

@@ -133,7 +133,7 @@ function aCurrency(
 }
 
 /** Every invariant of the whole ledger that fails; empty if all hold. */
-export async function brokenLaws(pool: pg.Pool): Promise<string[]> {
+export async function violatedInvariants(pool: pg.Pool): Promise<string[]> {
   const laws: Readonly<Record<string, string>> = {
     "every asset sums to zero over all accounts":
       "select chain_id, currency, sum(amount) from ledger_entries group by 1, 2 having sum(amount) <> 0",

@@ -49,7 +49,7 @@ export interface PoolWorld {
   readonly pairs: readonly TokenPair[];
   readonly pools: ChainPools;
   readonly liquidity: LiquiditySource;
-  readonly node: NodeMood;
+  readonly node: NodeBehavior;
   /** Another process that has not read anything yet. */
   fresh(): ChainPools;
   /** Notifies the process of the newest block. */
@@ -70,7 +70,7 @@ export interface PoolWorld {
 }
 
 /** How the process's node behaves. */
-export interface NodeMood {
+export interface NodeBehavior {
   /** Calls so far. */
   asked: number;
   /** All of them fail. */
@@ -118,18 +118,24 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const client = createLocalClient(node);
   const manager = localExchanges.positionManager;
   const provider = localAccount("deployer");
-  const mood: NodeMood = { asked: 0, away: false, slowMs: 0, refusesHashes: false, behind: undefined };
+  const behavior: NodeBehavior = {
+    asked: 0,
+    away: false,
+    slowMs: 0,
+    refusesHashes: false,
+    behind: undefined,
+  };
   const rpc = createRpcTransport({ url: node.url });
   const transport: typeof rpc = {
     ...rpc,
     request: async (method, params, options) => {
-      mood.asked++;
-      if (mood.away) throw new Error("the node is away");
-      if (mood.slowMs > 0) await sleep(mood.slowMs);
-      if (mood.refusesHashes && method === "eth_getLogs")
+      behavior.asked++;
+      if (behavior.away) throw new Error("the node is away");
+      if (behavior.slowMs > 0) await sleep(behavior.slowMs);
+      if (behavior.refusesHashes && method === "eth_getLogs")
         throw refusal(method, "filter by blockHash is not supported");
-      if (mood.behind === undefined) return await rpc.request(method, params, options);
-      const { unknown, newest } = mood.behind;
+      if (behavior.behind === undefined) return await rpc.request(method, params, options);
+      const { unknown, newest } = behavior.behind;
       if (JSON.stringify(params).includes(unknown)) throw refusal(method, "header not found");
       const asked = params.map((param) => (param === "latest" ? toHex(newest) : param));
       return await rpc.request(method, asked, options);
@@ -169,7 +175,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
     pairs: pairsOfPaths(token.ODD, token.USDC, [token.WETH, token.TST], 3),
     pools,
     liquidity: createPoolLiquidity([pooled]),
-    node: mood,
+    node: behavior,
     fresh,
     announce: async () => heads.announce(await createChainReader(chain, rpc).head(), Date.now()),
     send,

@@ -29,7 +29,7 @@ const clock = adjustableClock();
 let database: TestDatabase;
 let pool: pg.Pool;
 let usage: UsageCounter;
-let keeper: KeyAdmin;
+let keyAdministration: KeyAdmin;
 let app: Awaited<ReturnType<typeof aServer>>["app"];
 let lines: string[];
 /** What contract calls return. */
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const sql = sqlOn(pool);
   const read = storedKeys(sql);
   usage = aCounter(sql);
-  keeper = keyAdmin({
+  keyAdministration = keyAdmin({
     register: apiKeyRegister(sql),
     clock,
     random: pooledRandomBytes(),
@@ -58,7 +58,7 @@ beforeAll(async () => {
   });
   ({ app, lines } = await aServer({
     apiKeys: knownKeys(async (id) => (await read([id]))[0], { clock }),
-    keyAdmin: keeper,
+    keyAdmin: keyAdministration,
     operatorToken: new Secret(TOKEN),
     usage,
     clock,
@@ -453,7 +453,7 @@ async function operator(
     .spyOn(process.stderr, "write")
     .mockImplementation((text) => ((errorText += String(text)), true));
   try {
-    const code = await runKeys(words, () => ({ admin: keeper, close: async () => undefined }));
+    const code = await runKeys(words, () => ({ admin: keyAdministration, close: async () => undefined }));
     return { code, errorText, rows: linesOf(shown) };
   } finally {
     out.mockRestore();

@@ -19,7 +19,7 @@ let database: TestDatabase;
 let pool: pg.Pool;
 let register: ApiKeyRegister;
 const clock = adjustableClock();
-const keeping = () => ({ register, clock });
+const keyServices = () => ({ register, clock });
 
 /** A process that reads keys: its pool, its cache and, unless it is deaf, its listener. */
 interface KeyProcess {
@@ -97,7 +97,7 @@ apiKeysContract("keys of a test", async () => {
 apiKeysContract("keys of the register", async () => {
   const { keys } = await aProcess();
   const keyRequest = aKeyRequest();
-  const { key, record } = await createKey(keeping(), keyRequest);
+  const { key, record } = await createKey(keyServices(), keyRequest);
   return { keys, text: key, identity: { ...keyRequest, id: record.id, fundingAddress: undefined } };
 });
 
@@ -122,7 +122,7 @@ test("a key is found with all its fields, and its secret is not stored", async (
     },
     limits: { quotePerMinute: 600 },
   });
-  const { key, record } = await createKey(keeping(), keyRequest);
+  const { key, record } = await createKey(keyServices(), keyRequest);
   expect(await keys.find(key)).toEqual({ ...keyRequest, id: record.id, fundingAddress: undefined });
   const secret = key.slice(-43);
   const { rows } = await pool.query("select api_keys::text as row from api_keys");
@@ -132,8 +132,8 @@ test("a key is found with all its fields, and its secret is not stored", async (
 
 test("a wrong secret, an unknown id and a malformed key identify no one", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), aKeyRequest());
-  const other = await createKey(keeping(), aKeyRequest());
+  const { key, record } = await createKey(keyServices(), aKeyRequest());
+  const other = await createKey(keyServices(), aKeyRequest());
   const wrong = [
     `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`,
     `cwk_${record.id}_${other.key.slice(-43)}`,
@@ -152,22 +152,22 @@ test("a wrong secret, an unknown id and a malformed key identify no one", async 
 
 test("a revoked key is invalid in every process within a second, and stays so", async () => {
   const [one, two] = [await aProcess(), await aProcess()];
-  const { key, record } = await createKey(keeping(), aKeyRequest());
+  const { key, record } = await createKey(keyServices(), aKeyRequest());
   for (const { keys } of [one, two]) expect(await keys.find(key)).toBeDefined();
-  await revokeKey(keeping(), record.id);
+  await revokeKey(keyServices(), record.id);
   for (const { keys } of [one, two])
     await expect.poll(() => keys.find(key), { timeout: 1_000, interval: 5 }).toBeUndefined();
-  await expect(changeKey(keeping(), record.id, { label: "again" })).rejects.toMatchObject({
+  await expect(changeKey(keyServices(), record.id, { label: "again" })).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
-  await expect(rotateKey(keeping(), record.id, 60)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(rotateKey(keyServices(), record.id, 60)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("a process without notifications applies a revocation within a second, even while the key is in use", async () => {
   const { keys } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), aKeyRequest());
+  const { key, record } = await createKey(keyServices(), aKeyRequest());
   expect(await keys.find(key)).toBeDefined();
-  await revokeKey(keeping(), record.id);
+  await revokeKey(keyServices(), record.id);
   const revokedAtMs = Date.now();
   while ((await keys.find(key)) !== undefined) {
     expect(Date.now() - revokedAtMs).toBeLessThan(1_000);
@@ -177,7 +177,7 @@ test("a process without notifications applies a revocation within a second, even
 
 test("a change in the table by any means sends a notification", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), aKeyRequest());
+  const { key, record } = await createKey(keyServices(), aKeyRequest());
   expect(await keys.find(key)).toMatchObject({ label: "backend" });
   await pool.query("update api_keys set label = 'by hand' where id = $1", [record.id]);
   await expect.poll(async () => (await keys.find(key))?.label, { timeout: 500, interval: 5 }).toBe("by hand");
@@ -185,23 +185,23 @@ test("a change in the table by any means sends a notification", async () => {
 
 test("accepts the old secret for the grace period after a rotation, and no earlier secret", async () => {
   const { keys } = await aProcess();
-  const first = await createKey(keeping(), aKeyRequest());
+  const first = await createKey(keyServices(), aKeyRequest());
   const id = first.record.id;
-  const second = await rotateKey(keeping(), id, 60);
+  const second = await rotateKey(keyServices(), id, 60);
   for (const { key } of [first, second]) await expect.poll(() => keys.find(key)).toMatchObject({ id });
-  const third = await rotateKey(keeping(), id, 60);
+  const third = await rotateKey(keyServices(), id, 60);
   await expect.poll(() => keys.find(third.key)).toMatchObject({ id });
   expect([await keys.find(first.key), (await keys.find(second.key))?.id]).toEqual([undefined, id]);
   clock.forward(60_000);
   expect([await keys.find(second.key), (await keys.find(third.key))?.id]).toEqual([undefined, id]);
-  const fourth = await rotateKey(keeping(), id, 0);
+  const fourth = await rotateKey(keyServices(), id, 0);
   await expect.poll(() => keys.find(third.key)).toBeUndefined();
   expect(await keys.find(fourth.key)).toMatchObject({ id });
 });
 
 test("a key in use causes at most two queries a second, however many requests it makes at once", async () => {
   const { keys, asked } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), aKeyRequest());
+  const { key, record } = await createKey(keyServices(), aKeyRequest());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
   expect(asked).toEqual([[record.id]]);
   const endsAtMs = Date.now() + 1_000;
@@ -214,7 +214,7 @@ test("a key in use causes at most two queries a second, however many requests it
 
 test("10,000 unknown keys cause at most 20 queries, one after the other, and evict no valid key", async () => {
   const { keys, asked } = await aProcess();
-  const { key, record } = await createKey(keeping(), aKeyRequest());
+  const { key, record } = await createKey(keyServices(), aKeyRequest());
   await keys.find(key);
   const before = asked.length;
   const made = (index: number): string => `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
@@ -235,7 +235,7 @@ test("while Postgres is unavailable no key is accepted, and none is reported as 
   const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
   const read = storedKeys(sqlOn(own));
   const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
-  const { key } = await createKey(keeping(), aKeyRequest());
+  const { key } = await createKey(keyServices(), aKeyRequest());
   expect(await keys.find(key)).toBeDefined();
   await own.end();
   clock.forward(1_000);
@@ -244,16 +244,16 @@ test("while Postgres is unavailable no key is accepted, and none is reported as 
 
 test("the database itself prevents a publishable key from spending", async () => {
   const { record } = await createKey(
-    keeping(),
+    keyServices(),
     aKeyRequest({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
   );
   await expect(
     pool.query("update api_keys set scopes = '{quote,execute}' where id = $1", [record.id]),
   ).rejects.toThrow(/check constraint/);
   await expect(
-    createKey(keeping(), aKeyRequest({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
+    createKey(keyServices(), aKeyRequest({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
   ).rejects.toMatchObject({ code: "INVALID_REQUEST" });
-  await expect(changeKey(keeping(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
+  await expect(changeKey(keyServices(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
 });
@@ -267,31 +267,33 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
     await register.openChallenge(id, wallet, { nonce, expiresAtMs: clock.nowMs() + 60_000 });
   const linkNow = async (id: string) => await register.link(id, wallet, nonce, clock.nowMs());
 
-  const { record: published } = await createKey(keeping(), { ...keyRequest, origins });
-  const asking = { ...keeping(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
+  const { record: published } = await createKey(keyServices(), { ...keyRequest, origins });
+  const asking = { ...keyServices(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
   await expect(askFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   await open(published.id);
-  const signing = { ...keeping(), signatures: { isSignedBy: async () => true } };
+  const signing = { ...keyServices(), signatures: { isSignedBy: async () => true } };
   await expect(linkFundingAddress(signing, published.id, wallet, "0x")).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   expect(await linkNow(published.id)).toBeUndefined();
 
-  const { record: funded } = await createKey(keeping(), keyRequest);
+  const { record: funded } = await createKey(keyServices(), keyRequest);
   await open(funded.id);
   expect(await linkFundingAddress(signing, funded.id, wallet, "0x")).toMatchObject({
     fundingAddress: wallet,
   });
-  await expect(changeKey(keeping(), funded.id, { origins })).rejects.toMatchObject({
+  await expect(changeKey(keyServices(), funded.id, { origins })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   expect(await register.change(funded.id, { origins }, clock.nowMs())).toBeUndefined();
-  expect(await changeKey(keeping(), funded.id, { label: "other" })).toMatchObject({ fundingAddress: wallet });
+  expect(await changeKey(keyServices(), funded.id, { label: "other" })).toMatchObject({
+    fundingAddress: wallet,
+  });
 
   for (let round = 0; round < 10; round++) {
-    const { record } = await createKey(keeping(), keyRequest);
+    const { record } = await createKey(keyServices(), keyRequest);
     await open(record.id);
     await Promise.all([linkNow(record.id), register.change(record.id, { origins }, clock.nowMs())]);
     const after = await register.get(record.id);
@@ -304,10 +306,13 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
 
 test("a change affects only the fields that it names", async () => {
   const { record } = await createKey(
-    keeping(),
+    keyServices(),
     aKeyRequest({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }),
   );
-  const changed = await changeKey(keeping(), record.id, { label: "other", limits: { otherPerMinute: 7 } });
+  const changed = await changeKey(keyServices(), record.id, {
+    label: "other",
+    limits: { otherPerMinute: 7 },
+  });
   expect(changed).toEqual({
     ...record,
     label: "other",
@@ -318,7 +323,7 @@ test("a change affects only the fields that it names", async () => {
 });
 
 test("of two clients that answer the same challenge one links the wallet, and an expired challenge links nothing", async () => {
-  const { record } = await createKey(keeping(), aKeyRequest());
+  const { record } = await createKey(keyServices(), aKeyRequest());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();
   await register.openChallenge(record.id, wallet, { nonce: "old", expiresAtMs: atMs + 1_000 });

@@ -22,7 +22,7 @@ import {
 import { Died, mortalServices } from "../../fakes/mortal-services.ts";
 import { loseRows } from "../../support/lost-rows.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { someHash } from "../../support/terms.ts";
 
 const ONE = 10n ** 18n;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   world = await startEngineWorld();
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 

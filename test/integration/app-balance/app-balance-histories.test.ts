@@ -18,7 +18,7 @@ import { releaseFees } from "../../../apps/api/src/balances/release-fees.ts";
 import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import {
   ONE,
-  brokenLaws,
+  violatedInvariants,
   ether,
   startLedgerWorld,
   usdc,
@@ -228,7 +228,7 @@ test("for any history and concurrency, every asset sums to zero, balances are th
         const results = await Promise.allSettled(acts.map(async (act) => await happen(names, act)));
         for (const result of results) if (result.status === "rejected") throw result.reason;
       }
-      expect(await brokenLaws(world.pool)).toEqual([]);
+      expect(await violatedInvariants(world.pool)).toEqual([]);
       const { rows } = await world.pool.query<{ context: string }>(
         "select context from ledger_movements where wallet = $1",
         [names.wallet],

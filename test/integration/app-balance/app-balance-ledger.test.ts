@@ -17,7 +17,7 @@ import { creditTopUp, reverseTopUp } from "../../../apps/api/src/balances/credit
 import { appraise } from "../../../apps/api/src/balances/appraise.ts";
 import {
   ONE,
-  brokenLaws,
+  violatedInvariants,
   ether,
   startLedgerWorld,
   usdc,
@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await startLedgerWorld();
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -168,7 +168,7 @@ test("of two hundred concurrent reservations on a balance for fifty, fifty succe
   const answers = await Promise.all(Array.from({ length: 200 }, async () => await reserve(wallet, ONE)));
   expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(50);
   expect(await world.line(wallet, usdc)).toEqual({ balance: 0n, pending: 50_000_000n, owed: 0n });
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
 test("two hundred concurrent holds and reservations: holds never exceed the balance, and fees ignore them", async () => {

@@ -19,7 +19,13 @@ import {
   reserveSponsorship,
 } from "../../../apps/api/src/balances/sponsor-fees.ts";
 import { noChains } from "../../fakes/no-chains.ts";
-import { ONE, brokenLaws, startLedgerWorld, usdc, type LedgerWorld } from "../../support/ledger-world.ts";
+import {
+  ONE,
+  violatedInvariants,
+  startLedgerWorld,
+  usdc,
+  type LedgerWorld,
+} from "../../support/ledger-world.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
 
 // An app and cooperating parties: whatever they do with a balance, they never take out more than they put in.
@@ -32,7 +38,7 @@ beforeAll(async () => {
   world = await startLedgerWorld();
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 

@@ -9,7 +9,7 @@ import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { someHash } from "../../support/terms.ts";
 
 // Top-ups reach their confirmations in the second block here.
@@ -19,7 +19,7 @@ beforeAll(async () => {
   world = await startEngineWorld({ policy: { maxScanBlocks: 25 } });
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -185,7 +185,7 @@ test("reverses an orphaned top-up, into debt if it was spent, and credits it onc
   await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
   await block(3);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 3_000_000n, owed: 0n });
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
 test("a credited top-up that a reorg moves to another block stays credited", async () => {

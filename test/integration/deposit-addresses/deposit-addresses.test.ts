@@ -120,7 +120,7 @@ test("money waits at its address for as many blocks as a deposit of its value wo
 });
 
 /** Advances the clock and the chains' blocks together. */
-async function goOn(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   world.clock.forward(ms);
   for (const { client } of [world.origin, world.destination]) {
     const { timestamp } = await client.getBlock();
@@ -186,7 +186,7 @@ test("money at a deposit address is shown on every surface once seen, and a time
     ]),
   ).toEqual([[requestId, "depositing"]]);
 
-  for (let n = 0; n < 8; n++) await goOn(600_000);
+  for (let n = 0; n < 8; n++) await advance(600_000);
   expect(await world.status(unpaid.requestId)).toMatchObject({ status: "failure", fundsAt: "user" });
   expect(await world.status(requestId)).toMatchObject(atAddress);
   expect(await origin.balance(at, usdc)).toBe(usd(100));
@@ -206,7 +206,7 @@ test("money that comes to a strict address too late is shown there, and is refun
     strict: true,
     refundTo: world.anAddress(),
   });
-  for (let n = 0; n < 3; n++) await goOn(300_000);
+  for (let n = 0; n < 3; n++) await advance(300_000);
   expect(await world.status(requestId)).toMatchObject({
     status: "failure",
     fundsAt: "user",
@@ -224,7 +224,7 @@ test("money that comes to a strict address too late is shown there, and is refun
 test("an expired request shows the outcome of later money at its open address", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ ttl: 60 });
-  for (let n = 0; n < 3; n++) await goOn(300_000);
+  for (let n = 0; n < 3; n++) await advance(300_000);
   expect((await world.status(requestId)).status).toBe("failure");
   await world.sendTo(at, usd(100));
   await origin.mine();

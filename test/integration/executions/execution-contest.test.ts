@@ -32,7 +32,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await secondPool.end();
   await world.stop();
 });

@@ -44,14 +44,14 @@ async function operateBy(operator: Address): Promise<void> {
 }
 
 /** A victim's payment to a deposit address, and an attacker's quote for the same amount. */
-interface Prey {
+interface Victim {
   readonly at: Address;
   readonly recipient: Address;
   readonly sweep: Hex;
   readonly sweepMany: Hex;
 }
 
-async function prey(strict: boolean): Promise<Prey> {
+async function aVictim(strict: boolean): Promise<Victim> {
   const { origin, usdc } = world;
   const amount = usd(2_500);
   const ask = { amount: amount.toString() };
@@ -124,7 +124,7 @@ test.each([
 ])(
   "refuses to sweep an %s deposit address through /execute, even if the executor is its operator",
   async (_, strict) => {
-    const { at, sweep, sweepMany, recipient } = await prey(strict);
+    const { at, sweep, sweepMany, recipient } = await aVictim(strict);
     const executor = localAccount("executor");
     // The worst case: the role moved to the executor after the start, when it is no longer checked.
     await operateBy(executor.address);
@@ -166,7 +166,7 @@ test("refuses the service's other contracts as targets and accepts a token", asy
 
 test("a call that was accepted before its target was known as the service's own is not signed", async () => {
   const { origin, services } = world;
-  const { at, sweep } = await prey(false);
+  const { at, sweep } = await aVictim(false);
   const executor = localAccount("executor");
   await operateBy(executor.address);
   const ignorant = describing({});

@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 /** Another URL of the same simulator, with changed answers. */
-async function frontThat(lie: Lie): Promise<string> {
+async function startFront(lie: Lie): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -260,7 +260,7 @@ test("one endpoint that hides an execution, or whose clock is ahead, expires not
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const blind = await frontThat((path, question, honest) => {
+  const blind = await startFront((path, question, honest) => {
     if (question["type"] === "userNonFundingLedgerUpdates") return [];
     return path === "explorer" ? { type: "userDetails", txs: [] } : honest;
   });
@@ -270,7 +270,7 @@ test("one endpoint that hides an execution, or whose clock is ahead, expires not
   expect(reports).toBe(1);
 
   const open = await aWithdrawal();
-  const hasty = await frontThat((_path, question, honest) =>
+  const hasty = await startFront((_path, question, honest) =>
     question["type"] === "clearinghouseState"
       ? { ...(honest as object), time: exchange.control.now() + 9 * DAY_MS }
       : honest,
@@ -282,7 +282,7 @@ test("one endpoint that hides an execution, or whose clock is ahead, expires not
 test("an incomplete ledger expires nothing", async () => {
   const { payload } = await aWithdrawal();
   exchange.control.advance(3 * DAY_MS);
-  const crowded = await frontThat((_path, question, honest) =>
+  const crowded = await startFront((_path, question, honest) =>
     question["type"] === "userNonFundingLedgerUpdates"
       ? Array.from({ length: 500 }, () => ({
           time: question["startTime"],
@@ -299,7 +299,7 @@ test("a ledger with a transfer that the explorer does not show is a fault, not a
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const forgetful = await frontThat((path, question, honest) => {
+  const forgetful = await startFront((path, question, honest) => {
     if (path !== "explorer") return honest;
     return question["type"] === "txDetails"
       ? { type: "error", message: "not found" }
@@ -311,7 +311,7 @@ test("a ledger with a transfer that the explorer does not show is a fault, not a
 
 test("if the explorer refuses old data, the ledger decides", async () => {
   const { payload, execute } = await aWithdrawal();
-  const shy = await frontThat((_path, question, honest) =>
+  const shy = await startFront((_path, question, honest) =>
     question["type"] === "userDetails" ? { type: "error", message: "More than 100 archived blocks" } : honest,
   );
   const source = await evidenceAt([shy]);
@@ -324,7 +324,7 @@ test("an explorer that is down is waited for, because the ledger alone may be wr
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const broken = await frontThat((_path, question, honest) => {
+  const broken = await startFront((_path, question, honest) => {
     if (question["type"] === "userNonFundingLedgerUpdates") return [];
     return question["type"] === "userDetails" ? { type: "userDetails" } : honest;
   });

@@ -43,7 +43,7 @@ export function emitterCode(logs: readonly RawLog[]): Hex {
 }
 
 /** Self-destructs on any call and leaves its balance to `heir`. */
-export function bomb(heir: Address): Hex {
+export function selfDestructCode(heir: Address): Hex {
   return creating(`73${heir.slice(2)}ff`);
 }
 

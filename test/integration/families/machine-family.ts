@@ -22,7 +22,7 @@ import type {
   WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 import { startFaultyFronts, type Fault, type FaultyFronts } from "../../support/faulty-front.ts";
-import { bomb, emitterCode, eventWord, pretendingToken, type RawLog } from "./machine-code.ts";
+import { selfDestructCode, emitterCode, eventWord, pretendingToken, type RawLog } from "./machine-code.ts";
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";
 
@@ -166,7 +166,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     withdrawalId: idOf(request),
   });
   /** Gives the depository the withdrawal's amount. */
-  const stocked = async (wanted: WithdrawalPlan): Promise<void> => {
+  const fundDepository = async (wanted: WithdrawalPlan): Promise<void> => {
     const currency = machineOf(wanted.currency);
     if (currency === NATIVE_CURRENCY) await send("user", depositNative(wanted.amount, NO_ID));
     else await machine.mint(currency, depository, wanted.amount);
@@ -254,7 +254,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     },
     pay: async (wanted) => await send("solver", await paying(wanted)),
     withdrawal: async (wanted) => {
-      await stocked(wanted);
+      await fundDepository(wanted);
       const expiration = await inTime();
       const request = requestOf(wanted, expiration);
       return {
@@ -369,7 +369,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         return all;
       },
       withoutDeposit: async () => {
-        const to = await machine.deploy(bomb(depository));
+        const to = await machine.deploy(selfDestructCode(depository));
         return { transactionId: await send("user", { to, data: "0x00", value: AMOUNT }), as: "empty" };
       },
       plainWithId: async (id) => ({
@@ -463,7 +463,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       },
       otherOutputs: async (wanted) => {
         const expiration = await inTime();
-        await stocked(wanted);
+        await fundDepository(wanted);
         await carryOut(requestOf({ ...wanted, recipient: format(bob) }, expiration));
         return made(requestOf(wanted, expiration));
       },

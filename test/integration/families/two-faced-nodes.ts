@@ -4,19 +4,19 @@ import type { AddressInfo } from "node:net";
 // URLs behind which there are several nodes, or one that remembers.
 
 /** A server of these tests. */
-export interface Standing {
+export interface RunningServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** A URL behind which one node answers, then the other. */
-export async function startBalancer(urls: readonly string[]): Promise<Standing> {
+export async function startBalancer(urls: readonly string[]): Promise<RunningServer> {
   let turn = 0;
   return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));
 }
 
 /** A node that repeats its first answer about a transaction. */
-export async function startRememberingFront(url: string, transactionId: string): Promise<Standing> {
+export async function startRememberingFront(url: string, transactionId: string): Promise<RunningServer> {
   const bare = transactionId.replace(/^0x/, "");
   const firstAnswers = new Map<string, object>();
   interface Part {
@@ -46,7 +46,7 @@ export async function startRememberingFront(url: string, transactionId: string):
 async function startProxy(
   urls: readonly string[],
   answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
-): Promise<Standing> {
+): Promise<RunningServer> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

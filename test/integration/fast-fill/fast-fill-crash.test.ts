@@ -7,7 +7,7 @@ import { Died, type MortalServices } from "../../fakes/mortal-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 
 let world: EngineWorld;
@@ -18,7 +18,7 @@ beforeEach(async () => {
   sponsor = await aSponsor(world, 1_000_000);
 });
 afterEach(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 

@@ -29,7 +29,7 @@ const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor
 const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
 
 /** The refused fast fill has held, promised or started nothing. */
-async function untouched(agreed: Agreed, name: string): Promise<void> {
+async function expectUnchanged(agreed: Agreed, name: string): Promise<void> {
   expect(await rich.holdOf(agreed)).toBeUndefined();
   expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
   expect((await world.request(agreed.requestId)).state).toMatchObject({ name, front: "none" });
@@ -60,7 +60,7 @@ test("a key without a wallet, or whose wallet has no balance, cannot fast fill",
   await expect(poor.fastFill(agreed)).rejects.toMatchObject(
     refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
   );
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
 test("the balance must cover the fill to the last unit, in addition to existing holds", async () => {
@@ -70,7 +70,7 @@ test("the balance must cover the fill to the last unit, in addition to existing 
   await expect(sponsor.fastFill(second)).rejects.toMatchObject(
     refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
   );
-  await untouched(second, "quoted");
+  await expectUnchanged(second, "quoted");
   const { usd = 0n } = (await sponsor.holdOf(first)) ?? {};
   const missing = (2n * usd - 150n * ONE_USD + 10n ** 12n - 1n) / 10n ** 12n;
   await sponsor.topUp(missing - 1n);
@@ -92,7 +92,7 @@ test("a fill above the caller's cap, or the key's, is refused; one equal to it i
     rules: { maxCallValueUsd: 0n, maxFastFillUsd: worth - 1n },
   });
   await expect(capped.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "maxFastFillUsd"));
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
   expect(await rich.fastFill(agreed, { maxUsd: worth })).toBe("queued");
 });
 
@@ -104,7 +104,7 @@ test("a key's total exposure stays below its limit", async () => {
   });
   expect(await sponsor.fastFill(first)).toBe("queued");
   await expect(sponsor.fastFill(second)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "maxHoldsUsd"));
-  await untouched(second, "quoted");
+  await expectUnchanged(second, "quoted");
   await deposit(world.origin, world.user, first);
   await world.work();
   await world.untilFinal(first.requestId);
@@ -118,7 +118,7 @@ test("an input of zero or above the quoted one is refused", async () => {
     await expect(rich.fastFill(agreed, { inputAmount })).rejects.toMatchObject(
       refused("FAST_FILL_REFUSED", "inputAboveQuote"),
     );
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
 test("an input that would not buy the quoted minimum is refused, and so is any lower input of an exact output", async () => {
@@ -130,7 +130,7 @@ test("an input that would not buy the quoted minimum is refused, and so is any l
   await expect(
     rich.fastFill(exact, { inputAmount: exact.terms.origin.amount - 10_000n }),
   ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "belowMinimum"));
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
 test("only the key that quoted may reduce the input: the difference is the recipient's loss", async () => {
@@ -142,7 +142,7 @@ test("only the key that quoted may reduce the input: the difference is the recip
     await expect(
       other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 1n }),
     ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "inputOfOthersQuote"));
-    await untouched(agreed, "quoted");
+    await expectUnchanged(agreed, "quoted");
     // Any key may cover the quoted input.
     expect(await other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount })).toBe("queued");
   }
@@ -174,7 +174,7 @@ test("refuses to fast fill same-chain transfers and requests marked for refund",
   await expect(rich.fastFill(send)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "notABridge"));
   const forced = await agree({ referrer: "debug-force-refund" });
   await expect(rich.fastFill(forced)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "markedForRefund"));
-  await untouched(forced, "quoted");
+  await expectUnchanged(forced, "quoted");
 });
 
 test("a request past its deadline is refused before and after it is closed", async () => {
@@ -200,7 +200,7 @@ test("while an ordinary fill is in progress a fast fill is refused as such; once
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("REQUEST_IN_PROGRESS", "underWay"));
   await mineDestination();
   expect(await rich.fastFill(agreed)).toBe("filled");
-  await untouched(agreed, "filled");
+  await expectUnchanged(agreed, "filled");
 });
 
 test("a repeated fast fill is in progress until it is filled, and then reported as done; it has one hold", async () => {
@@ -236,7 +236,7 @@ test("fast fills an executed request only once its transaction has a nonce", asy
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(
     refused("REQUEST_IN_PROGRESS", "executionNotSent"),
   );
-  await untouched(agreed, "accepted");
+  await expectUnchanged(agreed, "accepted");
 
   const sender = services.executor?.address;
   if (sender === undefined) throw new Error("this instance sends calls");
@@ -323,7 +323,7 @@ test("without a known origin transaction only a key whose rules allow it can fas
   await expect(strict.fastFill(agreed)).rejects.toMatchObject(
     refused("FAST_FILL_REFUSED", "originTransactionMissing"),
   );
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
   expect(await rich.fastFill(agreed)).toBe("queued");
 
   const reported = await agree();
@@ -378,7 +378,7 @@ test("a reported deposit of another amount refuses the fast fill and is named", 
     message: `Origin transaction ${txHash} does not deposit the agreed amount of the agreed currency`,
     facts: { data: { txHash } },
   });
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
 test("of several reported transactions one that can become the deposit suffices", async () => {

@@ -10,7 +10,7 @@ import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 import { someHash } from "../../support/terms.ts";
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 

@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Agreed } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
 }, 60_000);
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 

@@ -17,7 +17,7 @@ import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/e
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { judgedFill } from "../../support/judged-fill.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { someHash } from "../../support/terms.ts";
 import type { Sponsor } from "../../support/sponsors.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 

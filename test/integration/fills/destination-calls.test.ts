@@ -42,7 +42,7 @@ beforeEach(async () => {
   await approveToProxy(2n ** 255n);
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
@@ -372,7 +372,7 @@ test("the app alone pays, to the last wei, for calls that burn gas and revert on
 
 test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
   ["the execution's nonce goes to a cancel transaction", leaveOut],
-  ["all the rest is waived", forgive],
+  ["all the rest is waived", waiveFees],
 ])(
   "the gas of a fast fill's calls is charged even if nothing else of the execution ever happens: %s",
   async (_how, end) => {
@@ -724,7 +724,7 @@ async function leaveOut(): Promise<void> {
   for (let round = 0; round < 5; round += 1) await world.round();
 }
 
-async function forgive(requestId: RequestId): Promise<void> {
+async function waiveFees(requestId: RequestId): Promise<void> {
   await world.services.uow.run(async (tx) => await forgiveCosts(world.services, tx, requestId));
 }
 

@@ -106,7 +106,7 @@ beforeAll(async () => {
       tokens: [listed],
     }),
   );
-  await seeTraffic();
+  await createTraffic();
   const config = readApiConfig({
     ENVIRONMENT: "local",
     CONFIGS_DIR: join(resolve(import.meta.dirname, "../../.."), "configs"),
@@ -159,7 +159,7 @@ const findToken = async (address: Address) =>
  * Requests that were paid hours ago, each with 100 USD from the first currency into the second. Returns a
  * function to read them back.
  */
-async function seeTraffic(): Promise<void> {
+async function createTraffic(): Promise<void> {
   const pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
   pools.push(pool);
   const insert = groupedQuoteInserts(sqlOn(pool));

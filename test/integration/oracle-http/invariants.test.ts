@@ -97,8 +97,8 @@ test("(a) (d) (f): no set of requests, in whatever format, mints more than was d
       }
       // The hub performs one execution per key.
       const executions = new Map<string, Hex[]>();
-      for (const [n, spell] of asked) {
-        const request = { chainId: "origin", transactionId: spell(word(byte(n + 1))) };
+      for (const [n, format] of asked) {
+        const request = { chainId: "origin", transactionId: format(word(byte(n + 1))) };
         const answers = [
           await world.post("depository-deposits", request),
           await other.post("depository-deposits", request),

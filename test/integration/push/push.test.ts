@@ -28,7 +28,7 @@ const statuses = (frames: readonly Frame[]): unknown[] =>
   frames.flatMap(({ event, data }) => (event === undefined ? [] : [data?.["status"]]));
 
 /** A client that received the request's current status. */
-async function aFollower(id: string): Promise<SocketClient> {
+async function aSubscriber(id: string): Promise<SocketClient> {
   const client = await socketClient(world.wsUrl);
   client.subscribe(id);
   await client.got(3);
@@ -75,14 +75,14 @@ test("a socket without a key gets a request's status, then every visible change,
   await successSeen.promise;
   client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
   expect((await client.got(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
-  const other = await aFollower(requestId);
+  const other = await aSubscriber(requestId);
   expect(other.frames.at(-1)?.data).toMatchObject({ status: "success", sequence: 4 });
   for (const { socket } of [client, other]) socket.close();
 });
 
 test("a refund is sent without an earlier failure", async () => {
   const { requestId } = await world.aRequest();
-  const client = await aFollower(requestId);
+  const client = await aSubscriber(requestId);
   await world.happens(requestId, deposited("7"));
   await world.happens(requestId, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
   const refundTxHashes = [someHash()];
@@ -95,7 +95,7 @@ test("a refund is sent without an earlier failure", async () => {
 
 test("an unpaid quote ends with a failure that is sent", async () => {
   const { requestId } = await world.aRequest();
-  const client = await aFollower(requestId);
+  const client = await aSubscriber(requestId);
   await world.happens(requestId, { kind: "deadlinePassed" });
   const frames = await client.got(4);
   expect(statuses(frames)).toEqual(["waiting", "failure"]);
@@ -124,7 +124,7 @@ test("a client that subscribes during changes gets each change once and ends wit
 
 test("changes of a rolled back commit are not sent", async () => {
   const { requestId } = await world.aRequest();
-  const client = await aFollower(requestId);
+  const client = await aSubscriber(requestId);
   await world.uow
     .run(async (tx) => {
       const record = await tx.requests.lock(requestId);
@@ -140,7 +140,7 @@ test("changes of a rolled back commit are not sent", async () => {
 
 test("a socket gets nothing after it has unsubscribed", async () => {
   const { requestId } = await world.aRequest();
-  const [client, other] = [await aFollower(requestId), await aFollower(requestId)];
+  const [client, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
   client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
   expect((await client.got(4)).at(-1)).toEqual({
     type: "unsubscribe",
@@ -328,7 +328,7 @@ test("a stream sends a request's status and every change, and ends after the las
 
 test("a lost listener is recovered: subscribers of a request miss nothing, subscribers of a key are asked to reconnect", async () => {
   const { requestId } = await world.aRequest({ keyId: OWN_KEY_ID });
-  const [client, owner] = [await aFollower(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
+  const [client, owner] = [await aSubscriber(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
   owner.subscribe();
   await owner.got(2);
   await world.pool.query(
@@ -342,7 +342,7 @@ test("a lost listener is recovered: subscribers of a request miss nothing, subsc
 
 test("a client that does not read is disconnected, and does not affect the others", async () => {
   const { requestId } = await world.aRequest();
-  const [deaf, other] = [await aFollower(requestId), await aFollower(requestId)];
+  const [deaf, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
   // Reads nothing from the socket any more.
   deaf.socket.pause();
   const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
@@ -427,7 +427,7 @@ test("a client whose socket is refused is disconnected, even if it does not hang
 
 test("a subscriber of a superseded request receives the statuses of its replacement, before and after it is filled", async () => {
   const { requestId } = await world.aRequest();
-  const early = await aFollower(requestId);
+  const early = await aSubscriber(requestId);
   const { requestId: replacement } = await world.aRequest();
   await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, replacement, 1));
   // The switch to the replacement is sent first: filled before that, its first statuses would be merged.
@@ -436,7 +436,7 @@ test("a subscriber of a superseded request receives the statuses of its replacem
   const frames = await early.got(7);
   expect(new Set(statuses(frames))).toEqual(new Set(["waiting", "pending", "submitted", "success"]));
   expect(frames.at(-1)?.data).toMatchObject({ requestId, status: "success" });
-  const late = await aFollower(requestId);
+  const late = await aSubscriber(requestId);
   expect((await late.got(3)).at(-1)?.data).toMatchObject({ requestId, status: "success" });
 });
 

@@ -11,7 +11,7 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { planFillThroughCalls } from "../../../apps/api/src/payments/plan-fill-through-calls.ts";
 import { priceDestination } from "../../../apps/api/src/payments/executions/price-destination.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { approveCall, transferFromCall } from "../../support/execution-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
@@ -396,7 +396,7 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   expect(await origin.balance(refundTo, usdc)).toBeGreaterThanOrEqual(
     unsponsored.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n,
   );
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
 test("a node that does not answer is no fault of the calls", async () => {

@@ -35,7 +35,7 @@ test("quotes stored in one group are read unchanged, whatever texts they contain
   await Promise.all(stored.map(insert));
   for (const terms of stored) {
     const record = await reads.request(terms.requestId);
-    expect(record?.terms).toEqual(JSON.parse(JSON.stringify(terms, bigintsAside), bigintsBack));
+    expect(record?.terms).toEqual(JSON.parse(JSON.stringify(terms, encodeBigints), decodeBigints));
     expect(record?.state.name).toBe("quoted");
   }
 });
@@ -108,10 +108,10 @@ test("statuses requested together each belong to their own request, and unknown 
   expect(await reads.status(unknown)).toBeUndefined();
 });
 
-function bigintsAside(_key: string, value: unknown): unknown {
+function encodeBigints(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? `${value}n` : value;
 }
 
-function bigintsBack(_key: string, value: unknown): unknown {
+function decodeBigints(_key: string, value: unknown): unknown {
   return typeof value === "string" && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
 }

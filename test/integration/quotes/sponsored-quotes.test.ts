@@ -29,7 +29,7 @@ beforeEach(async () => {
   chain = await world.withSmartAccounts(world.origin);
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 

@@ -50,21 +50,21 @@ export interface WithdrawalWorld {
   onHub(order: WithdrawalOrder): Promise<bigint>;
   balance(holder: Address): Promise<bigint>;
   /** The allocator's transaction to the depository fails before it is sent. */
-  setAllocatorDown(away: boolean): void;
+  setAllocatorDown(isDown: boolean): void;
   chainTimePasses(seconds: number): Promise<void>;
   forgetPayload(order: WithdrawalOrder): Promise<void>;
   /** How many payloads were signed. */
   signed(): number;
   hubMines(mines: boolean): void;
   /** Nothing new becomes final on the hub. */
-  delayFinality(far: boolean): void;
+  delayFinality(isDelayed: boolean): void;
   lie(lie: Lie): void;
   /** The oracles' answer about the outcome of a payload. */
   setOracleAnswer(behaviour: Behaviour): void;
   /** The key of the allocator's account; undefined restores the one that the contracts know. */
   allocatorKey(privateKey: Hex | undefined): void;
   /** The hub's Allocator grants the allocator's role to no account. */
-  revokeAllocatorRole(taken: boolean): Promise<void>;
+  revokeAllocatorRole(isRevoked: boolean): Promise<void>;
   isStored(order: WithdrawalOrder): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -90,11 +90,11 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     await client.setBalance({ address: allocator.address, value: 10n ** 20n });
 
   let lie: Lie;
-  let away = false;
+  let isDown = false;
   let signed = 0;
   let hubMines = true;
   let oracleBehaviour: Behaviour = honest;
-  let far = false;
+  let isDelayed = false;
 
   const routes: MoreRoutes = async (path, body, signing) => {
     const asked = body as unknown as {
@@ -219,11 +219,11 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       return await payouts.sign(request);
     },
     execute: async (request, signature) => {
-      if (away) throw new Error("the chain's node is away");
+      if (isDown) throw new Error("the chain's node is away");
       return await payouts.execute(request, signature);
     },
     recorded: async (address, when) =>
-      when === "final" && far ? undefined : await payouts.recorded(address, when),
+      when === "final" && isDelayed ? undefined : await payouts.recorded(address, when),
   };
   const services = (): WithdrawalServices => ({
     ...world.services,
@@ -231,7 +231,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     hub: {
       ...world.services.hub,
       balance: async (owner, token, at) =>
-        at === "final" && far ? 0n : await world.services.hub.balance(owner, token, at),
+        at === "final" && isDelayed ? 0n : await world.services.hub.balance(owner, token, at),
     },
     oracles: [lie === "fewSignatures" ? alone : quorum].map(({ url }) =>
       createHttpOracle({ url, apiKey: undefined }, { timeoutMs: 2_000 }),
@@ -274,7 +274,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     onHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId, "latest"),
     balance: async (holder) => await origin.balance(holder, engine.usdc),
     setAllocatorDown(now) {
-      away = now;
+      isDown = now;
     },
     async chainTimePasses(seconds) {
       await origin.client.increaseTime({ seconds });
@@ -293,7 +293,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       hubMines = now;
     },
     delayFinality(now) {
-      far = now;
+      isDelayed = now;
     },
     lie(now) {
       lie = now;
@@ -305,7 +305,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       void stranger?.close();
       stranger = privateKey === undefined ? undefined : payoutsOf(privateKey);
     },
-    async revokeAllocatorRole(taken) {
+    async revokeAllocatorRole(isRevoked) {
       const registry = { address: hub.allocatorAddress ?? "0x", abi: allocatorAbi } as const;
       const account = await world.hubClient.readContract({ ...registry, functionName: "owner" });
       await world.hubClient.impersonateAccount({ address: account });
@@ -314,7 +314,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
         ...registry,
         account,
         chain: null,
-        functionName: taken ? "revokeRoles" : "grantRoles",
+        functionName: isRevoked ? "revokeRoles" : "grantRoles",
         args: [allocator.address, 1n],
       });
       await world.hubClient.waitForTransactionReceipt({ hash });
