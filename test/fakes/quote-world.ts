@@ -31,9 +31,9 @@ export const lockedOn = (chainId: number): Address => addressOf(chainId, 4);
 /** Not configured: only in a token list, and traded in one pool, for WETH. */
 export const foreignOn = (chainId: number): Address => addressOf(chainId, 5);
 /** Listed, and in no pool. */
-export const unpooledOn = (chainId: number): Address => addressOf(chainId, 6);
+export const lonelyOn = (chainId: number): Address => addressOf(chainId, 6);
 /** Known only to its chain, and traded in one pool, for USDC: anyone may have created both. */
-export const unlistedOn = (chainId: number): Address => addressOf(chainId, 7);
+export const strangeOn = (chainId: number): Address => addressOf(chainId, 7);
 
 /** Names of the sources of {@link market}. */
 export const PAIRS = "pairs";
@@ -56,7 +56,7 @@ export function market(): FakePair[] {
       pair(PAIRS, usdc, weth, 20_000_000n * 10n ** 6n, 10_000n * 10n ** 18n),
       pair(PAIRS, lockedOn(chainId), usdc, 1_000_000n * 10n ** 18n, 5_000_000n * 10n ** 6n),
       pair(PAIRS, foreignOn(chainId), weth, 400_000_000n * 10n ** 9n, 2_000n * 10n ** 18n),
-      pair(PAIRS, unlistedOn(chainId), usdc, 10n ** 15n, 1_000_000n * 10n ** 6n),
+      pair(PAIRS, strangeOn(chainId), usdc, 10n ** 15n, 1_000_000n * 10n ** 6n),
       pair(SMALL_PAIRS, usdc, weth, 2_000_000n * 10n ** 6n, 1_000n * 10n ** 18n),
     ];
   });
@@ -236,13 +236,13 @@ function liquidityOn(chainId: number, { pools = [], external = [] }: World): Cha
 }
 
 function foreignToken(chainId: number, address: Address): Currency | undefined {
-  if (![foreignOn(chainId), unpooledOn(chainId), unlistedOn(chainId)].includes(address)) return undefined;
+  if (![foreignOn(chainId), lonelyOn(chainId), strangeOn(chainId)].includes(address)) return undefined;
   const itself = `${chainId}:${address}`;
   return {
     ...aCurrency(chainId, { address, id: itself, decimals: 9, class: "minor", priceId: itself }),
     symbol: "FOR",
     supportsBridging: false,
-    verified: address !== unlistedOn(chainId),
+    verified: address !== strangeOn(chainId),
     maxFillAmount: undefined,
   };
 }
