@@ -9,7 +9,7 @@ export interface Outcome {
   readonly tradeType: TradeType;
   /** Undefined if the outcome is as quoted. */
   readonly problem: string | undefined;
-  readonly routeResult?: RouteResult;
+  readonly travelled?: RouteResult;
   readonly tookMs: number;
 }
 
@@ -66,7 +66,7 @@ export async function checkRoutes(
 async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: TradeType): Promise<Outcome> {
   const beganAtMs = performance.now();
   const result = await runRoute(api, user, pair, tradeType).then(
-    (routeResult) => ({ routeResult, problem: undefined }),
+    (travelled) => ({ travelled, problem: undefined }),
     (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
   );
   return { pair, tradeType, ...result, tookMs: performance.now() - beganAtMs };
@@ -78,10 +78,10 @@ function takenOf(
   { chain, currency }: { readonly chain: Chain; readonly currency: Currency },
 ): bigint {
   let taken = 0n;
-  for (const { pair, routeResult } of outcomes) {
-    if (pair.origin !== chain || routeResult === undefined) continue;
-    if (pair.pay.address === currency.address) taken += routeResult.spent;
-    if (currency.address === zeroAddress) taken += routeResult.gasWei;
+  for (const { pair, travelled } of outcomes) {
+    if (pair.origin !== chain || travelled === undefined) continue;
+    if (pair.pay.address === currency.address) taken += travelled.spent;
+    if (currency.address === zeroAddress) taken += travelled.gasWei;
   }
   return taken;
 }
@@ -90,11 +90,11 @@ function takenOf(
 export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
   const lines = new Map<string, string[]>();
   const problems: string[] = [];
-  for (const { pair, tradeType, problem, routeResult, tookMs: took } of outcomes) {
+  for (const { pair, tradeType, problem, travelled, tookMs: took } of outcomes) {
     const cells = lines.get(pair.name) ?? [];
     lines.set(pair.name, cells);
     if (problem !== undefined) problems.push(`${pair.name}, ${tradeType}: ${problem}`);
-    const outcomeText = problem === undefined ? `ok ${routeResult?.operation}` : "FAILED";
+    const outcomeText = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
     cells[tradeTypes.indexOf(tradeType)] = `${outcomeText} ${(took / 1_000).toFixed(1)} s`;
   }
   const line = (name: string, cells: readonly string[]): string =>

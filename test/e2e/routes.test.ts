@@ -44,7 +44,7 @@ for (const [origin, destination] of [
   });
 
 test("the pairs on one chain include every kind of operation", () => {
-  const operations = new Set(between("local-a", "local-a").map(({ routeResult }) => routeResult?.operation));
+  const operations = new Set(between("local-a", "local-a").map(({ travelled }) => travelled?.operation));
   expect([...operations].toSorted()).toEqual(["send", "swap", "unwrap", "wrap"]);
 });
 
