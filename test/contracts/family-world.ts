@@ -227,17 +227,17 @@ export interface OwnTools {
 /** Cases that only one family has. */
 export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
   "bitcoin-vm": [
-    "unconfirmed and replaced by a higher fee",
+    "unconfirmed and replaced with a higher fee",
     "two OP_RETURNs with ids",
     "an id in capitals",
-    "a depositor named by somebody else",
+    "a depositor named by another account",
     "a coinbase input",
     "two depositories paid",
     "spent by one confirmation only",
   ],
   "solana-vm": [
     "a memo that holds the id and more",
-    "a deposit by a program with a vault of its own",
+    "a deposit by a program with its own vault",
     "accounts from a lookup table",
     "a token account that changed its owner",
   ],
@@ -246,13 +246,13 @@ export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
     "an amount in scientific notation",
     "another dex",
     "a sub-account",
-    "a mapping that came late",
-    "a mapping that is missing",
+    "a late mapping",
+    "a missing mapping",
     "a mapping that may still come",
   ],
   "tron-vm": [
     "out of energy",
-    "the id in the memo of a payment to somebody else",
+    "the id in the memo of a payment to another recipient",
     "a block that is not solidified",
   ],
 };

@@ -21,14 +21,14 @@ import { smartEoa } from "../../support/smart-accounts.ts";
  */
 const differences: Readonly<Record<string, string>> = {
   "GET /intents/status status: must be equal to one of the allowed values":
-    "every version says waiting and refund, as the newest does",
+    "every version reports waiting and refund, like the newest",
   "GET /requests requests[].status: must be equal to one of the allowed values":
-    "every version says refund, as the newest does",
+    "every version reports refund, like the newest",
   "GET /requests/v2 requests[].data.refundFailReason: must be equal to one of the allowed values":
-    "recorded answers of the family say N/A, although the type does not",
+    "recorded answers of the API family contain N/A, although the type does not",
   "GET /requests/v3 requests[].features[]: must be equal to one of the allowed values":
-    "our own words stand beside the published ones, and both are filters",
-  "POST /quote/v2 400 errorData: must be string": "a text cannot name several fields with their limits",
+    "our own values are listed next to the published ones, and both work as filters",
+  "POST /quote/v2 400 errorData: must be string": "a string cannot name several fields with their limits",
 };
 
 /** Published operations that are not served; docs/CLIENTS.md says why. */

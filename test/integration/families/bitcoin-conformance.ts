@@ -155,8 +155,8 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       failed: not("a transaction in a block cannot fail"),
       lookAlike: async (id) =>
         empty(await transfer(user, [{ to: recipients[1], amount: AMOUNT }, { text: id }])),
-      lyingToken: ONE_BTC,
-      feeOnTransfer: ONE_BTC,
+      lyingToken: NO_TOKENS,
+      feeOnTransfer: NO_TOKENS,
       withoutTransfer: not("the output is the deposit: no event claims one"),
       reportedTwice: async (ids) => await withoutId(...ids),
       throughForwarder: async (id) =>
@@ -249,7 +249,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     },
 
     own: {
-      "unconfirmed and replaced by a higher fee": async (tools) => {
+      "unconfirmed and replaced with a higher fee": async (tools) => {
         const held = await utxo(user);
         const paid: readonly Paid[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
         const first = spend([held], paid);
@@ -271,7 +271,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await controls.mine(CONFIRMATIONS);
         await tools.attests(made);
       },
-      "a depositor named by somebody else": async (tools) => {
+      "a depositor named by another account": async (tools) => {
         // A named depositor is credited; without one, or with two, the name is ignored.
         const id = tools.newId();
         const named = await deposited([id, `|depositor=${recipients[1].address}|`], {
@@ -348,4 +348,4 @@ function isObject(json: unknown): json is Record<string, unknown> {
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
 const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_BTC = not("there are no tokens");
+const NO_TOKENS = not("there are no tokens");

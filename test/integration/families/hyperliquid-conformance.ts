@@ -351,7 +351,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
     "a sub-account": async (own) => {
       await own.refuses(rejected(await deposit(own.newId(), { fromSubAccount: SUB_ACCOUNT })));
     },
-    "a mapping that came late": async (own) => {
+    "a late mapping": async (own) => {
       const transactionId = await deposit(undefined);
       await own.attests(made(say(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
       const id = own.newId();
@@ -362,7 +362,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
         return say(payment, orderId, HOUR + 1n);
       });
     },
-    "a mapping that is missing": async (own) => {
+    "a missing mapping": async (own) => {
       await own.attests(made(await deposit(undefined), { depositId: undefined }));
       await own.refusesFill([paid], async () => await transfer({ orderId: own.newId(), payments: [paid] }));
     },

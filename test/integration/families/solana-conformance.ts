@@ -325,7 +325,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         // Text that is not an id names nothing.
         await tools.fills(planned, async (orderId) => await paidWith("thank you", orderId));
       },
-      "a deposit by a program with a vault of its own": async (tools) => {
+      "a deposit by a program with its own vault": async (tools) => {
         const pdas = await depositorySeats(other.program);
         const call = await depositing(tools.newId(), { into: { ...other, ...pdas } });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);

@@ -50,7 +50,7 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           },
         );
       },
-      "the id in the memo of a payment to somebody else": async ({ fills, refusesFill }) => {
+      "the id in the memo of a payment to another recipient": async ({ fills, refusesFill }) => {
         const plan = [{ recipient: alice, currency: native, amount }];
         await refusesFill(plan, async (orderId) => {
           const id = await machine.transfer(`0x${"b0".repeat(20)}`, amount, orderId);
