@@ -139,7 +139,7 @@ export function chainRailContract(
     }
   });
 
-  test(`${name}: of a payment and its cancellation, exactly one takes effect`, async () => {
+  test(`${name}: either a payment or its cancellation takes effect, never both`, async () => {
     if (world.takesBack === undefined) return;
     for (const isFirst of [true, false]) {
       const { recipient, attempt } = await pay();

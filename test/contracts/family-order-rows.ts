@@ -161,7 +161,7 @@ export const orderRows: readonly Row[] = [
     expect(new Set(answers.map(({ body }) => body.execution.idempotencyKey)).size).toBe(1);
   }),
   rowOf(
-    "what the recipient returns does not count as paid",
+    "an amount that the recipient returns does not count as paid",
     ({ payments }) => payments.returnedByRecipient,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),

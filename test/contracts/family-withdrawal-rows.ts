@@ -42,7 +42,7 @@ export const withdrawalRows: readonly Row[] = [
     await judge.mustBeWithdrawal(answer, "executed", { asked, made, amount: world.amount });
     expect(answer.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "executed"));
   }),
-  row("what was executed never expires", async (judge) => {
+  row("an executed payload never expires", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();
@@ -55,7 +55,7 @@ export const withdrawalRows: readonly Row[] = [
     }
   }),
   {
-    name: "what can never be executed again is released, and is not executed later",
+    name: "a payload that can never be executed again is released, and is not executed later",
     run: async (judge) => {
       const { world } = judge;
       const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);

@@ -128,7 +128,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS)).toMatchObject({ kind: "answered" });
   });
 
-  test(`${name}: of a hundred calls that begin at once, one runs`, async () => {
+  test(`${name}: only one of a hundred calls that begin at once runs`, async () => {
     const store = await make();
     const call = aCall();
     const all = await Promise.all(Array.from({ length: 100 }, () => store.begin(call, NOW_MS)));
@@ -136,7 +136,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(all.filter(({ kind }) => kind === "underWay")).toHaveLength(99);
   });
 
-  test(`${name}: of a hundred calls that take over at once, one runs`, async () => {
+  test(`${name}: only one of a hundred concurrent takeovers runs`, async () => {
     const store = await make();
     const call = aCall();
     await begun(store, call);

@@ -52,7 +52,7 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
     }
   });
 
-  test(`${name}: what is not a digest is not signed`, async () => {
+  test(`${name}: data that is not a digest is not signed`, async () => {
     const signer = await make();
     for (const bad of ["0x", "0x01", `0x${"11".repeat(33)}`, "11".repeat(32), `0x${"zz".repeat(32)}`])
       await expect(signer.signDigest(bad as Hex)).rejects.toThrow(RangeError);

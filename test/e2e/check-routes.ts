@@ -23,7 +23,7 @@ export interface UserBalance {
 
 export interface RouteCheck {
   readonly outcomes: readonly Outcome[];
-  /** Of users whose routes all had the quoted outcome. */
+  /** Only users whose routes all had the quoted outcome. */
   readonly userBalances: readonly UserBalance[];
   readonly tookMs: number;
 }

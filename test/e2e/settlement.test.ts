@@ -98,7 +98,7 @@ test("a bridge is attested by two of three oracles, and the hub owes the solver 
   expect(signers).toHaveLength(2);
 });
 
-test("what the hub owes the solver is withdrawn from the depository, attested by the oracles at each step", async () => {
+test("the solver withdraws its hub balance from the depository, with attestations by the oracles at each step", async () => {
   const [origin] = system.chains;
   const [node] = system.nodes;
   const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");

@@ -100,7 +100,7 @@ interface Answered {
   readonly body: Record<string, unknown>;
 }
 
-test("of a thousand calls none runs twice and none overdraws, whichever processes die meanwhile", async () => {
+test("a thousand calls never run twice and never overdraw, whichever processes die meanwhile", async () => {
   const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
   const appOf = (id: Hex): App => (BigInt(id) % 2n === 0n ? "rich" : "poor");
   const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));

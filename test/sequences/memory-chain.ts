@@ -257,7 +257,7 @@ export function memoryChain(chain: Chain): MemoryChain {
   };
 }
 
-/** Of one sender and nonce the higher fee wins. */
+/** For one sender and nonce the higher fee wins. */
 function byOffer(a: ChainTransaction, b: ChainTransaction): number {
   if (a.from !== b.from) return a.from < b.from ? -1 : 1;
   if (a.nonce !== b.nonce) return a.nonce - b.nonce;

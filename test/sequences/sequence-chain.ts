@@ -15,7 +15,7 @@ export interface SequenceChain {
   readonly blocks: readonly SequenceBlock[];
   readonly pool: readonly ChainTransaction[];
   readonly tip: SequenceBlock;
-  /** Of the next block and those after it. */
+  /** Applies to the next block and those after it. */
   setBaseFee(wei: bigint): Promise<void>;
   /** Mines one block with the transactions in the mempool that the chain accepts. */
   mine(timestampSeconds: number): Promise<void>;

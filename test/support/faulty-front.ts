@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** What goes wrong in one exchange. */
+/** The fault of one exchange. */
 export interface Fault {
   /** Replaces the node's answer: it is not JSON, or never ends. */
   readonly instead?: "status500" | "html" | "cutOff" | "endless" | "closed";

@@ -24,8 +24,8 @@ import { someAddress, someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
 
 /**
- * What is agreed: a deposit of 100 USDC on the first chain, and a fill on the second that is swapped from
- * USDC by default.
+ * The terms to agree on: a deposit of 100 USDC on the first chain, and by default a fill on the second that
+ * is swapped from USDC.
  */
 export interface SwapAsk {
   /** What the recipient gets. */

@@ -322,7 +322,7 @@ test("a change affects only the fields that it names", async () => {
   expect((await register.list()).find(({ id }) => id === record.id)).toEqual(changed);
 });
 
-test("of two clients that answer the same challenge one links the wallet, and an expired challenge links nothing", async () => {
+test("one of two clients that answer the same challenge links the wallet, and an expired challenge links nothing", async () => {
   const { record } = await createKey(keyServices(), aKeyRequest());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();

@@ -163,7 +163,7 @@ test("exact amounts are paid unchanged, never above the reservation, and not at 
   expect(await world.line(wallet, ether)).toEqual({ balance: ONE - 400n, pending: 0n, owed: 0n });
 });
 
-test("of two hundred concurrent reservations on a balance for fifty, fifty succeed, and nothing is overdrawn", async () => {
+test("fifty of two hundred concurrent reservations on a balance for fifty succeed, and nothing is overdrawn", async () => {
   const wallet = await aWallet(50_000_000n);
   const answers = await Promise.all(Array.from({ length: 200 }, async () => await reserve(wallet, ONE)));
   expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(50);

@@ -230,7 +230,7 @@ test("a reported transaction is recorded before the watcher reads it, and credit
   expect((await line(wallet, world.usdc)).balance).toBe(9_000_000n);
 });
 
-test("of two processes that read the same blocks one records and credits, and nothing is credited twice", async () => {
+test("when two processes read the same blocks, one records and credits, and nothing is credited twice", async () => {
   const wallet = world.anAddress();
   await sendToken(1_000_000n, tailFor(wallet));
   await world.origin.mine(3);

@@ -116,7 +116,7 @@ test("the stored terms of a quote are read unchanged, to the last unit", async (
   expect((await reads.requestsByOrders([terms.orderId])).get(terms.orderId)?.terms).toEqual(terms);
 });
 
-test("of eight processes that see the same event one applies it, and seven find it applied", async () => {
+test("when eight processes see the same event, one applies it and seven find it applied", async () => {
   const terms = await aStoredRequest();
   const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await happens(terms, seen("1"))));
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 7 }, () => "already"), "applied"]);
@@ -128,7 +128,7 @@ test("of eight processes that see the same event one applies it, and seven find 
   expect(trace.rows, "one line of trace").toHaveLength(1);
 });
 
-test("of eight concurrent deposits for one request one is accepted, and seven are refunded", async () => {
+test("accepts one of eight concurrent deposits for one request and refunds seven", async () => {
   const terms = await aStoredRequest();
   const eight = Array.from({ length: 8 }, () => aDeposit());
   const ids = (await uow.run(async (tx) => await tx.deposits.record(1, eight))).map(({ id }) => id);
@@ -230,7 +230,7 @@ test("a cut connection fails only the transaction on it", async () => {
   expect(await happens(terms, seen("1"))).toBe("applied");
 });
 
-test("of two concurrent reservations of fills for one request one gets a nonce, the other finds the leg taken", async () => {
+test("one of two concurrent reservations of fills for one request gets a nonce, the other finds the leg taken", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
   const leg = { kind: "fill", requestId: terms.requestId } as const;
   const results = await Promise.allSettled(
@@ -346,7 +346,7 @@ test("native tokens that a token payment carries are reserved with its gas, thos
   expect(await gasWeiOf(native)).toBe(0n);
 });
 
-test("of two processes that sign for one nonce at once the first one's bytes are kept", async () => {
+test("keeps the first bytes when two processes sign for one nonce at once", async () => {
   const sender = await aLane();
   const slot = await uow.run(
     async (tx) => await tx.lanes.reserve(aPlan(sender, { kind: "fill", requestId: someHash() }), NOW_MS),

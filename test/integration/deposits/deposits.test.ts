@@ -334,7 +334,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
   expect(world.events.of("reorg")).toHaveLength(reported + 1);
 });
 
-test("of two watchers at once one does the work and the other finds the cursor moved; no deposit counts twice", async () => {
+test("when two watchers run at once, one does the work and the other finds the cursor moved; no deposit counts twice", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -707,7 +707,7 @@ test("a crash between two slices of a branch that is orphaned leaves none of its
   await filledOnce(lasting);
 });
 
-test("of two leaders that commit slices of two branches, the scan that began last wins", async () => {
+test("when two leaders commit slices of two branches, the scan that began last wins", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const phantom = await agree();
@@ -906,7 +906,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
   try {
     const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
-    // Of the pool's eight connections one scans and two wait for it.
+    // One of the pool's eight connections scans and two wait for it.
     await Promise.all(Array.from({ length: 10 }, async () => await agree()));
     const waits = await pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",

@@ -128,7 +128,7 @@ describe("deposits", () => {
     expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "transaction reverted" });
   });
 
-  test("case 6: of a token with a transfer fee, what arrived is credited", async () => {
+  test("case 6: a token with a transfer fee is credited with what arrived", async () => {
     await world.mint(world.feeToken, user.address, 1_000n);
     const approve = encodeFunctionData({
       abi: erc20Abi,

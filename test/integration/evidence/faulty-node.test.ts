@@ -228,7 +228,7 @@ test("state counts only after its block was seen to be still canonical", async (
     await expect(ask((request) => (request === confirming ? trouble : undefined))).rejects.toThrow(RpcFault);
 });
 
-/** What goes wrong with the next requests: one kind of trouble, at random requests. */
+/** The faults of the next requests: one kind of trouble, at random requests. */
 const schedule = fc.record({
   trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((one) => one !== "late")),
   when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),

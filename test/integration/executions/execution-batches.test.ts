@@ -75,7 +75,7 @@ test("simultaneous calls are accepted in few commits, and each is stored, broadc
   expect({ pending, sum: balance + fees }).toEqual({ pending: 0n, sum: 1_000_000_000n });
 });
 
-test("of simultaneous calls those that the balance covers are accepted, and the others leave no trace", async () => {
+test("accepts as many simultaneous calls as the balance covers, and the others leave no trace", async () => {
   const { services } = together();
   const probe = await world.anApp();
   const { costUsd } = await world.execution(
@@ -199,7 +199,7 @@ test("simultaneous calls get their nonces in few commits, in sequence, and each 
   expect(await origin.sentBy(executor)).toHaveLength(10);
 });
 
-test("of simultaneous calls those that the executor's native tokens cover together get a nonce, and the others wait", async () => {
+test("as many simultaneous calls get a nonce as the executor's native tokens cover, and the others wait", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(5);
   const [first] = calls.keys();

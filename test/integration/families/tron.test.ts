@@ -492,7 +492,7 @@ describe("withdrawals", () => {
 });
 
 describe("endpoints", () => {
-  test("of two endpoints that must agree, a lying one is reported and ignored; a lagging one causes a wait", async () => {
+  test("when two endpoints must agree, a lying one is reported and ignored; a lagging one causes a wait", async () => {
     const amount = 0xabcdefn;
     const id = await deposit(amount);
     await machine.finalize();

@@ -381,7 +381,7 @@ test("a reported deposit of another amount refuses the fast fill and is named", 
   await expectUnchanged(agreed, "quoted");
 });
 
-test("of several reported transactions one that can become the deposit suffices", async () => {
+test("one reported transaction that can become the deposit suffices among several", async () => {
   const agreed = await agree();
   await approved(agreed);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });

@@ -52,7 +52,7 @@ const erc20 = (decimals: Hex, symbol: Hex, name: Hex): Hex =>
     "0x06fdde03": name,
   });
 
-/** What is deployed in addition to the configured tokens. */
+/** Deployed in addition to the configured tokens. */
 const unlisted = {
   usual: { at: someAddress(), code: erc20(word(9n), text("UNL"), text("Unlisted Token")) },
   old: { at: someAddress(), code: erc20(word(18n), bytes32("MKR"), bytes32("Maker")) },

@@ -71,7 +71,7 @@ test("a token whose allowance must be set to zero first is detected", async () =
   });
 });
 
-test("of a token that refuses everything only that is known", async () => {
+test("a token that refuses everything has no known properties", async () => {
   expect((await probe.behaviour(hostile.returnsFalse)).transfers).toBeUndefined();
 });
 

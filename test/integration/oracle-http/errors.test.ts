@@ -48,7 +48,7 @@ test.each<[string, unknown, string | undefined]>([
   expect(world.origin.asked).toBe(0);
 });
 
-test("what this oracle or the chain does not know is 400 not_found", async () => {
+test("an unknown chain or transaction is 400 not_found", async () => {
   const world = await aWorld();
   expect(face(await world.post("depository-deposits", { ...deposit, chainId: "mars" }))).toEqual([
     400,
@@ -76,7 +76,7 @@ test("a block that is not final is 400 not_final, with the time to retry", async
   ]);
 });
 
-test("what did not happen is 400 rejected", async () => {
+test("a deposit that did not happen is 400 rejected", async () => {
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "transaction failed" });
   expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "rejected", "transactionId"]);

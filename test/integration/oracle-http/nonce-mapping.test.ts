@@ -112,7 +112,7 @@ async function signersOf({ body: { genericMapping } }: Answer): Promise<string[]
 
 const face = ({ status, body }: Answer) => [status, body.code, body.field];
 
-test("what a wallet signed is signed as an entry of its account on the hub", async () => {
+test("a wallet's signed mapping is signed as an entry of its account on the hub", async () => {
   const world = await aWorld();
   const answer = await ask(world, await request());
   expect(answer.status, answer.text).toBe(200);

@@ -238,7 +238,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
   expect(headers.get("x-attestation-local")).toBe(body.quorum.local);
 });
 
-test("of two answers with equally many signers the local one wins, whatever and whenever the peer answers", async () => {
+test("the local answer wins over one with equally many signers, whatever and whenever the peer answers", async () => {
   const seen = (amount: bigint): FakeChain => {
     const { origin } = chains();
     origin.deposited(DEPOSIT_TX, [{ amount }]);
@@ -256,7 +256,7 @@ test("of two answers with equally many signers the local one wins, whatever and 
   }
 });
 
-test("of two contradicting peers the same one wins, whichever is asked first or answers first", async () => {
+test("the same one of two contradicting peers wins, whichever is asked first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
     for (const slow of [7n, 8n]) {

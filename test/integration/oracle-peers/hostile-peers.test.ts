@@ -16,7 +16,7 @@ const withPeer = async (behaviour: Behaviour, timeoutMs = 400): Promise<string> 
   return outcome.reports[0]?.outcome ?? "not told";
 };
 
-test("26: what is not an answer of the route is skipped", async () => {
+test("26: a body that is not an answer of the route is skipped", async () => {
   expect(await withPeer(sending(200, "<html><body>welcome</body></html>"))).toBe("notJson");
   expect(await withPeer(sending(200, ""))).toBe("notJson");
   for (const json of [[], null, "text", 7, {}, { notes: [{ amount: "1", actions: "0x" }] }])

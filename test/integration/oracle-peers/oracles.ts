@@ -71,7 +71,7 @@ export interface Question {
   readonly timeoutMs?: number;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly incomingKey?: string;
-  /** Of every peer; by default a key. */
+  /** The API key for every peer. */
   readonly credential?: string;
   readonly signal?: AbortSignal;
 }

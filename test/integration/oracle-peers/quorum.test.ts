@@ -159,7 +159,7 @@ test("11: two peers outvote this oracle, and the difference is logged", async ()
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("12: of two groups of one size the one with this oracle is answered", async () => {
+test("12: the group with this oracle wins over another one of the same size", async () => {
   for (const [theirs, ours] of [
     [X, Y],
     [Y, X],

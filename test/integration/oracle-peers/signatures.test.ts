@@ -110,7 +110,7 @@ test("22: the mirrored twin of a signature is invalid, alone or next to it", asy
   ]);
 });
 
-test("23: of all formats of a signature one is accepted", async () => {
+test("23: only one format of a signature is accepted", async () => {
   const good = await signatureOf(A);
   const v = good.endsWith("1b") ? "00" : "01";
   const compact = `${good.slice(0, 130)}`;
@@ -171,7 +171,7 @@ test("25: partial signatures of two peers do not combine", async () => {
   expect(outcome.quorum?.signers).toBe(1);
 });
 
-test("of ten thousand signatures of a peer few are checked, with one warning", async () => {
+test("only a few of a peer's ten thousand signatures are checked, with one warning", async () => {
   const good = await signatureOf(A);
   const many = Array.from({ length: 4_000 }, () => ({
     oracle: A.address,

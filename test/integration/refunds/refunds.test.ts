@@ -200,7 +200,7 @@ test("a second deposit for a filled request is refunded, its hash is shown, and 
   expect((await world.services.reads.deposit(second.id))?.refundState).toBe("final");
 });
 
-test("of two deposits of one order in one block one is filled, the other refunded", async () => {
+test("when one block has two deposits of one order, one is filled and the other refunded", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await deposited(agreed);

@@ -313,7 +313,7 @@ test("a configured former key gets its open transaction mined, and one without g
   expect((await world.stateOf(poor.requestId)).state).toBe("settled");
 });
 
-test("what a former key's transaction executed is settled after the rotation", async () => {
+test("an execution by a former key's transaction is settled after the rotation", async () => {
   const former = world.engine.services.signer;
   await world.hubClient.setBalance({ address: former.address, value: 10n ** 20n });
   world.engine.clock.forward(60_001);

@@ -134,7 +134,7 @@ test("a nonce belongs to one withdrawal: with another recipient or currency it s
   expect(await world.balance(recipient)).toBe(0n);
 });
 
-test("of two concurrent orders with one nonce one is executed", async () => {
+test("only one of two concurrent orders with one nonce is executed", async () => {
   const order = world.order({ amount: 1_000_000n });
   const other = { ...order, recipient: world.order({ amount: 1n }).recipient };
   await Promise.allSettled([world.withdraw(order), world.withdraw(other)]);
