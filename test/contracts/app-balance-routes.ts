@@ -4,7 +4,7 @@ import type { AppBalanceRoutes } from "../../apps/api/src/balances/app-balance-r
 
 const WALLET: Address = `0x${"5e".repeat(20)}`;
 
-/** What every app balance service guarantees to a wallet that never had a balance. */
+/** What every app balance service guarantees a wallet that never had a balance. */
 export function emptyAppBalanceContract(name: string, make: () => Promise<AppBalanceRoutes>): void {
   test(`${name}: a wallet without a balance has zero of the main currency and nothing else`, async () => {
     const routes = await make();

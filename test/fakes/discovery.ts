@@ -15,7 +15,7 @@ export const aListedCurrency: ListedCurrency = {
   metadata: { logoURI: "", verified: true, isNative: true },
 };
 
-/** Complete, well-formed answers, whatever is asked. */
+/** Answers that are complete and well formed, whatever is asked. */
 export function fakeDiscovery(overrides: Partial<DiscoveryRoutes> = {}): DiscoveryRoutes {
   return {
     currencies: async () => [aListedCurrency],

@@ -1,7 +1,7 @@
 import type { PushRoutes } from "../../apps/api/src/push/push-routes.port.ts";
 import { connectionPlaces } from "../../apps/api/src/push/connection-places.ts";
 
-/** Push of a world without requests and events; `change` replaces parts. */
+/** Push of a world in which no request is known and nothing happens; `change` puts other parts in. */
 export function fakePush(change: Partial<PushRoutes> = {}): PushRoutes {
   const policy = {
     maxConnections: 1_000,
