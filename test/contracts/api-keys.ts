@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/http/api-keys.port.ts";
 
-/** A key that is valid, with its whole text. */
+/** A valid key, as its full text. */
 export interface ValidKey {
   readonly keys: ApiKeys;
   readonly text: string;

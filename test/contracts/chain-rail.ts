@@ -4,34 +4,31 @@ import type { Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/** A rail on a chain that the test moves. */
+/** An adapter of a non-EVM chain, on a chain that the test advances. */
 export interface RailWorld {
   readonly rail: PayingRail;
-  /** A configured currency of which the solver has plenty for every payment here. */
+  /** A configured currency of which the solver has enough for every payment here. */
   readonly currency: Hex;
-  /**
-   * Smallest units that are no trouble to pay (no dust), and of which the solver has at least twenty times as
-   * much.
-   */
+  /** Base units that can be paid (above dust). The solver holds at least twenty times as much. */
   readonly amount: bigint;
-  /** An account that was never paid, and can be. */
+  /** An account that can receive payments and never received one. */
   aRecipient(): Promise<Hex>;
-  /** Somebody deposits; it waits for a block. Without `orderId` the deposit carries none. */
+  /** Makes a deposit that waits for a block. Without `orderId`, the deposit carries no id. */
   deposit(amount: bigint, orderId: Hex | undefined): Promise<{ readonly txId: Hex; readonly sender: Hex }>;
-  /** What is sent is in a block, and no more. */
+  /** Mines what was broadcast, without making it final. */
   mine(): Promise<void>;
-  /** Everything that is sent is final. */
+  /** Makes everything that was broadcast final. */
   settle(): Promise<void>;
   /**
-   * Time passes until bytes that were made before and never sent can not count any more; undefined: they
-   * never lapse, new ones conflict with them.
+   * Lets time pass until bytes that were made but never broadcast can no longer count. Undefined if they
+   * never lapse; then new ones conflict with them.
    */
   readonly lapse?: (() => Promise<void>) | undefined;
-  /** A payment to the solver himself takes back the attempts that it is given. */
+  /** A payment from the solver to itself cancels the given attempts. */
   readonly takesBack?: true;
-  /** Smallest units that an account has got of the solver. */
+  /** Base units that an account received from the solver. */
   received(recipient: Hex): Promise<bigint>;
-  /** From now on the node does not answer, or does again. */
+  /** Makes the node unavailable, or available again. */
   setDown(isDown: boolean): void;
   close(): Promise<void>;
 }
@@ -41,10 +38,10 @@ const MAX_READINGS = 12;
 const anOrder = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 /**
- * What every rail promises.
+ * What every adapter of a non-EVM chain guarantees.
  *
- * @param start a chain of the calling file's own; how deposits are told apart where they cannot carry an id
- * is not asked here: set `carriesIds` to false then
+ * @param start starts a chain that only the calling file uses. Set `carriesIds` to false if deposits cannot
+ * carry an id; how they are attributed then is not tested here.
  */
 export function chainRailContract(
   name: string,
@@ -57,7 +54,7 @@ export function chainRailContract(
   });
   afterAll(async () => await world?.close());
 
-  /** A reading may cover a part of what there is: the next goes on. */
+  /** A reading may cover only part of the chain; the next one continues. */
   const arrivals = async (from?: string) => {
     const deposits: DepositFact[] = [];
     let read = await world.rail.arrivals(from);
@@ -77,16 +74,16 @@ export function chainRailContract(
   };
   const kindOf = async (attempt: RailAttempt) => (await world.rail.outcome(attempt)).kind;
 
-  test(`${name}: a deposit is told of when it is final, once behind each cursor, and alike by its transaction`, async () => {
+  test(`${name}: a deposit is reported once final, once after each cursor, and identically by its transaction`, async () => {
     const { cursor: begin } = await arrivals();
     const orderId = anOrder();
     const { txId, sender } = await world.deposit(world.amount, carriesIds ? orderId : undefined);
     expect((await world.rail.arrivalsOf(txId)).kind).not.toBe("final");
     expect((await arrivals(begin)).deposits).toEqual([]);
     await world.settle();
-    const told = await arrivals(begin);
-    expect(told.deposits).toHaveLength(1);
-    expect(told.deposits[0]).toMatchObject({
+    const reported = await arrivals(begin);
+    expect(reported.deposits).toHaveLength(1);
+    expect(reported.deposits[0]).toMatchObject({
       txHash: txId,
       ordinal: 0,
       sender,
@@ -94,19 +91,19 @@ export function chainRailContract(
       amount: world.amount,
       ...(carriesIds && { id: orderId }),
     });
-    expect((await arrivals(begin)).deposits).toEqual(told.deposits);
-    expect((await arrivals(told.cursor)).deposits).toEqual([]);
-    expect(told.upTo.number).toBeGreaterThanOrEqual(told.deposits[0]?.blockNumber ?? 0n);
+    expect((await arrivals(begin)).deposits).toEqual(reported.deposits);
+    expect((await arrivals(reported.cursor)).deposits).toEqual([]);
+    expect(reported.upTo.number).toBeGreaterThanOrEqual(reported.deposits[0]?.blockNumber ?? 0n);
     const one = await world.rail.arrivalsOf(txId);
-    expect(one).toMatchObject({ kind: "final", deposits: told.deposits });
+    expect(one).toMatchObject({ kind: "final", deposits: reported.deposits });
   });
 
-  test(`${name}: a transaction that nobody made is absent`, async () => {
+  test(`${name}: a transaction that does not exist is absent`, async () => {
     const [unmade] = [(await pay()).attempt.txId];
     expect(await world.rail.arrivalsOf(unmade)).toEqual({ kind: "absent" });
   });
 
-  test(`${name}: a payment gives the recipient exactly the amount, however often it is sent`, async () => {
+  test(`${name}: a payment gives the recipient exactly the amount, however often it is broadcast`, async () => {
     const { recipient, attempt } = await pay();
     expect(await kindOf(attempt)).toBe("unseen");
     expect(await world.received(recipient)).toBe(0n);
@@ -124,7 +121,7 @@ export function chainRailContract(
     expect(await world.received(recipient)).toBe(world.amount);
   });
 
-  test(`${name}: of two attempts at one payment one counts, in whatever order they come`, async () => {
+  test(`${name}: only one of two attempts at one payment counts, whichever arrives first`, async () => {
     for (const order of [
       [0, 1],
       [1, 0],
@@ -134,7 +131,7 @@ export function chainRailContract(
       if (world.lapse !== undefined) expect(await kindOf(first)).toBe("dead");
       const second = await world.rail.prepare(payment, [first], []);
       expect(second.txId).not.toBe(first.txId);
-      // Nodes need not take one that conflicts with what they have.
+      // Nodes may reject a transaction that conflicts with one they have.
       for (const at of order) await world.rail.send(at === 0 ? first : second).catch(() => undefined);
       await world.settle();
       expect(await world.received(recipient)).toBe(world.amount);
@@ -142,7 +139,7 @@ export function chainRailContract(
     }
   });
 
-  test(`${name}: what is taken back does not count beside that, or counts in its place`, async () => {
+  test(`${name}: either a payment or its cancellation takes effect, never both`, async () => {
     if (world.takesBack === undefined) return;
     for (const isFirst of [true, false]) {
       const { recipient, attempt } = await pay();
@@ -159,7 +156,7 @@ export function chainRailContract(
     }
   });
 
-  test(`${name}: payments that are prepared beside each other are both made`, async () => {
+  test(`${name}: two payments that are prepared at the same time are both made`, async () => {
     const one = await pay();
     const two = await pay([], [one.attempt.raw]);
     for (const { attempt } of [one, two]) expect(await world.rail.send(attempt)).toBe("sent");
@@ -167,7 +164,7 @@ export function chainRailContract(
     for (const { recipient } of [one, two]) expect(await world.received(recipient)).toBe(world.amount);
   });
 
-  test(`${name}: what is paid is missing in the balance, and more than there is cannot be paid`, async () => {
+  test(`${name}: a payment reduces the balance, and more than the balance cannot be paid`, async () => {
     const held = async () => (await world.rail.balances([world.currency])).get(world.currency) ?? 0n;
     const before = await held();
     const { attempt } = await pay();
@@ -179,7 +176,7 @@ export function chainRailContract(
     await expect(world.rail.prepare(payment, [], [])).rejects.toBeInstanceOf(InsufficientInventory);
   });
 
-  test(`${name}: a payment costs something that can be told beforehand, and whom it goes to can be asked about`, async () => {
+  test(`${name}: the cost of a payment can be estimated, and a recipient can be checked`, async () => {
     const recipient = await world.aRecipient();
     const { currency, amount } = world;
     expect(await world.rail.paymentCost(currency, recipient)).toBeGreaterThanOrEqual(0n);
@@ -187,7 +184,7 @@ export function chainRailContract(
     expect(await world.rail.refusalOf({ recipient, currency, amount })).toBeUndefined();
   });
 
-  test(`${name}: a node that does not answer says nothing of anything`, async () => {
+  test(`${name}: every call fails while the node does not answer`, async () => {
     const { attempt, payment } = await pay();
     world.setDown(true);
     try {

@@ -20,7 +20,7 @@ export function discoveryContract(
       });
   });
 
-  test(`${name}: liquidity and health name the chain that was asked for`, async () => {
+  test(`${name}: liquidity and health name the requested chain`, async () => {
     const { routes, chainId } = await make();
     const { liquidity } = await routes.liquidity(chainId);
     expect(liquidity.length).toBeGreaterThan(0);

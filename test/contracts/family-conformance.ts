@@ -15,13 +15,12 @@ import {
   type NotApplicable,
 } from "./family-world.ts";
 
-// The same list of behaviours and hostile cases for every chain family, each tried over the HTTP interface of
+// The same list of behaviors and hostile cases for every chain family, each tested over the HTTP interface of
 // a real oracle.
 
-/** Starts one family's node or simulator. */
 export type StartFamily = (mappings: MappingBook) => Promise<FamilyWorld>;
 
-/** The row of each case of one family; for the others it does not apply. */
+/** The row of each case that only one family has; it does not apply to the others. */
 const ownRows: readonly Row[] = Object.entries(ownCases).flatMap(([family, cases]) =>
   cases.map((name): Row => ({
     name,
@@ -46,7 +45,7 @@ export const familyRows: readonly Row[] = [
 
 type Cell = { readonly passed: true } | NotApplicable | { readonly failed: true };
 
-/** Runs the list for every family, prints the table, and fails for a cell that is empty without a reason. */
+/** Runs the list for every family, prints the table, and fails on a cell that is empty without a reason. */
 export function describeFamilies(
   families: Readonly<Partial<Record<VmType, StartFamily>>>,
   all: readonly VmType[],
@@ -57,8 +56,8 @@ export function describeFamilies(
   for (const family of all) {
     const start = families[family];
     if (start === undefined) continue;
-    // Families wait for their own nodes and for nothing else: beside each other. Within one, each case leaves
-    // its chain to the next.
+    // Families wait only for their own nodes, so they run concurrently. Within a family, each case leaves its
+    // chain to the next.
     describe.concurrent(family, () => {
       let oracles: FamilyOracles | undefined;
       let judge: Judge | undefined;
@@ -84,7 +83,7 @@ export function describeFamilies(
     });
   }
 
-  // Also when single families are run alone: then it shows those.
+  // Also prints the table when only some families run: it shows those.
   afterAll(() => {
     const shown = all.filter((family) => familyRows.some((one) => cells.has(keyOf(family, one))));
     process.stdout.write(`${tableOf(shown, (family, one) => cells.get(keyOf(family, one)))}\n`);

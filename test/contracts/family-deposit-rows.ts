@@ -9,11 +9,11 @@ export const depositRows: readonly Row[] = [
   row("a deposit for an order is attested", async (judge) => {
     await judge.attests(await judge.deposit(freshId()));
   }),
-  row("a deposit without an id is its depositor's", async (judge) => {
+  row("a deposit without an id belongs to its depositor", async (judge) => {
     await judge.attests(await judge.deposit(undefined));
   }),
   rowOf(
-    "two deposits of one transaction are two, in its order",
+    "two deposits of one transaction are listed in its order",
     ({ deposits }) => deposits.twoInOne,
     async (judge, scene) => {
       const made = await final(judge, scene([freshId(), freshId()]));
@@ -21,7 +21,7 @@ export const depositRows: readonly Row[] = [
       await judge.attests(made);
     },
   ),
-  row("two deposits of one id stay two", async (judge) => {
+  row("two deposits with one id stay two deposits", async (judge) => {
     const id = freshId();
     const { world } = judge;
     const currency = isNotApplicable(world.otherCurrency) ? world.currency : world.otherCurrency;
@@ -45,7 +45,7 @@ export const depositRows: readonly Row[] = [
     expect(payloadOf(mine)).toBe(payloadOf(theirs));
   }),
   {
-    name: "what may be taken back is not final, then it is",
+    name: "a deposit is not final before its block is, then it is",
     run: async (judge) => {
       const { world } = judge;
       if (world.finalAtOnce !== undefined) return world.finalAtOnce;
@@ -67,7 +67,7 @@ export const depositRows: readonly Row[] = [
     },
   },
   rowOf(
-    "a transaction without a deposit is answered with nothing",
+    "a transaction without a deposit returns no messages",
     ({ deposits }) => deposits.none,
     async (judge, scene) => await judge.refuses(await final(judge, scene())),
   ),
@@ -82,7 +82,7 @@ export const depositRows: readonly Row[] = [
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "depth that another fork has is none",
+    "confirmations of another fork do not count",
     ({ deposits }) => deposits.splitNode,
     async (judge, scene) => await judge.refuses(await scene(freshId())),
   ),
@@ -92,37 +92,37 @@ export const depositRows: readonly Row[] = [
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "a deposit into a look-alike is none",
+    "a deposit into a look-alike is not attested",
     ({ deposits }) => deposits.lookAlike,
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "a token that lies is credited as itself at most",
+    "a lying token is credited as itself at most",
     ({ deposits }) => deposits.lyingToken,
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "of a token with a fee what arrived counts",
+    "a token with a transfer fee is credited with what arrived",
     ({ deposits }) => deposits.feeOnTransfer,
     async (judge, scene) => void (await judge.attests(await final(judge, scene(freshId())))),
   ),
   rowOf(
-    "what is claimed without having moved is no deposit of it",
+    "a claimed deposit without a transfer is not attested",
     ({ deposits }) => deposits.withoutTransfer,
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "one transfer said twice is one",
-    ({ deposits }) => deposits.saidTwice,
+    "one transfer that is reported twice counts once",
+    ({ deposits }) => deposits.reportedTwice,
     async (judge, scene) => await judge.either(await final(judge, scene([freshId(), freshId()]))),
   ),
   rowOf(
-    "through a forwarder the depositor is whom the deposit names",
+    "through a forwarder, the depositor is the one that the deposit names",
     ({ deposits }) => deposits.throughForwarder,
     async (judge, scene) => void (await judge.attests(await final(judge, scene(freshId())))),
   ),
   rowOf(
-    "an id where none belongs is none",
+    "an id in the wrong place is ignored",
     ({ deposits }) => deposits.idElsewhere,
     async (judge, scene) => {
       const id = freshId();
@@ -132,7 +132,7 @@ export const depositRows: readonly Row[] = [
     },
   ),
   rowOf(
-    "ids of zeros or cut short are none",
+    "ids of zeros or cut short are not accepted",
     ({ deposits }) => deposits.idsThatAreNone,
     async (judge, scene) => {
       const all = await final(judge, scene());
@@ -144,8 +144,8 @@ export const depositRows: readonly Row[] = [
     },
   ),
   rowOf(
-    "money that came without a deposit is nobody's, or counted once",
-    ({ deposits }) => deposits.arrivedSilently,
+    "money without a deposit has no owner, or counts once",
+    ({ deposits }) => deposits.withoutDeposit,
     async (judge, scene) => await judge.either(await final(judge, scene())),
   ),
   rowOf(
@@ -154,19 +154,19 @@ export const depositRows: readonly Row[] = [
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "what the depository sends itself is no user's",
+    "a transfer of the depository to itself is no deposit",
     ({ deposits }) => deposits.ownTransfer,
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
-  row("a transaction id has one spelling", async (judge) => {
+  row("a transaction id has one format", async (judge) => {
     const { world, chain } = judge;
     const { transactionId } = await judge.deposit(freshId());
-    const others = [...world.otherSpellings(transactionId), ` ${transactionId}`, `${transactionId} `];
-    for (const spelled of others) {
-      expect(spelled).not.toBe(transactionId);
+    const others = [...world.otherFormats(transactionId), ` ${transactionId}`, `${transactionId} `];
+    for (const other of others) {
+      expect(other).not.toBe(transactionId);
       const ask = async (): Promise<Answer> =>
-        await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: spelled });
-      // Or it is the id of something else, which is not there.
+        await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: other });
+      // Or it is the id of something else, which does not exist here.
       judge.refused(await judge.unsigned(judge.first, ask), "invalid_request", "not_found");
     }
   }),
@@ -176,11 +176,11 @@ export const depositRows: readonly Row[] = [
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "a node of another network is not believed",
+    "a node of another network is not trusted",
     ({ deposits }) => deposits.otherNetwork,
     async (judge, scene) => await judge.refuses(await scene(freshId())),
   ),
-  row("a peer that says otherwise is not followed", async (judge) => {
+  row("a peer that disagrees is not followed", async (judge) => {
     const made = await judge.deposit(freshId());
     await judge.attests(made);
     const answer = await judge.askWithLyingPeer("depository-deposits", {

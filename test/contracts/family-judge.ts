@@ -25,23 +25,23 @@ import type {
   NoDeposit,
   OwnTools,
   Payment,
-  WithdrawalWish,
+  WithdrawalPlan,
 } from "./family-world.ts";
 
-/** A node may take this long to show what is final already. ms */
+/** How long a node may take to show what is already final. */
 const PATIENCE_MS = 10_000;
-/** After every transaction of these tests, Unix seconds; fits a uint32. */
+/** Unix seconds; later than every transaction of these tests, and fits a uint32. */
 export const FAR_DEADLINE = 4_000_000_000;
 const HOME_DEPOSIT = 1_000n;
 const NO_ID = word("00");
 
 export type Code = NonNullable<Answer["body"]["code"]>;
 
-/** How the oracles of one family are asked, and what their answers must be. */
+/** How the oracles of one family are called, and what their answers must be. */
 export type Judge = ReturnType<typeof createJudge>;
 
 let counter = 0;
-/** Not an id that anything else has; no leading zeros. */
+/** A unique id without leading zeros. */
 export function freshId(): Hex32 {
   counter += 1;
   return `0xc0ffee${counter.toString(16).padStart(58, "1")}`;
@@ -51,7 +51,7 @@ export function createJudge(oracles: FamilyOracles) {
   const { world, chain, home, first, second, balances, recorded } = oracles;
   const familyOf: FamilyOf = (name) => (name === chain.name ? chain.vmType : home.chain.vmType);
 
-  /** Asks again while it is not final. */
+  /** Asks again until the answer is final. */
   async function settled(ask: () => Promise<Answer>): Promise<Answer> {
     const endMs = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -71,7 +71,7 @@ export function createJudge(oracles: FamilyOracles) {
     }
   }
 
-  /** Nothing is signed meanwhile. */
+  /** Nothing may be signed in the meantime. */
   async function unsigned(oracle: FamilyOracle, ask: () => Promise<Answer>): Promise<Answer> {
     const before = oracle.signatures();
     const answer = await ask();
@@ -233,7 +233,9 @@ export function createJudge(oracles: FamilyOracles) {
   const signOrder = async (order: AttestedOrder): Promise<Hex> =>
     await signPersonalMessage(solver, orderIdFor(order));
 
-  /** What a claim says besides who paid. The deposits are there, on the other chain, as the order asks. */
+  /**
+   * The fields of a claim other than the payment. The deposits are on the other chain, as the order requires.
+   */
   async function claim(
     order: AttestedOrder,
     { depositedAt = 1_000n, amount = HOME_DEPOSIT }: { depositedAt?: bigint; amount?: bigint } = {},
@@ -289,11 +291,11 @@ export function createJudge(oracles: FamilyOracles) {
 
   // Withdrawals.
 
-  /** A withdrawal of somebody on the other chain, who is paid on this one. */
+  /** A withdrawal of a user of the other chain, paid on this chain. */
   function withdrawalOf(payment: Pick<Payment, "recipient" | "currency">, nonce = freshId()) {
     const { depository } = chain;
     if (depository === undefined) throw new Error("a family's chain has a depository");
-    const words = {
+    const addressRequest = {
       chainId: chain.name,
       currency: payment.currency,
       withdrawer: owner.address,
@@ -304,12 +306,12 @@ export function createJudge(oracles: FamilyOracles) {
     const ownerAlias = hubAlias(home.chain, owner.address);
     const address = withdrawalAddress(chain, { ...payment, depository, ownerAlias, nonce });
     const tokenId = hubTokenId(chain, payment.currency);
-    return { words, address, ownerAlias, tokenId, depository };
+    return { addressRequest, address, ownerAlias, tokenId, depository };
   }
   type Asked = ReturnType<typeof withdrawalOf>;
 
   const askWithdrawal = async (
-    { words }: Pick<Asked, "words">,
+    { addressRequest }: Pick<Asked, "addressRequest">,
     payload: Hex,
     transactionId?: string,
     oracle = first,
@@ -320,14 +322,14 @@ export function createJudge(oracles: FamilyOracles) {
           chainId: chain.name,
           withdrawal: payload,
           ...(transactionId !== undefined && { transactionId }),
-          withdrawalAddressRequest: words,
+          withdrawalAddressRequest: addressRequest,
         }),
     );
 
-  /** Made and recorded by the allocator. */
+  /** A withdrawal that the allocator made and recorded. */
   async function withdraws<Made extends Pick<MadeWithdrawal, "payload" | "withdrawalId">>(
     payment: Payment,
-    make: (wish: WithdrawalWish) => Promise<Made>,
+    make: (plan: WithdrawalPlan) => Promise<Made>,
   ): Promise<{ readonly asked: Asked; readonly made: Made }> {
     const asked = withdrawalOf(payment);
     const made = await make({ ...payment, address: asked.address });
@@ -392,11 +394,11 @@ export function createJudge(oracles: FamilyOracles) {
       const order = orderPaying(payments);
       await mustNotFill(order, await pay(orderIdFor(order)));
     },
-    async withdrawal(wish, make, says, transactionId) {
-      const { asked, made } = await withdraws(wish, make);
+    async withdrawal(plan, make, says, transactionId) {
+      const { asked, made } = await withdraws(plan, make);
       const ask = async (): Promise<Answer> => await askWithdrawal(asked, made.payload, transactionId);
       if (says === "refused") refused(await unsigned(first, ask), "rejected", "invalid_request");
-      else await mustBeWithdrawal(await ask(), says, { asked, made, amount: wish.amount });
+      else await mustBeWithdrawal(await ask(), says, { asked, made, amount: plan.amount });
     },
   };
 

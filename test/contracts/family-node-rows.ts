@@ -10,36 +10,33 @@ import { payloadOf } from "./family-steps.ts";
 const MAX_CUTS = 100;
 const EXCHANGES: readonly VmType[] = ["hyperliquid-vm", "lighter-vm"];
 
-/** Whatever fails, nothing else is signed than what honest nodes say. */
+/** Whatever fails, the oracle signs only what honest nodes report. */
 export const nodeRows: readonly Row[] = [
-  row(
-    "the status tells how far the chain is final, and that a node which fails is unreachable",
-    async (judge) => {
-      const { chain, first, world } = judge;
-      const reported = async (): Promise<OracleStatus["chains"][number] | undefined> =>
-        (await first.status()).chains.find(({ id }) => id === chain.name);
-      const before = await reported();
-      if (EXCHANGES.includes(chain.vmType)) {
-        // Only asked about transactions.
-        expect(before).toMatchObject({ status: "unknown" });
-        expect(before).not.toHaveProperty("finalBlock");
-        return;
-      }
-      const { height = 0 } = before?.finalBlock ?? {};
-      await judge.deposit(freshId());
-      await world.finalize();
-      await vi.waitUntil(async () => ((await reported())?.finalBlock?.height ?? 0) > height, {
-        timeout: 10_000,
-        interval: 100,
-      });
-      await first.readAt(world.urls.map(() => "http://127.0.0.1:9/jsonrpc"));
-      try {
-        expect(await reported()).toMatchObject({ status: "unreachable" });
-      } finally {
-        await first.readAt(world.urls);
-      }
-    },
-  ),
+  row("the status reports the final block, and a failing node as unreachable", async (judge) => {
+    const { chain, first, world } = judge;
+    const reported = async (): Promise<OracleStatus["chains"][number] | undefined> =>
+      (await first.status()).chains.find(({ id }) => id === chain.name);
+    const before = await reported();
+    if (EXCHANGES.includes(chain.vmType)) {
+      // This family is only asked about transactions.
+      expect(before).toMatchObject({ status: "unknown" });
+      expect(before).not.toHaveProperty("finalBlock");
+      return;
+    }
+    const { height = 0 } = before?.finalBlock ?? {};
+    await judge.deposit(freshId());
+    await world.finalize();
+    await vi.waitUntil(async () => ((await reported())?.finalBlock?.height ?? 0) > height, {
+      timeout: 10_000,
+      interval: 100,
+    });
+    await first.readAt(world.urls.map(() => "http://127.0.0.1:9/jsonrpc"));
+    try {
+      expect(await reported()).toMatchObject({ status: "unreachable" });
+    } finally {
+      await first.readAt(world.urls);
+    }
+  }),
   ...(["status500", "html", "cutOff", "endless", "closed"] as const).map((instead) =>
     row(`a node that fails (${instead}) is the node's fault: 503`, async (judge) => {
       const made = await judge.deposit(freshId());
@@ -53,12 +50,12 @@ export const nodeRows: readonly Row[] = [
       });
     }),
   ),
-  row("a null in place of any answer signs nothing else", async (judge) => {
+  row("a null in place of any answer causes no wrong signature", async (judge) => {
     const made = await judge.deposit(freshId());
     await judge.attests(made);
     await eachExchange(judge, made.transactionId, 12, { answer: () => null }, () => undefined);
   }),
-  row("an answer about another transaction is not taken for this one", async (judge) => {
+  row("an answer about another transaction is not used for this one", async (judge) => {
     const [made, other] = [await judge.deposit(freshId()), await judge.deposit(freshId())];
     await judge.attests(made);
     const [from, to] = [bare(made.transactionId), bare(other.transactionId)];
@@ -71,7 +68,7 @@ export const nodeRows: readonly Row[] = [
     expect(answer.body.execution, answer.text).toBeUndefined();
     expect(answer.body.messages ?? [], answer.text).toEqual([]);
   }),
-  row("an answer that lacks any one field signs nothing else", async (judge) => {
+  row("an answer without any one field causes no wrong signature", async (judge) => {
     const made = await judge.deposit(freshId());
     await judge.attests(made);
     const { chain, world } = judge;
@@ -103,17 +100,20 @@ export const nodeRows: readonly Row[] = [
   }),
 ];
 
-/** The same, or nothing at all was signed. */
+/** Either the same messages were signed, or none. */
 function mustBeSameOrUnsigned(answer: Answer, whole: Answer): void {
   if (answer.body.execution === undefined) expect(answer.body.messages ?? [], answer.text).toEqual([]);
   else expect(payloadOf(answer)).toBe(payloadOf(whole));
 }
 
-/** Asks about a deposit with a fault in one exchange after the other, until there is no such exchange. */
+/**
+ * Repeats the request of a deposit with a fault in one HTTP exchange after the other, until there are no
+ * more.
+ */
 async function eachExchange(
   judge: Judge,
   transactionId: string,
-  most: number,
+  max: number,
   fault: Fault,
   also: (answer: Answer) => void,
 ): Promise<void> {
@@ -121,7 +121,7 @@ async function eachExchange(
   const { answer: whole, heard } = await judge.askThrough(() => undefined, "depository-deposits", body);
   expect(whole.status, whole.text).toBe(200);
   expect(heard.length).toBeGreaterThan(0);
-  for (let exchange = 0; exchange < Math.min(most, heard.length); exchange++) {
+  for (let exchange = 0; exchange < Math.min(max, heard.length); exchange++) {
     const asked = await judge.askThrough(
       (at) => (at === exchange ? fault : undefined),
       "depository-deposits",
@@ -142,15 +142,15 @@ function resultsIn(answer: unknown): unknown[] {
   );
 }
 
-/** At most so many, spread over all. */
-function sampled<T>(all: readonly T[], most: number): readonly T[] {
-  if (all.length <= most) return all;
-  return Array.from({ length: most }, (_, n) => all[Math.floor((n * all.length) / most)]).filter(
+/** At most this many, spread evenly. */
+function sampled<T>(all: readonly T[], max: number): readonly T[] {
+  if (all.length <= max) return all;
+  return Array.from({ length: max }, (_, n) => all[Math.floor((n * all.length) / max)]).filter(
     (one) => one !== undefined,
   );
 }
 
-/** Without the prefix that only some interfaces of a node use. */
+/** Without the prefix that only some node interfaces use. */
 function bare(transactionId: string): string {
   return transactionId.replace(/^0x/, "");
 }

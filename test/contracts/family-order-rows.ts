@@ -62,14 +62,14 @@ export const orderRows: readonly Row[] = [
       "rejected",
     );
   }),
-  row("a fill after the deadline is none", async (judge) => {
+  row("a fill after the deadline does not count", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       one.output.deadline = 1_000_000;
     });
     await judge.mustNotFill(order, await judge.pay(order, payments));
   }),
-  row("a fill long before its deposit is none", async (judge) => {
+  row("a fill long before its deposit does not count", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
@@ -80,7 +80,7 @@ export const orderRows: readonly Row[] = [
     judge.refused(await judge.unsigned(judge.first, async () => judge.postFill(request)), "rejected");
   }),
   rowOf(
-    "a payment without a time is none",
+    "a payment without a time does not count",
     ({ payments }) => payments.withoutTime,
     async (judge, scene) => {
       const payments = [judge.onePayment()];
@@ -99,37 +99,37 @@ export const orderRows: readonly Row[] = [
     },
   ),
   rowOf(
-    "a failed payment paid nobody",
+    "a failed payment does not count",
     ({ payments }) => payments.failed,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   rowOf(
-    "a payment undone within its transaction paid nobody",
-    ({ payments }) => payments.innerUndone,
+    "a payment reverted within its transaction does not count",
+    ({ payments }) => payments.innerReverted,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
-  row("a fill that names the order and pays somebody else is none", async (judge) => {
+  row("a fill that names the order but pays another recipient does not count", async (judge) => {
     const { recipients } = judge.world;
     const order = judge.orderPaying([judge.onePayment()]);
     await judge.mustNotFill(order, await judge.pay(order, [judge.onePayment({ recipient: recipients[1] })]));
   }),
-  row("one unit too little is too little", async (judge) => {
+  row("a fill that is one unit too low does not count", async (judge) => {
     const order = judge.orderPaying([judge.onePayment()]);
     const paid = [judge.onePayment({ amount: judge.world.amount - 1n })];
     await judge.mustNotFill(order, await judge.pay(order, paid));
   }),
-  row("a payment that names another order is none", async (judge) => {
+  row("a payment that names another order does not count", async (judge) => {
     const payments = [judge.onePayment()];
     const [order, other] = [judge.orderPaying(payments), judge.orderPaying(payments)];
     await judge.mustNotFill(order, await judge.pay(other, payments));
   }),
   rowOf(
-    "an order's id somewhere in a payment for another is no name",
+    "an order's id inside a payment for another order does not count",
     ({ payments }) => payments.idElsewhere,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   rowOf(
-    "one payment fills one of two orders at most",
+    "one payment fills at most one of two orders",
     ({ payments }) => payments.forTwoOrders,
     async (judge, scene) => {
       const payment = judge.onePayment();
@@ -145,7 +145,7 @@ export const orderRows: readonly Row[] = [
       for (const answer of answers) if (answer.status !== 200) judge.refused(answer, "rejected");
     },
   ),
-  row("two payments of an order to one recipient need both sums", async (judge) => {
+  row("two payments of an order to one recipient need the sum of both", async (judge) => {
     const payment = judge.onePayment();
     const order = judge.orderPaying([payment, payment]);
     await judge.mustNotFill(order, await judge.pay(order, [payment]));
@@ -161,13 +161,13 @@ export const orderRows: readonly Row[] = [
     expect(new Set(answers.map(({ body }) => body.execution.idempotencyKey)).size).toBe(1);
   }),
   rowOf(
-    "what the recipient gives back was not paid",
-    ({ payments }) => payments.takenBack,
+    "an amount that the recipient returns does not count as paid",
+    ({ payments }) => payments.returnedByRecipient,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   rowOf(
-    "what a contract says that nobody configured is nothing",
-    ({ payments }) => payments.saidByStranger,
+    "events of an unknown contract are ignored",
+    ({ payments }) => payments.reportedByStranger,
     async (judge, scene) => {
       const payments = [judge.onePayment()];
       const { strangersExtraData } = judge.world.payments;
@@ -179,7 +179,7 @@ export const orderRows: readonly Row[] = [
     },
   ),
   {
-    name: "an order's calls were all made, once and in order",
+    name: "an order's calls must all be made, once and in order",
     run: async (judge) => {
       const { calls } = judge.world.payments;
       if (isNotApplicable(calls)) return calls;
@@ -204,7 +204,7 @@ export const orderRows: readonly Row[] = [
     },
   },
   {
-    name: "an order with calls that cannot be made here is not attested without them",
+    name: "an order with calls that this chain cannot make is not attested without them",
     run: async (judge) => {
       if (!isNotApplicable(judge.world.payments.calls)) return { notApplicable: "calls can be made here" };
       const payments = [judge.onePayment()];
@@ -215,24 +215,24 @@ export const orderRows: readonly Row[] = [
       return undefined;
     },
   },
-  row("a refund to somebody else is none", async (judge) => {
+  row("a refund to another recipient does not count", async (judge) => {
     const order = judge.orderPaying([judge.onePayment()]);
     const paid = [judge.onePayment({ recipient: judge.world.recipients[1] })];
     await mustNotRefund(judge, order, await judge.pay(order, paid), "rejected");
   }),
-  row("a refund for another order is none", async (judge) => {
+  row("a refund for another order does not count", async (judge) => {
     const payments = [judge.onePayment()];
     const [order, other] = [judge.orderPaying(payments), judge.orderPaying(payments)];
     await mustNotRefund(judge, order, await judge.pay(other, payments), "rejected");
   }),
-  row("a late refund is none", async (judge) => {
+  row("a late refund does not count", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       for (const { refunds } of one.inputs) for (const option of refunds) option.deadline = 1_000_000;
     });
     await mustNotRefund(judge, order, await judge.pay(order, payments), "rejected");
   }),
-  row("one refund does not give two inputs back", async (judge) => {
+  row("one refund does not return two inputs", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       one.inputs = [...one.inputs, ...structuredClone(one.inputs)];
@@ -258,7 +258,7 @@ export const orderRows: readonly Row[] = [
     for (const index of [1, -1, 0.5])
       await mustNotRefund(judge, order, transactionId, "invalid_request", index);
   }),
-  row("an address of another family is none of this one", async (judge) => {
+  row("an address of another family is rejected", async (judge) => {
     const { world, home } = judge;
     for (const field of ["recipient", "currency"] as const) {
       const order = judge.orderPaying([judge.onePayment()]);
@@ -274,7 +274,7 @@ export const orderRows: readonly Row[] = [
     }
     expect(home.chain.vmType).toBe("ethereum-vm");
   }),
-  row("an order that asks for nothing is refused", async (judge) => {
+  row("an order whose inputs have no weight is refused", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       for (const { payment } of one.inputs) payment.weight = "0";
@@ -294,7 +294,7 @@ export const orderRows: readonly Row[] = [
   }),
 ];
 
-/** An order whose deposit is on this chain; its fill, elsewhere, is as it should be. */
+/** An order whose deposit is on this chain, with a correct fill elsewhere. */
 async function deposited(
   judge: Judge,
   order: ReturnType<Judge["orderFrom"]>,
@@ -322,7 +322,7 @@ async function deposited(
 
 async function refusedPayment(
   judge: Judge,
-  scene: (wish: { orderId: Hex32; payments: ReturnType<Judge["onePayment"]>[] }) => Promise<string>,
+  scene: (plan: { orderId: Hex32; payments: ReturnType<Judge["onePayment"]>[] }) => Promise<string>,
 ): Promise<void> {
   const payments = [judge.onePayment()];
   const order = judge.orderPaying(payments);

@@ -1,14 +1,13 @@
 import type { Judge } from "./family-judge.ts";
 import { isNotApplicable, type FamilyWorld, type NotApplicable, type Scene } from "./family-world.ts";
 
-/** A row of the table. */
 export interface Row {
   readonly name: string;
   /** Passes by returning nothing. */
   readonly run: (judge: Judge) => Promise<NotApplicable | undefined>;
 }
 
-/** A row that all families have. */
+/** A row that applies to all families. */
 export function row(name: string, run: (judge: Judge) => Promise<void>): Row {
   return {
     name,
@@ -19,7 +18,7 @@ export function row(name: string, run: (judge: Judge) => Promise<void>): Row {
   };
 }
 
-/** A row that needs something that not every family has. */
+/** A row that needs a feature that some families lack. */
 export function rowOf<Args extends readonly unknown[], Result>(
   name: string,
   sceneOf: (world: FamilyWorld) => Scene<Args, Result>,
@@ -36,7 +35,7 @@ export function rowOf<Args extends readonly unknown[], Result>(
   };
 }
 
-/** Arranges, makes it final, and tells. */
+/** Finalizes what `arrange` made, and returns it. */
 export async function final<T>({ world }: Judge, arrange: Promise<T>): Promise<T> {
   const arranged = await arrange;
   await world.finalize();

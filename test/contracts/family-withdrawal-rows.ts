@@ -14,13 +14,13 @@ import { row, rowOf, type Row } from "./family-row.ts";
 import { isNotApplicable, type FamilyWorld } from "./family-world.ts";
 
 export const withdrawalRows: readonly Row[] = [
-  row("a payload that was not carried out is pending, and nothing is signed", async (judge) => {
+  row("a payload that was not executed is pending, and nothing is signed", async (judge) => {
     const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
     await judge.world.finalize();
     const answer = await judge.unsigned(judge.first, async () => judge.askWithdrawal(asked, made.payload));
     await judge.mustBeWithdrawal(answer, "pending", { asked, made, amount: judge.world.amount });
   }),
-  row("an execution counts once it is final, and burns what was set aside", async (judge) => {
+  row("a final execution counts, and burns what was reserved", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();
@@ -30,7 +30,7 @@ export const withdrawalRows: readonly Row[] = [
         chainId: judge.chain.name,
         withdrawal: made.payload,
         transactionId,
-        withdrawalAddressRequest: asked.words,
+        withdrawalAddressRequest: asked.addressRequest,
       });
       expect([0, undefined], early.text).toContain(statusOf(early));
       expect(judge.first.signatures()).toBe(before);
@@ -42,7 +42,7 @@ export const withdrawalRows: readonly Row[] = [
     await judge.mustBeWithdrawal(answer, "executed", { asked, made, amount: world.amount });
     expect(answer.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "executed"));
   }),
-  row("what was executed never expires", async (judge) => {
+  row("an executed payload never expires", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();
@@ -55,7 +55,7 @@ export const withdrawalRows: readonly Row[] = [
     }
   }),
   {
-    name: "what can never be executed any more is given back, and is not executed after",
+    name: "a payload that can never be executed again is released, and is not executed later",
     run: async (judge) => {
       const { world } = judge;
       const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
@@ -66,7 +66,7 @@ export const withdrawalRows: readonly Row[] = [
       const expired = await whenSettled(judge, ask);
       await judge.mustBeWithdrawal(expired, "expired", { asked, made, amount: world.amount });
       expect(expired.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "expired"));
-      // The chain refuses it, or takes it and lets it fail.
+      // The chain either rejects it, or includes it as failed.
       const late = await made.execute().catch(() => undefined);
       await world.finalize();
       for (const hint of late === undefined ? [undefined] : [late, undefined]) {
@@ -77,7 +77,7 @@ export const withdrawalRows: readonly Row[] = [
     },
   },
   rowOf(
-    "an expiry by a block that is not final is none yet",
+    "an expiry by a block that is not final does not count",
     ({ withdrawals }) => withdrawals.expiryNotFinal,
     async (judge, scene) => {
       const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
@@ -85,14 +85,14 @@ export const withdrawalRows: readonly Row[] = [
         judge.first.post("depository-withdrawals", {
           chainId: judge.chain.name,
           withdrawal: made.payload,
-          withdrawalAddressRequest: asked.words,
+          withdrawalAddressRequest: asked.addressRequest,
         }),
       );
       if (answer.status === 200) expect(statusOf(answer)).toBe(0);
       else judge.refused(answer, "not_final");
     },
   ),
-  row("whatever read fails, what was executed is never called expired", async (judge) => {
+  row("whichever read fails, an executed payload is never reported as expired", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();
@@ -101,7 +101,7 @@ export const withdrawalRows: readonly Row[] = [
     await world.finalize();
     await mustNeverSay(judge, 2, asked, made.payload, [transactionId, undefined]);
   }),
-  row("whatever read fails, what was not executed is never called executed", async (judge) => {
+  row("whichever read fails, a pending payload is never reported as executed", async (judge) => {
     const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
     await judge.world.finalize();
     await mustNeverSay(judge, 1, asked, made.payload, [undefined]);
@@ -121,7 +121,7 @@ export const withdrawalRows: readonly Row[] = [
     );
     judge.refused(answer, "rejected");
   }),
-  row("a payment of the solver is not the execution of a payload", async (judge) => {
+  row("a payment of the solver does not execute a payload", async (judge) => {
     const { world } = judge;
     const payments = [judge.onePayment()];
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
@@ -132,7 +132,7 @@ export const withdrawalRows: readonly Row[] = [
     if (answer.status === 200) expect(statusOf(answer)).toBe(0);
     else judge.refused(answer, "rejected");
   }),
-  row("a payload for another recipient or currency settles nothing of this withdrawal", async (judge) => {
+  row("a payload for another recipient or currency does not settle this withdrawal", async (judge) => {
     const { world } = judge;
     const others = [
       judge.onePayment({ recipient: world.recipients[1] }),
@@ -151,17 +151,17 @@ export const withdrawalRows: readonly Row[] = [
     }
   }),
   rowOf(
-    "an execution that failed inside is none",
+    "an execution that failed inside does not count",
     ({ withdrawals }) => withdrawals.failedInside,
     async (judge, scene) => await mustNotBeExecuted(judge, scene),
   ),
   rowOf(
-    "an execution with other outputs is none",
+    "an execution with other outputs does not count",
     ({ withdrawals }) => withdrawals.otherOutputs,
     async (judge, scene) => await mustNotBeExecuted(judge, scene),
   ),
   rowOf(
-    "what is no payload is refused",
+    "a malformed payload is refused",
     ({ withdrawals }) => withdrawals.malformed,
     async (judge, scene) => {
       const asked = judge.withdrawalOf(judge.onePayment());
@@ -173,7 +173,7 @@ export const withdrawalRows: readonly Row[] = [
       }
     },
   ),
-  row("a balance is set aside for a withdrawal to this chain, and that is confirmed", async (judge) => {
+  row("a balance is reserved for a withdrawal to this chain, and that is confirmed", async (judge) => {
     const { world, chain, balances } = judge;
     const asked = judge.withdrawalOf(judge.onePayment());
     balances.set(`${asked.ownerAlias}:${asked.tokenId}`, world.amount);
@@ -193,28 +193,31 @@ export const withdrawalRows: readonly Row[] = [
     ]);
     expect(asked.tokenId).toBe(hubTokenId(chain, world.currency));
   }),
-  row("an owner's word for another environment, depository, amount or recipient is none", async (judge) => {
-    const { world, balances } = judge;
-    const asked = judge.withdrawalOf(judge.onePayment());
-    balances.set(`${asked.ownerAlias}:${asked.tokenId}`, 2n * world.amount);
-    const changes: Record<string, string>[] = [
-      { settlementChainId: "otherhub" },
-      { settlementNetwork: "1" },
-      { oracleContract: aHub.hubAddress },
-      { depository: world.recipients[1] },
-      { amount: (world.amount + 1n).toString() },
-      { recipient: world.recipients[1] },
-    ];
-    for (const change of changes) {
-      const { body } = await initiation(judge, asked, change);
-      judge.refused(body, "rejected");
-    }
-    const { body } = await initiation(judge, asked, {}, { expectedAmount: `0${world.amount}` });
-    judge.refused(body, "invalid_request");
-  }),
+  row(
+    "an owner's signature for another environment, depository, amount or recipient is rejected",
+    async (judge) => {
+      const { world, balances } = judge;
+      const asked = judge.withdrawalOf(judge.onePayment());
+      balances.set(`${asked.ownerAlias}:${asked.tokenId}`, 2n * world.amount);
+      const changes: Record<string, string>[] = [
+        { settlementChainId: "otherhub" },
+        { settlementNetwork: "1" },
+        { oracleContract: aHub.hubAddress },
+        { depository: world.recipients[1] },
+        { amount: (world.amount + 1n).toString() },
+        { recipient: world.recipients[1] },
+      ];
+      for (const change of changes) {
+        const { body } = await initiation(judge, asked, change);
+        judge.refused(body, "rejected");
+      }
+      const { body } = await initiation(judge, asked, {}, { expectedAmount: `0${world.amount}` });
+      judge.refused(body, "invalid_request");
+    },
+  ),
 ];
 
-/** A family that sees things some moments late says "pending" or "not found" until then. */
+/** A family that sees changes with a delay answers "pending" or "not found" until then. */
 async function whenSettled({ settled }: Judge, ask: () => Promise<Answer>): Promise<Answer> {
   const endMs = Date.now() + 3_000;
   for (;;) {
@@ -225,7 +228,7 @@ async function whenSettled({ settled }: Judge, ask: () => Promise<Answer>): Prom
   }
 }
 
-/** What a withdrawal became; undefined for a refusal. */
+/** The status of a withdrawal; undefined for a refusal. */
 function statusOf({ status, body }: Answer): unknown {
   return status === 200 ? body.message.result["status"] : undefined;
 }
@@ -233,13 +236,13 @@ function statusOf({ status, body }: Answer): unknown {
 async function mustNotBeExecuted(
   judge: Judge,
   scene: (
-    wish: Parameters<FamilyWorld["withdrawal"]>[0],
+    plan: Parameters<FamilyWorld["withdrawal"]>[0],
   ) => Promise<{ payload: `0x${string}`; withdrawalId: Hex32 }>,
 ): Promise<void> {
   const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
   await judge.world.finalize();
   const answer = await judge.askWithdrawal(asked, made.payload);
-  // Given back for good is right where the attempt made it impossible for ever.
+  // "Expired" is right if the attempt made an execution impossible.
   if (answer.status === 200) expect([0, 2], answer.text).toContain(statusOf(answer));
   else judge.refused(answer, "rejected");
 }
@@ -253,7 +256,7 @@ const READ_FAULTS: readonly Fault[] = [
   { answer: () => ({}) },
 ];
 
-/** With each single read failing in each way, and with all. */
+/** With each single read failing in each way, and with all reads failing. */
 async function mustNeverSay(
   judge: Judge,
   status: 1 | 2,
@@ -266,7 +269,7 @@ async function mustNeverSay(
       chainId: judge.chain.name,
       withdrawal: payload,
       ...(hint !== undefined && { transactionId: hint }),
-      withdrawalAddressRequest: asked.words,
+      withdrawalAddressRequest: asked.addressRequest,
     };
     const ask = async (choose: (exchange: number) => Fault | undefined) =>
       await judge.askThrough(choose, "depository-withdrawals", body);
@@ -288,17 +291,17 @@ async function initiation(
   signedAs: Readonly<Record<string, string>> = {},
   sent: Readonly<Record<string, string>> = {},
 ) {
-  const { words, depository } = asked;
+  const { addressRequest, depository } = asked;
   const amount = judge.world.amount.toString();
   const digest = ownerAuthorisationDigest({
     operation: "withdrawal",
-    chainId: words.chainId,
-    currency: words.currency,
+    chainId: addressRequest.chainId,
+    currency: addressRequest.currency,
     amount,
-    ownerChainId: words.withdrawerChainId,
-    owner: words.withdrawer,
-    recipient: words.recipient,
-    nonce: words.withdrawalNonce,
+    ownerChainId: addressRequest.withdrawerChainId,
+    owner: addressRequest.withdrawer,
+    recipient: addressRequest.recipient,
+    nonce: addressRequest.withdrawalNonce,
     settlementChainId: aHub.name,
     settlementNetwork: String(aHub.chainId),
     depository,
@@ -309,7 +312,7 @@ async function initiation(
     settlementChainId: aHub.name,
     expectedAmount: amount,
     signature: signatureToHex(await owner.signDigest(digest)),
-    ...words,
+    ...addressRequest,
     ...sent,
   };
   return { request, body: await judge.first.post("withdrawal-initiation", request) };

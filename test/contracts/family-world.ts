@@ -1,15 +1,15 @@
 import type { NonceMappingAnswer } from "@causeway/chains";
 import type { AttestationChain, Hex, Hex32, VmType } from "@causeway/domain";
 
-// What a chain family gives so that its behaviours and the hostile cases can be tried on it. Texts are in the
-// family's canonical spelling, amounts in smallest units.
+// What a chain family provides so that its behaviors and the hostile cases can be tested on it. Texts are in
+// the family's canonical format, amounts in base units.
 
-/** Why a case cannot occur, or cannot be tried, on this family. Shown in the table. */
+/** Why a case cannot occur, or cannot be tested, on this family. Shown in the table. */
 export interface NotApplicable {
   readonly notApplicable: string;
 }
 
-/** Something that a family arranges on its chain, or why it cannot be there. */
+/** A situation that a family sets up on its chain, or why it cannot. */
 export type Scene<Args extends readonly unknown[], Result> =
   | ((...args: Args) => Promise<Result>)
   | NotApplicable;
@@ -18,39 +18,39 @@ export function isNotApplicable(scene: unknown): scene is NotApplicable {
   return typeof scene === "object" && scene !== null && "notApplicable" in scene;
 }
 
-/** What the hub is made to say of nonces; for families whose transfers carry no id. */
+/** The nonce mappings that the hub reports, for families whose transfers carry no id. */
 export interface MappingBook {
-  /** Undefined takes the entry away. */
+  /** Undefined removes the entry. */
   set(chainName: string, wallet: Hex, nonce: bigint, entry: NonceMappingAnswer["entry"]): void;
-  /** Time of the hub's final block, Unix seconds. Far in the future until it is set. */
+  /** Time of the hub's final block in Unix seconds. Far in the future until set. */
   setAsOf(seconds: bigint): void;
 }
 
 /**
- * Something to be asked about, and whom: the nodes at these URLs (as many, and in the order, as
- * {@link FamilyWorld.urls}) instead of the honest ones.
+ * What to ask about, and the nodes to ask instead of the honest ones: as many URLs as {@link
+ * FamilyWorld.urls}, in the same order.
  */
 export interface Asked {
   readonly transactionId: string;
   readonly urls?: readonly string[];
 }
 
-/** A transaction that must be answered with exactly these deposits. */
+/** A transaction whose answer must contain exactly these deposits. */
 export interface MadeDeposits extends Asked {
   readonly deposits: readonly {
-    /** Third part of the on-chain id. */
+    /** The third part of the on-chain id. */
     readonly index: string;
     readonly depositor: string;
     readonly currency: string;
     readonly amount: bigint;
-    /** Undefined: it carries none. */
+    /** Undefined if it carries none. */
     readonly depositId: Hex32 | undefined;
   }[];
 }
 
-/** A transaction for which nothing may be signed, and how that is said. */
+/** A transaction for which nothing may be signed, and how the oracle answers instead. */
 export interface NoDeposit extends Asked {
-  /** `empty`: 200 with no message. */
+  /** `empty` is 200 without messages. */
   readonly as: "empty" | "rejected" | "not_found" | "not_final" | "invalid_request" | "upstream_unavailable";
 }
 
@@ -60,8 +60,8 @@ export interface Payment {
   readonly amount: bigint;
 }
 
-/** A payment of the solver for an order, in one transaction. */
-export interface PaymentWish {
+/** A payment by the solver for an order, in one transaction. */
+export interface PaymentPlan {
   readonly orderId: Hex32;
   readonly payments: readonly Payment[];
 }
@@ -69,139 +69,135 @@ export interface PaymentWish {
 /** A payload that the chain's allocator signed. */
 export interface MadeWithdrawal {
   readonly payload: Hex;
-  /** The family's id of the payload, computed by other means than the code under test where there are any. */
+  /** The family's id of the payload, computed independently of the code under test where possible. */
   readonly withdrawalId: Hex32;
-  /** Carries it out; returns the id of the transaction that did. Rejects when the chain refuses it. */
+  /** Executes it and returns the transaction's id. Rejects if the chain refuses it. */
   execute(): Promise<string>;
-  /** Lets pass whatever makes it impossible for ever. */
+  /** Lets the payload become impossible to execute. */
   readonly expire: Scene<[], void>;
 }
 
-export interface WithdrawalWish extends Payment {
-  /** The withdrawal address on the hub: EVM-like payloads use it as their nonce. */
+export interface WithdrawalPlan extends Payment {
+  /** The withdrawal address on the hub; EVM-like payloads use it as their nonce. */
   readonly address: Hex;
 }
 
-/**
- * One family, on its node or simulator. Everything is arranged afresh by each call; no call disturbs what an
- * earlier one arranged.
- */
+/** One family on its node or simulator. Each call sets up a new situation and leaves earlier ones intact. */
 export interface FamilyWorld {
   readonly family: VmType;
-  /** Of the honest node: every URL that the chain's configuration holds. HTTP. */
+  /** Every HTTP URL of the honest node that the chain's configuration contains. */
   readonly urls: readonly string[];
-  /** The chain for an oracle, asking these URLs instead. */
+  /** The chain for an oracle that asks these URLs instead. */
   chainAt(urls: readonly string[]): AttestationChain;
 
-  /** Whom the solver may pay; no depositories. Two different ones. */
+  /** Two different recipients that the solver may pay; not depositories. */
   readonly recipients: readonly [string, string];
-  /** What is deposited and paid by default. */
+  /** The default currency of deposits and payments. */
   readonly currency: string;
   /** Another currency that can be deposited. */
   readonly otherCurrency: string | NotApplicable;
-  /** An amount that can be deposited, paid and withdrawn; so can the double, and one unit less and more. */
+  /**
+   * An amount that can be deposited, paid and withdrawn. So can twice that amount, and one unit less or more.
+   */
   readonly amount: bigint;
   /** `extraData` of an order's output and refunds on this chain. */
   readonly extraData: Hex;
-  /** A currency or address of another family, in that one's spelling: none of this one. */
+  /** A currency or address of another family, in that family's format; invalid here. */
   readonly foreignAddress: string;
-  /** Ways to write an id of a transaction that are not its one spelling, though they mean the same. */
-  otherSpellings(transactionId: string): readonly string[];
-  /**
-   * Fields of the node's answers whose absence a real node means something by (not a lie by leaving out).
-   * Each with a reason beside it in the code.
-   */
+  /** Other ways to write a transaction's id than the canonical one. */
+  otherFormats(transactionId: string): readonly string[];
+  /** Fields of the node's answers that a real node may omit. Each needs a reason next to it in the code. */
   readonly omissibleFields: readonly string[];
 
-  /** A user's ordinary deposit, in a block that is not final yet where there is such a thing. */
-  deposit(wish: {
+  /** An ordinary deposit of a user, in a block that is not final yet if the chain has such blocks. */
+  deposit(plan: {
     readonly depositId: Hex32 | undefined;
     readonly currency: string;
     readonly amount: bigint;
   }): Promise<MadeDeposits>;
-  /** An ordinary payment of the solver, as final as a deposit. */
-  pay(wish: PaymentWish): Promise<string>;
-  withdrawal(wish: WithdrawalWish): Promise<MadeWithdrawal>;
+  /** An ordinary payment by the solver, as final as a deposit. */
+  pay(plan: PaymentPlan): Promise<string>;
+  withdrawal(plan: WithdrawalPlan): Promise<MadeWithdrawal>;
   /** Makes everything so far final. */
   finalize(): Promise<void>;
-  /** Undefined where something new is not final at once; else why it always is. */
+  /** Why new transactions are always final at once; undefined if they are not. */
   readonly finalAtOnce?: NotApplicable;
 
   readonly deposits: {
-    /** Two deposits of two ids in one transaction. */
+    /** Two deposits with two ids in one transaction. */
     readonly twoInOne: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits>;
-    /** A transaction that has nothing to do with the depository. */
+    /** A transaction unrelated to the depository. */
     readonly none: Scene<[], NoDeposit>;
-    /** 8.4 #1: it was in a block that others replaced; its node still knows it, or still has it. */
+    /** A deposit in a block that was reorged out; its node still knows the block, or still has it. */
     readonly orphaned: Scene<[id: Hex32], NoDeposit>;
-    /** 8.4 #2: deep enough only by what another node says. */
+    /** A deposit that is final only according to another node. */
     readonly splitNode: Scene<[id: Hex32], NoDeposit>;
-    /** 8.4 #3: everything of a deposit, but the transaction failed. */
+    /** A deposit that is complete, except that the transaction failed. */
     readonly failed: Scene<[id: Hex32], NoDeposit>;
-    /** 8.4 #4: to an account, or by a contract, that only looks like the depository. */
+    /** A deposit into an account, or by a contract, that only looks like the depository. */
     readonly lookAlike: Scene<[id: Hex32], NoDeposit>;
-    /** 8.4 #5: of a token that lies about what it moved. */
+    /** A deposit of a token that lies about the amount that moved. */
     readonly lyingToken: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
-    /** 8.4 #6: the token keeps something for itself: what arrived counts. */
+    /** A deposit of a token that takes a fee: what arrived counts. */
     readonly feeOnTransfer: Scene<[id: Hex32], MadeDeposits>;
-    /** 8.4 #6: what is claimed to be deposited without having moved, or more than moved. */
+    /** A claimed deposit without a transfer, or of more than was transferred. */
     readonly withoutTransfer: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
-    /** 8.4 #7: one transfer, said twice to be a deposit. */
-    readonly saidTwice: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits | NoDeposit>;
-    /** 8.4 #8: by somebody else's transaction: the depositor is whom the deposit names. */
+    /** One transfer that is reported twice as a deposit. */
+    readonly reportedTwice: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits | NoDeposit>;
+    /** A deposit by another account's transaction; the depositor is the one that the deposit names. */
     readonly throughForwarder: Scene<[id: Hex32], MadeDeposits>;
-    /** 8.4 #9: bytes that look like an id where none belongs. */
+    /** Bytes that look like an id, in the wrong place. */
     readonly idElsewhere: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
-    /** 8.4 #10: ids that are none (zero, sixteen leading zero bytes, cut short). */
+    /** Invalid ids: zero, sixteen leading zero bytes, cut short. */
     readonly idsThatAreNone: Scene<[], readonly MadeDeposits[]>;
-    /** 8.4 #11: money that arrived without a deposit. */
-    readonly arrivedSilently: Scene<[], NoDeposit | MadeDeposits>;
-    /** 8.4 #12: a plain transfer of native coin with the id in its data. */
+    /** Money that arrived without a deposit. */
+    readonly withoutDeposit: Scene<[], NoDeposit | MadeDeposits>;
+    /** A plain transfer of the native token with the id in its data. */
     readonly plainWithId: Scene<[id: Hex32], NoDeposit | MadeDeposits>;
-    /** 8.4 #13: the depository to itself, its change, a sweep. */
+    /** A transfer of the depository to itself: change or a sweep. */
     readonly ownTransfer: Scene<[id: Hex32], NoDeposit>;
-    /** 8.4 #33: nodes of another network. */
+    /** Nodes of another network. */
     readonly otherNetwork: Scene<[id: Hex32], NoDeposit>;
-    /** 8.4 #17: its block's time is missing. */
+    /** A deposit whose block has no time. */
     readonly withoutTime: Scene<[id: Hex32], NoDeposit>;
   };
 
   readonly payments: {
-    /** 8.4 #3, #18: it failed. */
-    readonly failed: Scene<[PaymentWish], string>;
-    /** 8.4 #18: it succeeded, but what paid was undone within it. */
-    readonly innerUndone: Scene<[PaymentWish], string>;
-    /** 8.4 #19: pays once, and names two orders. */
+    /** A payment that failed. */
+    readonly failed: Scene<[PaymentPlan], string>;
+    /** A transaction that succeeded although the payment in it was reverted. */
+    readonly innerReverted: Scene<[PaymentPlan], string>;
+    /** One payment that names two orders. */
     readonly forTwoOrders: Scene<[orderIds: readonly [Hex32, Hex32], payment: Payment], string>;
-    /** 8.4 #20: the recipient gives all or part of it back in the same transaction. */
-    readonly takenBack: Scene<[PaymentWish], string>;
-    /** 8.4 #21: said by a contract that nobody configured; the order's `extraData` names it. */
-    readonly saidByStranger: Scene<[PaymentWish], string>;
-    /** Its `extraData`. */
+    /** A payment that the recipient returns, in whole or in part, in the same transaction. */
+    readonly returnedByRecipient: Scene<[PaymentPlan], string>;
+    /** A payment reported by an unknown contract that the order's `extraData` names. */
+    readonly reportedByStranger: Scene<[PaymentPlan], string>;
+    /** The `extraData` that names the unknown contract. */
     readonly strangersExtraData: Hex;
-    /** 8.4 #22: the solver makes calls of an order. */
+    /** The calls of an order that the solver makes. */
     readonly calls:
       | {
           readonly encoded: readonly [Hex, Hex];
-          /** Makes those of `which`, in that order, and pays. */
-          pay(wish: PaymentWish, which: readonly number[]): Promise<string>;
+          /** Makes the calls `which`, in that order, and pays. */
+          pay(plan: PaymentPlan, which: readonly number[]): Promise<string>;
         }
       | NotApplicable;
-    /** 8.4 #17: a payment whose block has no time. */
-    readonly withoutTime: Scene<[PaymentWish], Asked>;
-    /** Names another order although the order's id is somewhere in it. */
-    readonly idElsewhere: Scene<[PaymentWish], string>;
+    /** A payment whose block has no time. */
+    readonly withoutTime: Scene<[PaymentPlan], Asked>;
+    /** A payment that names another order although this order's id is somewhere in it. */
+    readonly idElsewhere: Scene<[PaymentPlan], string>;
   };
 
   readonly withdrawals: {
-    /** 8.4 #28: its transaction ran, and what it was to do failed. */
-    readonly failedInside: Scene<[WithdrawalWish], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
-    /** 8.4 #28: carried out with other outputs, another amount or another recipient. */
-    readonly otherOutputs: Scene<[WithdrawalWish], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
-    /** 8.4 #27: past its expiration by a block that is not final. */
-    readonly expiryNotFinal: Scene<[WithdrawalWish], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
-    /** Payloads that are none: cut, with bytes behind, in another encoding of the same. */
-    readonly malformed: Scene<[WithdrawalWish], readonly Hex[]>;
+    /** An execution whose transaction succeeded although its inner call failed. */
+    readonly failedInside: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    /** An execution with other outputs, another amount or another recipient. */
+    readonly otherOutputs: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    /** A payload that is past its expiration only by a block that is not final. */
+    readonly expiryNotFinal: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    /** Invalid payloads: cut short, with extra bytes, or in another encoding of the same content. */
+    readonly malformed: Scene<[WithdrawalPlan], readonly Hex[]>;
   };
 
   /** Cases that only this family has, by their names in {@link ownCases}. */
@@ -209,42 +205,39 @@ export interface FamilyWorld {
   close(): Promise<void>;
 }
 
-/** What a case of one family is judged with. */
+/** The checks for a case that only one family has. */
 export interface OwnTools {
   /** The oracle answers with exactly these deposits, signed. */
   attests(made: MadeDeposits): Promise<void>;
   refuses(made: NoDeposit): Promise<void>;
-  /**
-   * An order of `payments` on this chain: the fill by the transaction that `pay` makes is attested, or
-   * refused.
-   */
+  /** The oracle attests or refuses the fill that `pay` makes for an order of `payments` on this chain. */
   fills(payments: readonly Payment[], pay: (orderId: Hex32) => Promise<string>): Promise<void>;
   refusesFill(payments: readonly Payment[], pay: (orderId: Hex32) => Promise<string>): Promise<void>;
-  /** A withdrawal is pending, executed, expired, or refused. */
+  /** The oracle reports the withdrawal as pending, executed, expired, or refuses. */
   withdrawal(
-    wish: Payment,
-    make: (wish: WithdrawalWish) => Promise<Pick<MadeWithdrawal, "payload" | "withdrawalId">>,
+    plan: Payment,
+    make: (plan: WithdrawalPlan) => Promise<Pick<MadeWithdrawal, "payload" | "withdrawalId">>,
     says: "pending" | "executed" | "expired" | "refused",
     transactionId?: string,
   ): Promise<void>;
-  /** A new id of an order. */
+  /** A new order id. */
   newId(): Hex32;
 }
 
 /** Cases that only one family has. */
 export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
   "bitcoin-vm": [
-    "unconfirmed and replaced by a higher fee",
+    "unconfirmed and replaced with a higher fee",
     "two OP_RETURNs with ids",
     "an id in capitals",
-    "a depositor named by somebody else",
+    "a depositor named by another account",
     "a coinbase input",
     "two depositories paid",
     "spent by one confirmation only",
   ],
   "solana-vm": [
     "a memo that holds the id and more",
-    "a deposit by a program with a vault of its own",
+    "a deposit by a program with its own vault",
     "accounts from a lookup table",
     "a token account that changed its owner",
   ],
@@ -253,13 +246,13 @@ export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
     "an amount in scientific notation",
     "another dex",
     "a sub-account",
-    "a mapping that came late",
-    "a mapping that is missing",
+    "a late mapping",
+    "a missing mapping",
     "a mapping that may still come",
   ],
   "tron-vm": [
     "out of energy",
-    "the id in the memo of a payment to somebody else",
+    "the id in the memo of a payment to another recipient",
     "a block that is not solidified",
   ],
 };

@@ -1,15 +1,15 @@
 import type { Head, HeadSource } from "@causeway/chains";
 import { expect, test } from "vitest";
 
-/** A head source and a way to give its chain one more block. */
+/** A head source, and a way to add a block to its chain. */
 export interface HeadSourceUnderTest {
   readonly source: HeadSource;
   readonly grow: () => Promise<void>;
 }
 
-/** What every head source promises. */
+/** What every head source guarantees. */
 export function headSourceContract(name: string, make: () => Promise<HeadSourceUnderTest>): void {
-  test(`${name}: every listener hears of a new head, and it is the latest by then`, async () => {
+  test(`${name}: every listener is notified of a new head, which is then the latest`, async () => {
     const { source, grow } = await make();
     const heard: [Head[], Head[]] = [[], []];
     const known: unknown[] = [];
@@ -25,7 +25,7 @@ export function headSourceContract(name: string, make: () => Promise<HeadSourceU
     await source.close();
   });
 
-  test(`${name}: who has unsubscribed hears nothing more`, async () => {
+  test(`${name}: a listener that unsubscribed is notified no more`, async () => {
     const { source, grow } = await make();
     const heard: Head[] = [];
     source.onHead(() => undefined);

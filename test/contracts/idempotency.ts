@@ -7,21 +7,21 @@ import type {
 } from "../../apps/api/src/http/idempotency.port.ts";
 import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
-/** In the past: a store may refuse to go by a clock that is ahead of its own. */
+/** In the past: a store may ignore a clock that is ahead of its own. */
 const NOW_MS = 1_600_000_000_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let calls = 0;
 
-/** A call that nobody has made yet. */
+/** A call that no one has made yet. */
 export function aCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
   return { scope: "key", endpoint: "POST /quote/v2", key: `key-${++calls}`, bodyHash: "aa", ...change };
 }
 
 export const anAnswer: StoredAnswer = { status: 200, body: '{"requestId":"0x01"}' };
 
-/** Begins a call that must be this caller's to run. */
+/** Begins a call, which must be this caller's to run. */
 export async function begun(
   idempotency: Idempotency,
   call: IdempotentCall,
@@ -32,9 +32,9 @@ export async function begun(
   return begin.lease;
 }
 
-/** What every store of first answers promises. */
+/** What every idempotency store guarantees. */
 export function idempotencyContract(name: string, make: () => Promise<Idempotency>): void {
-  test(`${name}: a call is under way until it has an answer, which is then given for a day`, async () => {
+  test(`${name}: a call is in progress until it has an answer, which is then repeated for a day`, async () => {
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);
@@ -45,7 +45,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS + DAY_MS)).toMatchObject({ kind: "begun" });
   });
 
-  test(`${name}: caller, endpoint and key together name a call`, async () => {
+  test(`${name}: a call is identified by caller, endpoint and key together`, async () => {
     const store = await make();
     const call = aCall();
     await begun(store, call);
@@ -53,7 +53,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
       expect(await store.begin({ ...call, ...other }, NOW_MS)).toMatchObject({ kind: "begun" });
   });
 
-  test(`${name}: a key belongs to its first body for a day, whatever became of the call`, async () => {
+  test(`${name}: a key belongs to its first body for a day, whatever the outcome of the call`, async () => {
     const store = await make();
     const call = aCall();
     const other = { ...call, bodyHash: "bb" };
@@ -65,7 +65,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(other, NOW_MS + DAY_MS)).toMatchObject({ kind: "begun" });
   });
 
-  test(`${name}: a run that died is taken over after a minute, and cannot answer any more`, async () => {
+  test(`${name}: a run that died is taken over after a minute, and can no longer answer`, async () => {
     const store = await make();
     const call = aCall();
     const dead = await begun(store, call);
@@ -78,7 +78,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS + 2 * MINUTE_MS)).toEqual({ kind: "answered", answer: anAnswer });
   });
 
-  test(`${name}: a run that is late but that nobody took over answers still`, async () => {
+  test(`${name}: a late run that was not taken over can still answer`, async () => {
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);
@@ -86,7 +86,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS + 5 * MINUTE_MS)).toMatchObject({ kind: "answered" });
   });
 
-  test(`${name}: a clock put back repeats neither a call under way nor one that was answered`, async () => {
+  test(`${name}: a clock set back repeats neither a call in progress nor an answered one`, async () => {
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);
@@ -98,7 +98,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
       expect(await store.begin(call, atMs)).toEqual({ kind: "answered", answer: anAnswer });
   });
 
-  test(`${name}: a run that began under a clock put back loses its lease to the next one, and commits nothing`, async () => {
+  test(`${name}: a run that began under a clock set back loses its lease to the next one, and commits nothing`, async () => {
     const store = await make();
     const call = aCall();
     const behind = await begun(store, call, NOW_MS - 60 * MINUTE_MS);
@@ -117,7 +117,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
   });
 
-  test(`${name}: an abandoned call is run again at once; one that has its answer is not`, async () => {
+  test(`${name}: an abandoned call can run again at once, an answered one cannot`, async () => {
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);
@@ -128,7 +128,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS)).toMatchObject({ kind: "answered" });
   });
 
-  test(`${name}: of a hundred that begin at once one runs`, async () => {
+  test(`${name}: only one of a hundred calls that begin at once runs`, async () => {
     const store = await make();
     const call = aCall();
     const all = await Promise.all(Array.from({ length: 100 }, () => store.begin(call, NOW_MS)));
@@ -136,7 +136,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(all.filter(({ kind }) => kind === "underWay")).toHaveLength(99);
   });
 
-  test(`${name}: of a hundred that take over at once one runs`, async () => {
+  test(`${name}: only one of a hundred concurrent takeovers runs`, async () => {
     const store = await make();
     const call = aCall();
     await begun(store, call);

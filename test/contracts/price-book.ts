@@ -2,7 +2,10 @@ import type { Currency } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { PriceBook } from "../../apps/api/src/markets/prices/price-source.port.ts";
 
-/** What every price book promises. @param make a book that knows `ethereum` at 2500 USD and nothing else */
+/**
+ * What every price book guarantees.
+ * @param make a book that knows `ethereum` at 2500 USD and nothing else
+ */
 export function priceBookContract(name: string, make: () => Promise<PriceBook>): void {
   const currency = (priceId: string): Currency => ({ priceId }) as unknown as Currency;
 
@@ -16,7 +19,7 @@ export function priceBookContract(name: string, make: () => Promise<PriceBook>):
     expect(book.usd(currency("ethereum"))).toBeTypeOf("bigint");
   });
 
-  test(`${name}: a price that nobody knows fails by its code`, async () => {
+  test(`${name}: an unknown price fails with its code`, async () => {
     const book = await make();
     await expect((async () => await book.usd(currency("unheard-of")))()).rejects.toMatchObject({
       code: "PRICE_FETCH_FAILED",

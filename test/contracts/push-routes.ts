@@ -15,7 +15,7 @@ export function idlePushContract(name: string, make: () => Promise<PushRoutes>):
     expect(listener.calls).toEqual([]);
   });
 
-  test(`${name}: a follower of a key hears nothing until something happens, and may stop twice`, async () => {
+  test(`${name}: a subscriber of a key gets no events until something happens, and may unsubscribe twice`, async () => {
     const push = await make();
     const quiet = follower();
     const stop = push.followKey("0011223344556677", quiet);

@@ -7,15 +7,15 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const digestOf = (text: string): Hex => keccak256(toHex(text));
 
 /**
- * What every signer promises. Judged by viem, which none of them signs with.
+ * What every signer guarantees. Verified by viem, with which none of them signs.
  * @param make the signer of `address`
  */
 export function signerContract(name: string, address: Hex, make: () => Promise<Signer>): void {
-  test(`${name}: it names the account of its key, in lower case`, async () => {
+  test(`${name}: it reports the address of its key, in lower case`, async () => {
     expect((await make()).address).toBe(address.toLowerCase());
   });
 
-  test(`${name}: what it signs recovers to its address, s in the lower half, v 27 or 28, always 65 bytes`, async () => {
+  test(`${name}: its signatures recover to its address, with s in the lower half, v 27 or 28, and 65 bytes`, async () => {
     const signer = await make();
     const parities = new Set<number>();
     for (let n = 0; n < 40; n++) {
@@ -31,7 +31,7 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
     expect([...parities].toSorted()).toEqual([0, 1]);
   });
 
-  test(`${name}: fifty signatures asked for at once belong each to its own digest`, async () => {
+  test(`${name}: each of fifty concurrent signatures belongs to its own digest`, async () => {
     const signer = await make();
     const digests = Array.from({ length: 50 }, (_, n) => digestOf(`${name} at once ${n}`));
     const signatures = await Promise.all(digests.map(async (digest) => await signer.signDigest(digest)));
@@ -40,7 +40,7 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
     ).toEqual(digests.map(() => signer.address));
   });
 
-  test(`${name}: digests of leading zeros and of the largest numbers are signed as they are`, async () => {
+  test(`${name}: digests with leading zeros and of the largest numbers are signed unchanged`, async () => {
     const signer = await make();
     for (const digest of [
       `0x${"00".repeat(31)}01`,
@@ -52,13 +52,13 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
     }
   });
 
-  test(`${name}: what is no digest is not signed`, async () => {
+  test(`${name}: data that is not a digest is not signed`, async () => {
     const signer = await make();
     for (const bad of ["0x", "0x01", `0x${"11".repeat(33)}`, "11".repeat(32), `0x${"zz".repeat(32)}`])
       await expect(signer.signDigest(bad as Hex)).rejects.toThrow(RangeError);
   });
 
-  test(`${name}: a personal message over 32 bytes is one that wallets' libraries know`, async () => {
+  test(`${name}: a personal message over 32 bytes verifies with wallets' libraries`, async () => {
     const signer = await make();
     const id = digestOf("an order");
     const signature = await signPersonalMessage(signer, id);

@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "vi
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Client } from "./client.ts";
 
-// The sponsor's balance was filled by a marked transfer when the system started.
+// A marked transfer credited the sponsor's balance when the system started.
 
 interface Balances {
   readonly currency: { readonly chainId: number; readonly address: Address };
@@ -64,7 +64,7 @@ async function until<T>(look: () => Promise<T>, isIt: (seen: T) => boolean): Pro
   }
 }
 
-test("what an app paid in on the chain is its balance, and goes out again to whom its wallet signs for", async () => {
+test("a top-up on the chain becomes the app's balance, and its wallet's signature pays it out again", async () => {
   const before = await until(balances, ({ amount }) => BigInt(amount) > 0n);
   const { chainId, address: currency } = before.currency;
   const recipient = privateKeyToAddress(generatePrivateKey());

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** A user whom no other test uses: money that is counted must not move for another reason. */
+/** A user whom no other test uses, so that counted money moves for no other reason. */
 function aUser(): ReturnType<typeof createWallet> {
   const user = free.pop();
   if (user === undefined) throw new Error("the system was started with too few users");
@@ -87,7 +87,7 @@ for (const [from, to] of directions)
         ];
         expect(tradeType === "EXACT_INPUT" ? amountIn : expected).toBe(asked);
         const before = await user.balance(origin.id, currencyIn.address, user.address);
-        const { hash, gasWei } = await user.carryOut(quote);
+        const { hash, gasWei } = await user.execute(quote);
         const seen = await api.follow(quote.requestId);
         const end = seen.at(-1);
         expect(end).toMatchObject({
@@ -127,23 +127,23 @@ test.concurrent("an ERC-20 deposit without approval is one plain transfer, and a
   });
   expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
   expect(quote.steps[0]?.items[0]?.data.to.toLowerCase()).toBe(usdcIn.address.toLowerCase());
-  await user.carryOut(quote);
+  await user.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
   expect(await user.balance(destination.id, usdcOut.address, recipient)).toBeGreaterThanOrEqual(
     BigInt(quote.details.currencyOut.minimumAmount),
   );
 });
 
-test.concurrent("coin that is merely sent to a deposit address arrives on the other chain, by an unmodified client", async () => {
+test.concurrent("native tokens sent to a deposit address arrive on the other chain, with an unmodified client", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, recipient] = [aUser(), anAddress()];
-  const [coin, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
+  const [native, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
   const quote = await api.quote({
     user: user.address,
     recipient,
     originChainId: origin.id,
     destinationChainId: destination.id,
-    originCurrency: coin.address,
+    originCurrency: native.address,
     destinationCurrency: usdc.address,
     amount: parseEther("0.004").toString(),
     tradeType: "EXACT_INPUT",
@@ -151,14 +151,14 @@ test.concurrent("coin that is merely sent to a deposit address arrives on the ot
   });
   expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
   expect(quote.steps[0]?.items[0]?.data.data).toBe("0x");
-  await user.carryOut(quote);
+  await user.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
   expect(await user.balance(destination.id, usdc.address, recipient)).toBe(
     BigInt(quote.details.currencyOut.amount),
   );
 });
 
-test.concurrent("no approval is asked for while the allowance suffices", async () => {
+test.concurrent("no approval is requested while the allowance suffices", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const user = aUser();
   const body = {
@@ -171,13 +171,13 @@ test.concurrent("no approval is asked for while the allowance suffices", async (
   };
   const large = await api.quote({ ...body, amount: "100000000" });
   expect(large.steps.map(({ id }) => id)).toEqual(["approve", "deposit"]);
-  await user.carryOut({ ...large, steps: large.steps.slice(0, 1) });
-  // What is known of an account is renewed with every block that the service hears of.
+  await user.execute({ ...large, steps: large.steps.slice(0, 1) });
+  // The service refreshes what it knows of an account with every block that it sees.
   await expect
     .poll(async () => (await api.quote({ ...body, amount: "10000000" })).steps.map(({ id }) => id))
     .toEqual(["deposit"]);
   const small = await api.quote({ ...body, amount: "10000000" });
-  await user.carryOut(small);
+  await user.execute(small);
   expect((await api.follow(small.requestId)).at(-1)?.status).toBe("success");
 });
 
@@ -199,7 +199,7 @@ for (const symbol of ["ETH", "USDC"])
     });
     expect(quote.steps.map(({ id }) => id)).toEqual(["send"]);
     expect((await api.status(quote.requestId)).status).toBe("waiting");
-    const { hash } = await user.carryOut(quote);
+    const { hash } = await user.execute(quote);
     const tx = { ...quote.steps[0]?.items[0]?.data, txHash: hash };
     await api.single({ requestId: quote.requestId, chainId: chain.id, tx });
     const end = (await api.follow(quote.requestId)).at(-1);
@@ -207,7 +207,7 @@ for (const symbol of ["ETH", "USDC"])
     expect(await user.balance(chain.id, currency.address, recipient)).toBe(amount);
   });
 
-test.concurrent("a refund shows refund and never failure, whoever asks how often, and the money is back", async () => {
+test.concurrent("a refunded request never shows failure, however often it is polled, and the money is back", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, refundTo] = [aUser(), anAddress()];
   const quote = await api.quote({
@@ -222,9 +222,9 @@ test.concurrent("a refund shows refund and never failure, whoever asks how often
     referrer: "debug-force-refund",
   });
   const following = api.follow(quote.requestId, 30_000, 5);
-  await user.carryOut(quote);
+  await user.execute(quote);
   const seen = await following;
-  // Whoever polls may be too slow to see that it was under way, but sees nothing else.
+  // A client may poll too slowly to see intermediate statuses, but sees no others.
   expect([
     ["waiting", "pending", "refund"],
     ["waiting", "refund"],
@@ -240,7 +240,7 @@ test.concurrent("a refund shows refund and never failure, whoever asks how often
   expect(back).toBeGreaterThan(parseEther("0.0095"));
 });
 
-test.concurrent("the three status paths answer from one view; the newest has every field of the older ones", async () => {
+test.concurrent("the three status paths report the same state; the newest has every field of the older ones", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const quote = await api.quote({
     user: aUser().address,
@@ -265,13 +265,13 @@ test.concurrent("the three status paths answer from one view; the newest has eve
   }
 });
 
-test.concurrent("an id that nobody knows is answered 404 with the word unknown", async () => {
+test.concurrent("an unknown id is answered with 404 and the status unknown", async () => {
   const { code, body } = await api.call(`/intents/status/v3?requestId=0x${"5e".repeat(32)}`);
   expect(code).toBe(404);
   expect(body).toMatchObject({ status: "unknown", message: expect.any(String), statusCode: 404 });
 });
 
-test.concurrent("a deposit that a client points at is known to the service before it asks for the status", async () => {
+test.concurrent("a deposit that a client reports is known to the service before the client asks for the status", async () => {
   const [origin, destination] = [chainNamed("local-b"), chainNamed("local-a")];
   const user = aUser();
   const quote = await api.quote({
@@ -283,7 +283,7 @@ test.concurrent("a deposit that a client points at is known to the service befor
     amount: parseEther("0.01").toString(),
     tradeType: "EXACT_INPUT",
   });
-  const { hash } = await user.carryOut(quote);
+  const { hash } = await user.execute(quote);
   expect(await api.index({ chainId: origin.id, txHash: hash })).toEqual({ message: expect.any(String) });
   const status = await api.status(quote.requestId);
   expect(status.inTxHashes).toEqual([hash]);

@@ -10,7 +10,7 @@ export interface Bridging {
   readonly chains: readonly Chain[];
   quote(user: number, recipient: Address): Promise<Quote>;
   walletOf(user: number): ReturnType<typeof createWallet>;
-  /** What arrived at a recipient on the destination, and in how many transactions. */
+  /** What the recipient received on the destination, and in how many transactions. */
   arrived(recipient: Address): Promise<{ readonly amount: bigint; readonly payments: number }>;
 }
 
@@ -58,5 +58,5 @@ export async function startBridging(
   };
 }
 
-/** An account that has nothing yet. */
+/** An account without any funds. */
 export const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());

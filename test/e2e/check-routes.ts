@@ -1,20 +1,20 @@
 import { zeroAddress } from "viem";
 import type { Chain, Client, Currency, Wallet } from "./client.ts";
 import { currenciesOf, everyPair, tradeTypes, type Pair, type TradeType } from "./route-pairs.ts";
-import { travel, type Travelled } from "./travel-route.ts";
+import { runRoute, type RouteResult } from "./travel-route.ts";
 
-/** How one pair went with one trade type. */
+/** The outcome of one pair with one trade type. */
 export interface Outcome {
   readonly pair: Pair;
   readonly tradeType: TradeType;
-  /** Undefined: it went as promised. */
+  /** Undefined if the outcome is as quoted. */
   readonly problem: string | undefined;
-  readonly travelled?: Travelled;
+  readonly travelled?: RouteResult;
   readonly tookMs: number;
 }
 
-/** What a user had in the end of one currency, and what he should have had by what his routes took. */
-export interface Purse {
+/** What a user has of one currency in the end, and what they should have according to their routes. */
+export interface UserBalance {
   readonly chain: Chain;
   readonly currency: Currency;
   readonly should: bigint;
@@ -23,12 +23,12 @@ export interface Purse {
 
 export interface RouteCheck {
   readonly outcomes: readonly Outcome[];
-  /** Of users whose routes all went as promised. */
-  readonly purses: readonly Purse[];
+  /** Only users whose routes all had the quoted outcome. */
+  readonly userBalances: readonly UserBalance[];
   readonly tookMs: number;
 }
 
-/** Travels all pairs with all trade types, each user one at a time, all users at once. */
+/** Runs all pairs with all trade types: each user's one after the other, all users at once. */
 export async function checkRoutes(
   api: Client,
   chains: readonly Chain[],
@@ -37,7 +37,7 @@ export async function checkRoutes(
   const startedAtMs = performance.now();
   const left = everyPair(chains).values();
   const held = chains.flatMap((chain) => currenciesOf(chain).map((currency) => ({ chain, currency })));
-  const travelOn = async (user: Wallet): Promise<{ outcomes: Outcome[]; purses: Purse[] }> => {
+  const travelOn = async (user: Wallet): Promise<{ outcomes: Outcome[]; userBalances: UserBalance[] }> => {
     const countMoney = async (): Promise<bigint[]> =>
       await Promise.all(
         held.map(async ({ chain, currency }) => await user.balance(chain.id, currency.address, user.address)),
@@ -46,33 +46,33 @@ export async function checkRoutes(
     const before = await countMoney();
     for (const pair of left)
       for (const tradeType of tradeTypes) outcomes.push(await outcomeOf(api, user, pair, tradeType));
-    if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, purses: [] };
+    if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, userBalances: [] };
     const after = await countMoney();
-    const purses = held.map((one, index) => ({
+    const userBalances = held.map((one, index) => ({
       ...one,
       should: (before[index] ?? 0n) - takenOf(outcomes, one),
       has: after[index] ?? 0n,
     }));
-    return { outcomes, purses };
+    return { outcomes, userBalances };
   };
   const all = await Promise.all(users.map(travelOn));
   return {
     outcomes: all.flatMap(({ outcomes }) => outcomes),
-    purses: all.flatMap(({ purses }) => purses),
+    userBalances: all.flatMap(({ userBalances }) => userBalances),
     tookMs: performance.now() - startedAtMs,
   };
 }
 
 async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: TradeType): Promise<Outcome> {
   const beganAtMs = performance.now();
-  const result = await travel(api, user, pair, tradeType).then(
+  const result = await runRoute(api, user, pair, tradeType).then(
     (travelled) => ({ travelled, problem: undefined }),
     (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
   );
   return { pair, tradeType, ...result, tookMs: performance.now() - beganAtMs };
 }
 
-/** What the routes took of a currency, and of the native coin the gas too. */
+/** What the routes took of a currency; for the native token, including gas. */
 function takenOf(
   outcomes: readonly Outcome[],
   { chain, currency }: { readonly chain: Chain; readonly currency: Currency },
@@ -86,7 +86,7 @@ function takenOf(
   return taken;
 }
 
-/** A line for each pair, a column for each trade type; what did not go as promised is told whole below. */
+/** A line for each pair and a column for each trade type; deviations are reported in full below. */
 export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
   const lines = new Map<string, string[]>();
   const problems: string[] = [];
@@ -94,8 +94,8 @@ export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
     const cells = lines.get(pair.name) ?? [];
     lines.set(pair.name, cells);
     if (problem !== undefined) problems.push(`${pair.name}, ${tradeType}: ${problem}`);
-    const told = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
-    cells[tradeTypes.indexOf(tradeType)] = `${told} ${(took / 1_000).toFixed(1)} s`;
+    const outcomeText = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
+    cells[tradeTypes.indexOf(tradeType)] = `${outcomeText} ${(took / 1_000).toFixed(1)} s`;
   }
   const line = (name: string, cells: readonly string[]): string =>
     `${name.padEnd(36)}${cells.map((cell) => cell.padEnd(17)).join("")}`.trimEnd();

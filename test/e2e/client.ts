@@ -12,7 +12,8 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-// A client as an integrator would write it: from openapi/api.json and viem alone, nothing of this repository.
+// A client as an integrator would write it, from openapi/api.json and viem alone; it uses nothing of this
+// repository.
 
 export interface Currency {
   readonly address: Address;
@@ -120,12 +121,12 @@ export function createClient(url: string) {
       }),
     index: async (report: { chainId: number; txHash: Hex }) =>
       await ok<{ message: string }>("/transactions/index", { ...report, chainId: String(report.chainId) }),
-    /** Asks again and again; every different status in order, the last one being an end. */
+    /** Polls, and returns every distinct status in order; the last one is final. */
     follow: async (requestId: Hex, withinMs = 30_000, askEveryMs = 25): Promise<readonly Status[]> => {
       const seen: Status[] = [];
       for (const endMs = Date.now() + withinMs; Date.now() < endMs;) {
         const now = await status(requestId).catch((error: unknown) => {
-          // The service may be away for a moment.
+          // The service may be unavailable for a moment.
           if (error instanceof TypeError) return undefined;
           throw error;
         });
@@ -140,7 +141,7 @@ export function createClient(url: string) {
 
 export type Wallet = ReturnType<typeof createWallet>;
 
-/** A user's wallet on the chains that the API names. It looks for its receipts every `pollingMs`. */
+/** A user's wallet on the chains that the API lists. It polls for receipts every `pollingMs`. */
 export function createWallet(privateKey: Hex, chains: readonly Chain[], pollingMs = 50) {
   const account = privateKeyToAccount(privateKey, { nonceManager });
   const on = (chainId: number) => {
@@ -170,15 +171,15 @@ export function createWallet(privateKey: Hex, chains: readonly Chain[], pollingM
             args: [holder],
           }),
     /**
-     * Sends every step in order, each mined before the next; returns the hash of the last and all that was
-     * paid for gas.
+     * Sends every step in order, each mined before the next. Returns the last hash and the gas paid in total.
      */
-    carryOut: async ({ steps }: Quote): Promise<{ hash: Hex; gasWei: bigint; block: bigint }> => {
+    execute: async ({ steps }: Quote): Promise<{ hash: Hex; gasWei: bigint; block: bigint }> => {
       let [hash, gasWei, block]: [Hex, bigint, bigint] = ["0x", 0n, 0n];
       for (const { data } of steps.flatMap((step) => step.items)) {
         const { reads, writes } = on(data.chainId);
         const call = { to: data.to, data: data.data, value: BigInt(data.value) };
-        // With room, as wallets have it: in the block others may come first, and leave more to do.
+        // With a margin, as wallets add one: other transactions may come first in the block and cause more
+        // work.
         const estimated = async (): Promise<bigint> =>
           ((await reads.estimateGas({ ...call, account })) * 3n) / 2n;
         hash = await writes.sendTransaction({

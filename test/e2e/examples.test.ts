@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** What each example must say in the end, besides ending with code 0. */
-const lastWords: Readonly<Record<string, RegExp>> = {
+/** What each example must print at the end, besides exiting with code 0. */
+const expectedEndings: Readonly<Record<string, RegExp>> = {
   "smart-eoa-bridge": /^Ada has 24\.\d+ USDC on local-b, and still 0 wei on local-a\.$/,
   "permit-bridge": /^Ada has 24\.\d+ USDC on local-b, and has sent no transaction\.$/,
   "account-transfer": /^The friend has 10 USDC, the account 0 USDC\.$/,
@@ -27,7 +27,7 @@ const lastWords: Readonly<Record<string, RegExp>> = {
   "fast-fill": /^The recipient had 24\.\d+ USDC before the deposit was mined\.$/,
 };
 
-/** Runs it as a reader does, in a process of its own that knows nothing but where the system is. */
+/** Runs it as a reader does: in a separate process that knows only where the system is. */
 async function run(
   name: string,
   endpoints: string,
@@ -44,31 +44,31 @@ async function run(
   );
 }
 
-for (const [name, words] of Object.entries(lastWords))
-  test(`the example ${name} does what it says`, async () => {
+for (const [name, words] of Object.entries(expectedEndings))
+  test(`the example ${name} works`, async () => {
     const { code, stdout, stderr } = await run(name, join(system.folder, "endpoints.json"));
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
     expect(stdout.trim().split("\n").at(-1)).toMatch(words);
   });
 
-test("there is no example that this does not run", async () => {
+test("every example is tested here", async () => {
   const files = await readdir(join(repositoryRoot, "examples"));
   const stories = files.filter((file) => file.endsWith(".ts") && file !== "local-system.ts");
   expect(stories.toSorted()).toEqual(
-    Object.keys(lastWords)
+    Object.keys(expectedEndings)
       .map((name) => `${name}.ts`)
       .toSorted(),
   );
 });
 
-test("an example says in one line that no system runs", async () => {
+test("an example reports in one line that no system is running", async () => {
   const { code, stderr } = await run("account-transfer", "/nowhere/endpoints.json");
   expect(code).toBe(1);
   expect(stderr).toBe("no local system is running; start one with `npm start` in another terminal\n");
 });
 
 test.each(["account-transfer", "sdk-bridge"])(
-  "the example %s says in one line that the system has stopped",
+  "the example %s reports in one line that the system has stopped",
   async (name) => {
     const folder = await mkdtemp(join(tmpdir(), "causeway-example-"));
     const file = join(folder, "endpoints.json");

@@ -77,7 +77,7 @@ async function received(recipient: Address): Promise<bigint> {
   });
 }
 
-/** By the trace of the request: the hold is in the commit of the first, the fill left at the second. */
+/** From the trace of the request: from the commit of the hold to the broadcast of the fill. */
 async function fromHoldToBroadcastMs(requestId: Hex): Promise<number> {
   const database = new pg.Client({ connectionString: system.databaseUrl });
   await database.connect();
@@ -93,7 +93,7 @@ async function fromHoldToBroadcastMs(requestId: Hex): Promise<number> {
   }
 }
 
-/** 0: no blocks until something else is said. */
+/** 0 stops mining until the next call. */
 async function originMinesEvery(seconds: number): Promise<void> {
   const [{ rpcUrl }] = chains();
   await fetch(rpcUrl, {
@@ -117,7 +117,7 @@ async function quoteFor(user: LocalAccount, recipient: Address): Promise<Quote> 
   });
 }
 
-test("the recipient has the money while the deposit waits to be mined; mined, it frees the hold and is settled on the hub", async () => {
+test("the recipient has the money before the deposit is mined; once mined, it frees the hold and settles on the hub", async () => {
   const [origin] = chains();
   const { hub, oracles } = system.endpoints;
   if (hub === undefined) throw new Error("the system has no hub");
@@ -132,12 +132,12 @@ test("the recipient has the money while the deposit waits to be mined; mined, it
   const quote = await quoteFor(user, recipient);
   const { requestId } = quote;
   const [approval, ...deposit] = quote.steps;
-  if (approval?.id === "approve") await wallet.carryOut({ ...quote, steps: [approval] });
+  if (approval?.id === "approve") await wallet.execute({ ...quote, steps: [approval] });
   const before = await heldUsd();
 
   await originMinesEvery(0);
   const depositSteps = approval?.id === "approve" ? deposit : quote.steps;
-  const mined = wallet.carryOut({ ...quote, steps: depositSteps });
+  const mined = wallet.execute({ ...quote, steps: depositSteps });
   mined.catch(() => undefined);
   try {
     const acceptedMs = Date.now();
@@ -150,12 +150,12 @@ test("the recipient has the money while the deposit waits to be mined; mined, it
     const tookMs = Date.now() - acceptedMs;
     expect(seen.at(-1)).toMatchObject({ status: "success", fundsAt: "recipient", inTxHashes: [] });
     expect(await received(recipient)).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
-    // A block of the destination, and little else.
+    // One block of the destination, and little else.
     expect(tookMs).toBeLessThan(4_000);
     expect(await fromHoldToBroadcastMs(requestId)).toBeLessThan(1_000);
     expect(await heldUsd(), "the deposit is not there").toBeGreaterThan(before);
 
-    // Repeated, the first answer comes again; without its key, the fill is found made.
+    // A repeated call returns the first answer; without its key, the fill is found to be made.
     expect(
       await fastFill({ requestId, maxFillAmountUsd: 100 }, { "idempotency-key": requestId }),
     ).toMatchObject({ code: 200, body: { message: "Fast fill queued" } });
@@ -174,7 +174,7 @@ test("the recipient has the money while the deposit waits to be mined; mined, it
   expect(await received(recipient), "paid once").toBe(paid);
 });
 
-test("what cannot be vouched for is refused with the reason, and nothing is held", async () => {
+test("a fast fill that cannot be covered is refused with the reason, and nothing is held", async () => {
   const quote = await quoteFor(aUser(), privateKeyToAddress(generatePrivateKey()));
   const { requestId } = quote;
   const before = await heldUsd();

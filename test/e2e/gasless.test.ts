@@ -24,7 +24,7 @@ import {
 
 type ChainEndpoint = Endpoints["chains"][number];
 
-/** One row of GET /balance-events: what happened to one account of the wallet, smallest units. */
+/** One row of GET /balance-events: a change of one account of the wallet, in base units. */
 interface BalanceEvent {
   readonly account: "balance" | "pending" | "owed";
   readonly delta: string;
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-test("the API is handed no key of the worker", async () => {
+test("the API gets no key of the worker", async () => {
   for (const { logFile } of system.apis) {
     const log = await readFile(logFile, "utf8");
     expect(log).toContain('"event":"listening"');
@@ -54,7 +54,7 @@ test("the API is handed no key of the worker", async () => {
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 const amount = parseUnits("25", 6);
 
-/** An account that holds 25 USDC on the chain, no native coin and, unless it is an EOA, no code. */
+/** An account with 25 USDC on the chain, no native tokens and, unless it is an EOA, no code. */
 const kinds: Readonly<Record<string, (chain: ChainEndpoint) => Promise<SmartAccount>>> = {
   "EIP-7702": async (chain) => smartEoa(chain, privateKeyToAccount(generatePrivateKey())),
   "ERC-4337 (EntryPoint 0.7)": async (chain) =>
@@ -64,7 +64,7 @@ const kinds: Readonly<Record<string, (chain: ChainEndpoint) => Promise<SmartAcco
 };
 
 for (const [kind, create] of Object.entries(kinds))
-  test(`a fresh account with no native coin bridges by ${kind}, and the app pays to the unit`, async () => {
+  test(`a new account without native tokens bridges by ${kind}, and the app pays exactly the cost`, async () => {
     const [origin, destination] = chains();
     const [account, recipient] = [await create(origin), anAddress()];
     const node = { url: origin.rpcUrl, chainId: origin.id };
@@ -81,15 +81,15 @@ for (const [kind, create] of Object.entries(kinds))
     const end = (await api.follow(requestId)).at(-1);
     expect(end).toMatchObject({ status: "success", fundsAt: "recipient", refundTxHashes: [] });
 
-    // The user: everything arrived, and nothing was ever his but the tokens.
+    // The user: everything arrived, and the user never held anything but the tokens.
     const received = await balanceOf(destination, usdcOf(destination), recipient);
     expect(received).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
     expect(received).toBeLessThanOrEqual(BigInt(quote.details.currencyOut.amount));
     expect(await balanceOf(origin, usdcOf(origin), account.address)).toBe(0n);
     expect(await nativeOf(origin, account.address)).toBe(0n);
 
-    // The app: what was set aside is paid or given back, and what is gone from its balance was paid, each
-    // unit for this request.
+    // The app: every reservation was paid or released, and every unit that left its balance paid for this
+    // request.
     const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
     await expect
       .poll(contexts, { timeout: 60_000 })
@@ -105,14 +105,13 @@ for (const [kind, create] of Object.entries(kinds))
       ),
     ).toBe(-charged);
 
-    // The house: the executor spent gas and nothing else, the solver paid what arrived, the depository has
-    // the deposit.
+    // The service: the executor spent only gas, the solver paid what arrived, the depository has the deposit.
     const spentWei = await gasOf(end?.inTxHashes);
     expect(before.executorWei - after.executorWei).toBe(spentWei);
     expect(after.executorElsewhereWei).toBe(before.executorElsewhereWei);
     expect(before.solverUsdc - after.solverUsdc).toBe(received);
     expect(after.depositoryUsdc - before.depositoryUsdc).toBe(amount);
-    // What the app pays is the gas at its price and the fee of the chain, rounded up, and nothing else.
+    // The app pays exactly the gas at its price and the chain's fee, rounded up.
     const exact = spentWei * ethUsd + flatFeeUsd;
     const [rate, roundedTwice] = [10n ** 12n, 1n];
     expect(charged).toBeGreaterThanOrEqual((exact + rate - 1n) / rate);
@@ -136,7 +135,7 @@ test("without a sponsor the quoted output pays for the gas: the same account get
   const received = await balanceOf(destination, usdcOf(destination), recipient);
   const gasUsdc = ((await gasOf(end?.inTxHashes)) * ethUsd) / 10n ** 12n;
   expect(received + gasUsdc).toBeLessThanOrEqual(BigInt(free.details.currencyOut.amount));
-  // What was set aside in case nothing would be paid out comes back.
+  // The reservation for the case without a payout is released.
   const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
   await expect
     .poll(contexts, { timeout: 60_000 })
@@ -144,10 +143,7 @@ test("without a sponsor the quoted output pays for the gas: the same account get
   expect((await books()).appBalance).toBe(before.appBalance);
 });
 
-/**
- * What is paid with, and how much of it: by authorisation, by permit, and through Permit2 after a swap was
- * signed with it.
- */
+/** The payment methods and their amounts: authorization, permit, and Permit2 after a signed swap. */
 const signedFor = [
   ["USDC", parseUnits("25", 6), "eip3009"],
   ["TST", parseUnits("50", 18), "eip2612"],
@@ -155,14 +151,14 @@ const signedFor = [
 ] as const;
 
 for (const [symbol, units, method] of signedFor)
-  test(`a fresh account with no native coin bridges ${symbol} by one signature (${method}), and its output pays the gas`, async () => {
+  test(`a new account without native tokens bridges ${symbol} by one signature (${method}), and its output pays the gas`, async () => {
     const [origin, destination] = chains();
     const [key, recipient] = [generatePrivateKey(), anAddress()];
     const user = privateKeyToAccount(key);
     const token = origin.tokens.find((one) => one.symbol === symbol)?.address ?? "0x";
     const node = { url: origin.rpcUrl, chainId: origin.id };
     await fundLocal(node, [{ address: user.address, tokens: [{ token, amount: units }] }]);
-    // What wallets have done long ago, once and for all: nothing of the coin is left from it.
+    // Wallets have approved Permit2 long ago; this leaves no native tokens.
     if (method === "permit2") await approvePermit2(origin, token, key);
     const before = await books();
 
@@ -181,7 +177,7 @@ for (const [symbol, units, method] of signedFor)
       message,
     } as TypedDataDefinition);
     const accepted = { message: "Signature accepted", requestId: quote.requestId };
-    // Clients send a referrer along.
+    // Clients also send a referrer.
     for (const body of [post.body, { ...post.body, referrer: "a client" }])
       expect(await ask(`${post.endpoint}?signature=${signature}`, body)).toEqual(accepted);
 
@@ -196,7 +192,7 @@ for (const [symbol, units, method] of signedFor)
     expect(after.appBalance).toBe(before.appBalance);
   });
 
-test("the ledger holds what the chain holds: what was paid in is custody, what was charged is fees, and no unit is between", async () => {
+test("the ledger matches the chain: top-ups are custody, charges are fees, and no unit is unaccounted for", async () => {
   const paidIn = await system.sponsorship.funded;
   const [events, { appBalance }] = [await balanceEvents(), await books()];
   for (const account of ["balance", "pending", "owed"] as const)
@@ -211,11 +207,11 @@ test("the ledger holds what the chain holds: what was paid in is custody, what w
   );
   expect(charged).toBeGreaterThan(0n);
   expect(appBalance + charged).toBe(paidIn);
-  expect(await houseAccounts()).toEqual({ custody: -paidIn, fees: charged });
+  expect(await serviceAccounts()).toEqual({ custody: -paidIn, fees: charged });
   expect(await paidToSolver()).toBe(paidIn);
 });
 
-test("an operation that offers a fee is refused before anything moves: the service would be paid twice", async () => {
+test("a user operation that offers a fee is refused before anything moves, because the service would be paid twice", async () => {
   const [origin] = chains();
   const account = await kinds["ERC-4337 (EntryPoint 0.7)"]?.(origin);
   const before = await books();
@@ -251,9 +247,9 @@ async function approvePermit2({ id, rpcUrl }: ChainEndpoint, token: Address, key
   await fundLocal(node, [{ address: account.address, nativeWei: 0n }]);
 }
 
-/** Of the fixed price source. */
+/** From the fixed price source. */
 const ethUsd = 2_500n;
-/** What the local chains ask for every transaction, USD with 18 decimals. */
+/** The local chains' fee per transaction, in USD with 18 decimals. */
 const flatFeeUsd = 10n ** 16n;
 
 function chains(): readonly [ChainEndpoint, ChainEndpoint] {
@@ -301,7 +297,7 @@ async function execute(
   });
 }
 
-/** With the app's key; an answer other than 200 is an error that says all of it. */
+/** Uses the app's key. An answer other than 200 is an error that contains the whole answer. */
 async function ask<T>(path: string, body?: object): Promise<T> {
   const response = await fetch(`${system.endpoints.api.url}${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -315,7 +311,7 @@ async function ask<T>(path: string, body?: object): Promise<T> {
 }
 
 /**
- * Every account that a sponsored bridge touches, read from the chains; the app balance as the service tells
+ * Every account that a sponsored bridge touches, read from the chains; the app balance as the service reports
  * it.
  */
 async function books() {
@@ -338,7 +334,7 @@ async function appBalanceUsdc(): Promise<bigint> {
   return BigInt(balances.find(({ currency }) => currency.address.toLowerCase() === usdc)?.amount ?? "0");
 }
 
-/** All of them, newest first, page by page. */
+/** All of them, newest first, over all pages. */
 async function balanceEvents(): Promise<readonly BalanceEvent[]> {
   const all: BalanceEvent[] = [];
   for (let more = ""; ;) {
@@ -361,8 +357,8 @@ function sumOf(events: readonly BalanceEvent[], account: BalanceEvent["account"]
     .reduce((total, { delta }) => total + BigInt(delta), 0n);
 }
 
-/** The side of the ledger that nobody is shown. */
-async function houseAccounts(): Promise<Readonly<Record<string, bigint>>> {
+/** The service's own accounts in the ledger, which the API does not show. */
+async function serviceAccounts(): Promise<Readonly<Record<string, bigint>>> {
   const database = new pg.Client({ connectionString: system.databaseUrl });
   await database.connect();
   try {
@@ -375,7 +371,7 @@ async function houseAccounts(): Promise<Readonly<Record<string, bigint>>> {
   }
 }
 
-/** What the sponsor has sent to the solver on the home chain. */
+/** What the sponsor sent to the solver on the home chain. */
 async function paidToSolver(): Promise<bigint> {
   const [home] = chains();
   const transfers = await createPublicClient({ transport: http(home.rpcUrl) }).getContractEvents({

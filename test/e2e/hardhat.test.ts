@@ -6,8 +6,7 @@ import { startHardhatNode, type HardhatNode } from "../support/hardhat-node.ts";
 import { createClient, createWallet, type Chain, type Client, type Quote } from "./client.ts";
 import { expectedOutcomes, runMainFlows } from "./main-flows.ts";
 
-// Both chains on a node whose EVM, RPC server and error texts are not anvil's, taken as any node that
-// already runs.
+// Both chains on a node whose EVM, RPC server and error texts differ from anvil's, used as an external node.
 
 const BLOCK_TIME_MS = 300;
 let nodes: readonly [HardhatNode, HardhatNode];
@@ -46,7 +45,7 @@ test("bridges, a swap in a fill, a reported deposit and a refund pass on Hardhat
   expect(await judge()).toEqual(expectedOutcomes);
 });
 
-/** 0.01 native token across, for a user whom no other test uses. */
+/** Bridges 0.01 native tokens for a user whom no other test uses. */
 async function aBridge(user: Address, recipient: Address, more: object = {}): Promise<Quote> {
   const [origin, destination] = chains;
   return await api.quote({
@@ -70,10 +69,10 @@ function walletOf(user: number): ReturnType<typeof createWallet> {
 
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
-test("what is sent to a deposit address on Hardhat's node is swept and filled", async () => {
+test("a transfer to a deposit address on Hardhat's node is swept and filled", async () => {
   const [wallet, recipient] = [walletOf(5), anAddress()];
   const quote = await aBridge(wallet.address, recipient, { useDepositAddress: true });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
   expect(await wallet.balance(chains[1]?.id ?? 0, zeroAddress, recipient)).toBe(
     BigInt(quote.details.currencyOut.amount),
@@ -87,7 +86,7 @@ test("a fast fill arrives while its deposit waits in the pool of Hardhat's node,
     await wallet.balance(chains[1]?.id ?? 0, zeroAddress, recipient);
   await nodes[0].setBlockTime(0);
   try {
-    const carriedOut = wallet.carryOut(quote);
+    const execution = wallet.execute(quote);
     const answer = await fetch(`${system.endpoints.api.url}/fast-fill`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-api-key": system.sponsorship.apiKey.key },
@@ -97,7 +96,7 @@ test("a fast fill arrives while its deposit waits in the pool of Hardhat's node,
     await expect.poll(received, { timeout: 10_000 }).toBe(BigInt(quote.details.currencyOut.amount));
     expect((await api.status(quote.requestId)).inTxHashes).toEqual([]);
     await nodes[0].setBlockTime(BLOCK_TIME_MS);
-    await carriedOut;
+    await execution;
   } finally {
     await nodes[0].setBlockTime(BLOCK_TIME_MS);
   }

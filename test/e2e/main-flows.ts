@@ -3,38 +3,37 @@ import { parseEther, parseUnits, zeroAddress, type Address, type Hex } from "vie
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { createWallet, type Chain, type Client, type Quote, type Wallet } from "./client.ts";
 
-// The flows that must work on every node, from outside: each pays from an account of its own to a fresh
-// address.
+// The flows that must work on every node, seen from outside: each pays from its own account to a new address.
 
 export interface FlowWorld {
   readonly api: Client;
-  /** In the order of the system's; wallets use the URL that stands here. */
+  /** In the system's order; wallets use these URLs. */
   readonly chains: readonly Chain[];
-  /** Keys of funded accounts, at least as many as there are flows. */
+  /** Keys of funded accounts, one or more for each flow. */
   readonly keys: readonly Hex[];
-  /** How long a flow may take to get a quote, and then to end. */
+  /** How long a flow may take to get a quote, and then to complete. */
   readonly withinMs: number;
 }
 
-/** Where a flow's money is once its request has ended. */
+/** Where a flow's money is after its request completed. */
 export interface Outcome {
-  /** As the service says. `unsold`: there was no quote in time; `open`: the request has not ended in time. */
+  /** According to the service. `unsold`: no quote in time; `open`: the request did not complete in time. */
   readonly end: "success" | "refund" | "failure" | "unsold" | "open";
-  /** As the chains say. */
+  /** According to the chains. */
   readonly money: "paid" | "refunded" | "with the user" | "missing" | "paid too much";
 }
 
 interface Flow {
   readonly name: string;
   readonly expected: Outcome;
-  /** From the first chain to the second, or back. */
+  /** From the second chain to the first. */
   readonly isBack?: boolean;
   readonly pay: string;
   readonly receive: string;
   readonly amount: bigint;
-  /** Pays this part of what was quoted. */
+  /** Pays half of the quoted amount. */
   readonly half?: boolean;
-  /** Tells the service of the deposit's transaction. */
+  /** Reports the deposit's transaction to the service. */
   readonly isReported?: boolean;
 }
 
@@ -59,11 +58,11 @@ export const expectedOutcomes: Readonly<Record<string, Outcome>> = Object.fromEn
   mainFlows.map(({ name, expected }) => [name, expected]),
 );
 
-/** Runs all at once. `judge` reads the chains, as often as wanted. */
+/** Runs all flows at once. `judge` reads the chains, any number of times. */
 export async function runMainFlows(
   world: FlowWorld,
 ): Promise<{ judge: () => Promise<Readonly<Record<string, Outcome>>> }> {
-  // Each flow is waited for also when another one fails: the accounts are used again.
+  // Waits for each flow even if another one fails, because the accounts are used again.
   const settled = await Promise.allSettled(
     mainFlows.map(async (flow, at) => {
       const key = world.keys[at];
@@ -100,12 +99,11 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
   });
   if (quote === undefined)
     return async () => await Promise.resolve({ end: "unsold", money: "with the user" });
-  const { hash } = await wallet.carryOut(flow.half === true ? halved(quote) : quote);
-  // An answer that the node cannot be read, or does not know the transaction yet, changes nothing: the
-  // deposit is found without the report.
+  const { hash } = await wallet.execute(flow.half === true ? halved(quote) : quote);
+  // If the node cannot be read or does not know the transaction yet, the deposit is found without the report.
   if (flow.isReported === true)
     await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {
-      if (!/: (?:503|404) /.test(String(error))) orLater(error);
+      if (!/: (?:503|404) /.test(String(error))) undefinedOnTimeout(error);
     });
   const end = await endWithin(world, quote.requestId);
   return async () => {
@@ -128,7 +126,7 @@ function moneyOf({ details }: Quote, received: bigint, back: bigint, deposited: 
   return back > (deposited * 8n) / 10n ? "refunded" : "missing";
 }
 
-/** The deposit carries the value: half of it is too little for the order. */
+/** The deposit is native: half of its value is too little for the order. */
 function halved(quote: Quote): Quote {
   const half = (value: string): string => (BigInt(value) / 2n).toString();
   return {
@@ -140,10 +138,10 @@ function halved(quote: Quote): Quote {
   };
 }
 
-/** Asks again while the service says that it cannot price the route at this moment. */
+/** Retries while the service reports that it cannot price the route. */
 async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<Quote | undefined> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(500)) {
-    const given = await api.call<Quote>("/quote/v2", body).catch(orLater);
+    const given = await api.call<Quote>("/quote/v2", body).catch(undefinedOnTimeout);
     if (given === undefined) continue;
     const { code, body: answer } = given;
     if (code === 200) return answer;
@@ -156,14 +154,14 @@ async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<
 
 async function endWithin({ api, withinMs }: FlowWorld, requestId: Hex): Promise<Outcome["end"]> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(100)) {
-    const status = (await api.status(requestId).catch(orLater))?.status;
+    const status = (await api.status(requestId).catch(undefinedOnTimeout))?.status;
     if (status === "success" || status === "refund" || status === "failure") return status;
   }
   return "open";
 }
 
 /** A client's deadline may pass while the service waits for its node. */
-function orLater(error: unknown): undefined {
+function undefinedOnTimeout(error: unknown): undefined {
   if (error instanceof Error && error.name === "TimeoutError") return undefined;
   throw error;
 }

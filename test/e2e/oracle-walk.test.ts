@@ -10,7 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const PAGE = join(repositoryRoot, "docs", "ORACLE.md");
-/** Of local-a, as the page names it. */
+/** Of local-a, as in the page. */
 const DEPOSITORY = "0xcB4eF25fF9aaA627023476D9677c4Bc0164Da31b";
 const portBase = 27_500;
 let system: System;
@@ -45,8 +45,8 @@ beforeAll(async () => {
 });
 
 /**
- * Until the chain of the deposit has grown by so many blocks: a young deposit is not final, and the page asks
- * at once.
+ * Waits until the deposit's chain has grown by `count` blocks: the page asks at once, when the deposit is not
+ * final yet.
  */
 async function blocksPass(count: number): Promise<void> {
   const rpcUrl = system.endpoints.chains.find(({ id }) => id === 72100117)?.rpcUrl;
@@ -68,10 +68,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("the page for operators leads from nothing to a quorum, a shadow and a key in KMS, word for word", async () => {
+test("the operators' page leads from nothing to a quorum, a shadow and a key in KMS, exactly as written", async () => {
   const page = await readFile(PAGE, "utf8");
   const script = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("\n");
-  // Whatever a failing step leaves behind ends with it.
+  // Everything that a failing step left running ends with it.
   const safely = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
   const { stdout, stderr } = await promisify(execFile)(
     "bash",
@@ -94,7 +94,7 @@ test("the page for operators leads from nothing to a quorum, a shadow and a key 
   );
   expect(stdout.trimEnd().split("\n").at(-1)).toBe("exit code 1");
   expect(stderr).toContain("ORACLE_SIGNERS must include the local signer");
-  // Nothing that belongs to a peer or a provider is shown.
-  // The keys of the walk are 64 characters of hex; every other such text begins with 0x.
+  // Output must contain nothing that belongs to a peer or provider. The walk's keys are 64 characters of hex;
+  // every other such text begins with 0x.
   expect(stdout + stderr).not.toMatch(/(?<![0-9a-fx])[0-9a-f]{64}(?![0-9a-f])/);
 }, 120_000);

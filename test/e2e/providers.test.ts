@@ -6,9 +6,8 @@ import { providerRows, type ProviderRow } from "../support/provider-rows.ts";
 import { createClient, type Chain, type Client } from "./client.ts";
 import { expectedOutcomes, runMainFlows, type Outcome } from "./main-flows.ts";
 
-// The check runs the rows marked for it; `npm run providers` runs all of them and prints what it measured.
-// PROVIDER_ROWS also takes parts of names, separated by semicolons: then only those rows run, after the
-// honest one.
+// The check runs the rows marked for it; `npm run providers` runs all and prints its measurements.
+// PROVIDER_ROWS may also contain parts of names, separated by semicolons: then the honest row and those run.
 
 const wanted = process.env["PROVIDER_ROWS"] ?? "";
 const rows = providerRows.filter(({ name, isInCheck }, at) => {
@@ -16,7 +15,7 @@ const rows = providerRows.filter(({ name, isInCheck }, at) => {
   if (wanted === "") return isInCheck === true;
   return at === 0 || wanted.split(";").some((part) => name.includes(part));
 });
-/** Of anvil's first account. */
+/** Anvil's first account. */
 const fundingKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 let nodes: readonly RunningAnvil[] = [];
@@ -45,13 +44,13 @@ beforeAll(async () => {
     },
     portBase: 19_600,
     durable: false,
-    // What waits for a node is refunded within a row.
+    // A fill that waits for a node is refunded within the row.
     appEnv: { FILL_INVENTORY_WAIT_MS: "60000" },
     oracles: 0,
     users: 5,
   });
   api = createClient(system.endpoints.api.url);
-  // Wallets have a provider of their own.
+  // Wallets use their own provider.
   chains = (await api.chains()).map((chain, at) => ({ ...chain, httpRpcUrl: nodes[at]?.url ?? "" }));
 });
 afterAll(async () => {
@@ -74,9 +73,9 @@ function expectedOf({ swapEnds }: ProviderRow): Readonly<Record<string, Outcome>
 }
 
 test.each(rows)(
-  "$name: every flow ends, is paid once, and the provider is not called much more often",
+  "$name: every flow completes, is paid once, and the provider gets few extra calls",
   async (row: ProviderRow) => {
-    // What is called while services start counts, too.
+    // Calls during the services' start count too.
     const startedAtMs = performance.now();
     for (const provider of providers) provider.behave(row.behavior());
     if (row.restarts === "before and after") await restart();
@@ -116,7 +115,7 @@ test.each(rows)(
     if (row.restarts !== undefined) await restart();
     const expected = expectedOf(row);
     expect(await judge()).toEqual(expected);
-    // A second payment would leave by the next block.
+    // A second payment would be broadcast by the next block.
     await sleep(1_500);
     expect(await judge()).toEqual(expected);
     if (!isHonest) expect(Math.max(factors.httpRequests, factors.calls)).toBeLessThan(row.maxFactor ?? 2);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** Runs the bash block of the README that contains the text, word for word. */
+/** Runs the README's bash block that contains the text, unchanged. */
 async function runBlock(
   containing: string,
   api: string,
@@ -46,7 +46,7 @@ async function runBlock(
   );
 }
 
-test("the walk with curl in the README bridges, word for word", async () => {
+test("the README's walk with curl bridges, exactly as written", async () => {
   const { code, stdout, stderr } = await runBlock("/quote/v2", system.endpoints.api.url);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const lines = stdout.trim().split("\n");
@@ -55,7 +55,7 @@ test("the walk with curl in the README bridges, word for word", async () => {
   expect(lines.at(-1)).toBe("recipient");
 }, 60_000);
 
-test("the walk with curl says in one line that no system runs", async () => {
+test("the walk with curl reports in one line that no system is running", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   expect(await runBlock("/quote/v2", url)).toMatchObject({
     code: 1,
@@ -64,7 +64,7 @@ test("the walk with curl says in one line that no system runs", async () => {
   });
 });
 
-test("the examples of the OpenAPI document work as they are", async () => {
+test("the examples of the OpenAPI document work unchanged", async () => {
   const { schemas, parameters } = openapiExamples;
   const { api, apiKeys } = system.endpoints;
   const ask = async (path: string, body?: object): Promise<number> => {
@@ -100,8 +100,8 @@ test("the examples of the OpenAPI document work as they are", async () => {
   expect(wallet).toBe(system.sponsor.address.toLowerCase());
 });
 
-test("the README shows the limit of quotes without a key, word for word", async () => {
-  // The minute may end in between, which the second run then cannot meet.
+test("the README shows the limit of quotes without a key, exactly as written", async () => {
+  // The rate limit's minute may end during the first run, but not again during the second.
   for (const round of [1, 2]) {
     const { code, stdout, stderr } = await runBlock("seq 31", system.endpoints.api.url);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -4,21 +4,21 @@ import type { Chain, Currency } from "./client.ts";
 export const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 export type TradeType = (typeof tradeTypes)[number];
 
-/** What is paid and what is wanted, on one chain or on two. */
+/** The paid and the received currency, on one chain or two. */
 export interface Pair {
-  /** As people say it, unlike any other pair's. */
+  /** A readable name that no other pair has. */
   readonly name: string;
   readonly origin: Chain;
   readonly destination: Chain;
   readonly pay: Currency;
   readonly receive: Currency;
-  /** What is asked for, in the unit of `pay` for an exact input and of `receive` otherwise. */
+  /** The requested amount, in units of `pay` for an exact input, else of `receive`. */
   asked(tradeType: TradeType): bigint;
 }
 
 /**
- * Native coin, its token, two that the solver holds, and one that leads to the others over one shallow pool:
- * about five dollars of each.
+ * About five dollars each of: the native token, its wrapped token, two that the solver holds, and one that
+ * only a shallow pool connects to the others.
  */
 const worth: Readonly<Record<string, string>> = {
   ETH: "0.002",
@@ -29,8 +29,8 @@ const worth: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every ordered pair of the currencies, from each chain to each: those of one chain with itself too, where a
- * currency is sent as it is.
+ * Every ordered pair of currencies from each chain to each, including within one chain, where a currency is
+ * sent unchanged.
  */
 export function everyPair(chains: readonly Chain[]): Pair[] {
   const pairs: Pair[] = [];
@@ -38,7 +38,7 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
     for (const destination of chains)
       for (const pay of currenciesOf(origin))
         for (const receive of currenciesOf(destination)) {
-          // No two ask for the same, and none for a round number: what is cut off by a division shows.
+          // All amounts differ and none is round, so that rounding errors show.
           const odd = BigInt(pairs.length * 7_919 + 1);
           pairs.push({
             name: `${pay.symbol} on ${origin.name} to ${receive.symbol} on ${destination.name}`,
@@ -55,7 +55,10 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
   return pairs;
 }
 
-/** Those of the comparison, in one order on every chain. @throws Error when the chain does not list one */
+/**
+ * The compared currencies, in the same order on every chain.
+ * @throws Error if the chain does not list one
+ */
 export function currenciesOf(chain: Chain): Currency[] {
   return Object.keys(worth).map((symbol) => {
     const found = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);

@@ -5,10 +5,9 @@ import { createClient, createWallet, type Chain, type Wallet } from "./client.ts
 import { currenciesOf } from "./route-pairs.ts";
 
 /**
- * Every ordered pair of the native coin, its token, a stable coin, a token with 18 decimals and one that has
- * a single shallow pool: between two chains in both directions and on one chain, with all three trade types,
- * by the public interface alone. All of them under way at once, so that prices and pools move while users
- * decide.
+ * Every ordered pair of the native token, its wrapped token, a stablecoin, an 18-decimal token and one with a
+ * single shallow pool: within a chain and across two, with all trade types, over the public API alone. All
+ * run at once, so that prices and pools move between quote and deposit.
  */
 
 let system: System;
@@ -22,7 +21,7 @@ beforeAll(async () => {
   chains = await api.chains();
   const users = system.users.map(({ privateKey }) => createWallet(privateKey, chains, 250));
   anyone = users[0] as Wallet;
-  // Three hundred requests: half a minute when nothing else runs.
+  // Three hundred requests: half a minute on an idle machine.
   check = await checkRoutes(api, chains, users);
   process.stdout.write(`\n${routeTable(check).join("\n")}\n`);
 }, 240_000);
@@ -37,22 +36,22 @@ for (const [origin, destination] of [
   ["local-a", "local-a"],
   ["local-b", "local-b"],
 ] as const)
-  test(`every pair from ${origin} to ${destination} is quoted truly, for the least input, and brings what was promised`, () => {
+  test(`every pair from ${origin} to ${destination} is quoted correctly, with the minimal input, and delivers the quoted output`, () => {
     const outcomes = between(origin, destination);
     const failed = outcomes.filter(({ problem }) => problem !== undefined);
     expect(failed.map(({ pair, tradeType, problem }) => [pair.name, tradeType, problem])).toEqual([]);
     expect(outcomes).toHaveLength(5 * 5 * 3);
   });
 
-test("on one chain every kind of operation is among them", () => {
+test("the pairs on one chain include every kind of operation", () => {
   const operations = new Set(between("local-a", "local-a").map(({ travelled }) => travelled?.operation));
   expect([...operations].toSorted()).toEqual(["send", "swap", "unwrap", "wrap"]);
 });
 
-test("in the end no user lacks anything but what his quotes and his transactions' gas took", () => {
-  const wrong = check.purses.filter(({ should, has }) => should !== has);
+test("in the end users have spent only what their quotes and their transactions' gas took", () => {
+  const wrong = check.userBalances.filter(({ should, has }) => should !== has);
   expect(wrong.map(({ chain, currency, ...amounts }) => [chain.name, currency.symbol, amounts])).toEqual([]);
-  expect(check.purses).toHaveLength(system.users.length * 10);
+  expect(check.userBalances).toHaveLength(system.users.length * 10);
 });
 
 test("in the end the contracts that money passes through hold none", async () => {

@@ -31,7 +31,7 @@ function oracle(index: number): SystemProcess {
   return found;
 }
 
-/** Bridges 10 USDC for a user of its own, and gives what can be said of it on the hub from before. */
+/** Bridges 10 USDC for a new user, and returns what the hub should show afterwards. */
 async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): Promise<Settlement> }> {
   const { api, hub, oracles } = system.endpoints;
   const [origin] = system.chains;
@@ -64,7 +64,7 @@ async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): 
 const addressesOf = (indexes: readonly number[]): unknown[] =>
   indexes.map((index) => system.endpoints.oracles[index]?.address);
 
-/** All that the hub owes anybody for a currency of a chain. */
+/** The hub's total supply for a currency of a chain. */
 async function supplyOnHub(chainName: string, currency: Address): Promise<bigint> {
   const { hub } = system.endpoints;
   if (hub === undefined || system.hubNode === undefined) throw new Error("the system has no hub");
@@ -76,7 +76,7 @@ async function supplyOnHub(chainName: string, currency: Address): Promise<bigint
   });
 }
 
-/** The lines that an operator's command prints. */
+/** The lines that an operator command prints. */
 async function operator(...words: readonly string[]): Promise<readonly Record<string, unknown>[]> {
   const program = join(repositoryRoot, "apps/api/src/operator.ts");
   const { stdout } = await promisify(execFile)(workspaceNode, ["-C", "source", program, ...words], {
@@ -98,7 +98,7 @@ test("a bridge is attested by two of three oracles, and the hub owes the solver 
   expect(signers).toHaveLength(2);
 });
 
-test("what the hub owes the solver is withdrawn from the depository, with the word of the oracles at each step", async () => {
+test("the solver withdraws its hub balance from the depository, with attestations by the oracles at each step", async () => {
   const [origin] = system.chains;
   const [node] = system.nodes;
   const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
@@ -130,11 +130,11 @@ test("with one oracle killed, the first to be asked, the other two settle", asyn
   expect(signers).toEqual(addressesOf([1, 2]));
 });
 
-test("with two oracles killed the recipient is paid all the same; settlement waits, and ends by itself when one returns", async () => {
+test("with two oracles killed the recipient is still paid; settlement waits, and completes when one returns", async () => {
   oracle(1).kill("SIGKILL");
   const { arrived, settled } = await bridge();
   expect(arrived).toBe(true);
-  // About twice what it takes with a quorum.
+  // About twice as long as with a quorum.
   await expect(settled(15_000)).rejects.toThrow("hub balance grew by 0, expected 10000000");
 
   await oracle(0).restart();

@@ -4,14 +4,11 @@ import { promisify } from "node:util";
 import { repositoryRoot } from "@causeway/localnet";
 import { expect, test } from "vitest";
 
-// `npm start` as a supervisor has it: only npm's own process is known, and whatever ends it must end
-// everything.
+// `npm start` under a supervisor, which knows only npm's own process: ending that must end everything.
 
 const portBase = 28_500;
 
-/**
- * npm as a user's shell runs it: without the tools of the workspace in the path, and not inside another npm.
- */
+/** npm as in a user's shell: without the workspace's tools in the path, and not inside another npm. */
 function userEnvironment(): NodeJS.ProcessEnv {
   const path = (process.env["PATH"] ?? "")
     .split(delimiter)
@@ -35,14 +32,14 @@ async function processes(): Promise<readonly Process[]> {
   });
   return stdout.split("\n").flatMap((line) => {
     const [, pid, parent, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
-    // What has ended and only waits to be taken note of runs no more.
+    // A zombie process no longer runs.
     return command === undefined || state?.startsWith("Z") === true
       ? []
       : [{ pid: Number(pid), parent: Number(parent), command }];
   });
 }
 
-/** Everything that a process started, itself included. */
+/** A process and all its descendants. */
 async function treeOf(root: number): Promise<readonly Process[]> {
   const all = await processes();
   const tree = new Set([root]);
@@ -80,8 +77,8 @@ test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
     const { pid, output } = await startNpm();
     const tree = await treeOf(pid);
     try {
-      // npm, the bootstrap, the local system, three nodes, Postgres, Redis, API, worker and an oracle at
-      // least.
+      // At least npm, the bootstrap, the local system, three nodes, Postgres, Redis, API, worker and an
+      // oracle.
       expect(tree.length, output()).toBeGreaterThan(10);
       const { headers } = await fetch(`http://127.0.0.1:${portBase}/chains`);
       expect(headers.get("ratelimit-limit"), "RATE_LIMITS=on was not set").toBe("120");

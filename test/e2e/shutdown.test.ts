@@ -29,14 +29,14 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** The end of a process that was asked by its pid, as a supervisor would. */
+/** Stops a process by its pid, as a supervisor would. */
 async function endOf(name: string): Promise<UnexpectedExit> {
   await expect.poll(() => exits.find((exit) => exit.name === name), { timeout: 15_000 }).toBeDefined();
   const at = exits.findIndex((exit) => exit.name === name);
   return exits.splice(at, 1)[0] as UnexpectedExit;
 }
 
-test("an API that is told to stop answers what it has accepted, keeps what it promised, and ends with 0", async () => {
+test("an API that is stopped answers the accepted calls, keeps its promises, and exits with 0", async () => {
   const [process_] = system.apis;
   if (process_ === undefined) throw new Error("the system has an API");
   const recipient = anAddress();
@@ -50,7 +50,7 @@ test("an API that is told to stop answers what it has accepted, keeps what it pr
   const answers = await asked;
   const { exit } = await endOf(process_.name);
   expect(exit).toMatchObject({ code: 0, signal: null });
-  // Told to stop, it may refuse; what it does not refuse it answers whole.
+  // After SIGTERM the API may refuse; what it does not refuse, it answers completely.
   const quotes = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   for (const one of answers)
     if (one.status === "rejected") expect(String(one.reason)).toMatch(/fetch failed|: 503 /);
@@ -60,12 +60,12 @@ test("an API that is told to stop answers what it has accepted, keeps what it pr
   for (const { requestId } of quotes) expect((await api.status(requestId)).status).toBe("waiting");
 }, 60_000);
 
-test("a worker that is told to stop finishes what it is doing and ends with 0; its successor goes on, and everybody is paid once", async () => {
+test("a worker that is stopped finishes its current work and exits with 0; its successor continues, and everyone is paid once", async () => {
   const [worker] = system.workers;
   if (worker === undefined) throw new Error("the system has a worker");
   const recipients = Array.from({ length: 10 }, anAddress);
   const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
-  const deposits = quotes.map(async (quote, at) => await walletOf(at).carryOut(quote));
+  const deposits = quotes.map(async (quote, at) => await walletOf(at).execute(quote));
   await Promise.race(deposits);
   process.kill(worker.pid, "SIGTERM");
   const { exit, logTail } = await endOf(worker.name);
@@ -81,13 +81,13 @@ test("a worker that is told to stop finishes what it is doing and ends with 0; i
   }
 }, 90_000);
 
-test("a worker that is killed in the middle of fills leaves no request behind and pays nobody twice", async () => {
+test("a worker that is killed during fills leaves no request behind and pays no one twice", async () => {
   const [worker] = system.workers;
   if (worker === undefined) throw new Error("the system has a worker");
   for (const afterMs of [0, 30, 80]) {
     const recipients = Array.from({ length: 4 }, anAddress);
     const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
-    await Promise.all(quotes.map(async (quote, at) => await walletOf(at).carryOut(quote)));
+    await Promise.all(quotes.map(async (quote, at) => await walletOf(at).execute(quote)));
     await sleep(afterMs);
     worker.kill("SIGKILL");
     await worker.restart();
@@ -103,13 +103,13 @@ test("a worker that is killed in the middle of fills leaves no request behind an
   }
 }, 120_000);
 
-test("a client that cannot reach the worker still learns the truth: money in the depository, not lost", async () => {
+test("a client that cannot reach the worker still learns that the money is in the depository, not lost", async () => {
   const [worker] = system.workers;
   if (worker === undefined) throw new Error("the system has a worker");
   worker.kill("SIGKILL");
   const recipient = anAddress();
   const quote = await aQuote(10, recipient);
-  const { hash } = await walletOf(10).carryOut(quote);
+  const { hash } = await walletOf(10).execute(quote);
   const report = { chainId: chains[0]?.id ?? 0, txHash: hash as Hex };
   await api.index(report);
   expect(await api.status(quote.requestId)).toMatchObject({

@@ -19,8 +19,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type Quote, type Status } from "./client.ts";
 import { seededRandom } from "../../scripts/soak/random.ts";
 
-// A thousand calls at once, most of them duplicates, on two API processes and two workers that are killed now
-// and then, from a balance that does not suffice.
+// A thousand calls at once, most of them duplicates, to two APIs and two workers that are killed repeatedly,
+// from a balance that does not suffice.
 
 const CALLS = 1_000;
 const AT_ONCE = 120;
@@ -28,8 +28,8 @@ const EXECUTIONS = 220;
 const FAST_FILLS = 60;
 const UNKEYED = 40;
 /**
- * Balances of two apps: the first bears its executions and not all of its fast fills, the second not even its
- * executions.
+ * Balances of two apps: the first covers its executions but not all of its fast fills, the second not even
+ * its executions.
  */
 const BALANCES = { rich: parseUnits("45", 6), poor: parseUnits("1", 6) };
 const FILL = parseUnits("1", 6);
@@ -89,7 +89,7 @@ interface Call {
   readonly app: App;
   readonly path: "/execute" | "/fast-fill";
   readonly body: object;
-  /** What the same call is known by, whichever of its duplicates is answered. */
+  /** Identifies the same call, whichever of its duplicates is answered. */
   readonly subject: Hex;
   readonly idempotencyKey: string | undefined;
 }
@@ -100,7 +100,7 @@ interface Answered {
   readonly body: Record<string, unknown>;
 }
 
-test("of a thousand calls none happens twice and none overdraws, whoever dies meanwhile", async () => {
+test("a thousand calls never run twice and never overdraw, whichever processes die meanwhile", async () => {
   const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
   const appOf = (id: Hex): App => (BigInt(id) % 2n === 0n ? "rich" : "poor");
   const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));
@@ -120,7 +120,7 @@ test("of a thousand calls none happens twice and none overdraws, whoever dies me
   expect(calls).toHaveLength(CALLS);
 
   let done = false;
-  const killing = killNowAndThen(() => done);
+  const killing = killRepeatedly(() => done);
   const answers = await sendAll(calls);
   done = true;
   await killing;
@@ -139,7 +139,7 @@ test("of a thousand calls none happens twice and none overdraws, whoever dies me
   for (const answer of refused) expectDocumented(answer);
   await untilQuiet(accepted);
 
-  // One answer for each idempotency key, whoever gave it and however often.
+  // One answer per idempotency key, whichever process gave it and however often.
   for (const [, same] of groupedBy(answers, ({ call }) => call.idempotencyKey)) {
     const settled = same.filter(({ status }) => status !== 409 && status !== 429);
     expect(
@@ -164,9 +164,7 @@ function apiUrl(index: number): string {
   return api.url;
 }
 
-/**
- * Has Multicall3 call the receiver, which emits the id: an event for each time that the call really happened.
- */
+/** Has Multicall3 call the receiver, which emits the id: one event each time that the call really ran. */
 function execution(app: App, id: Hex, idempotencyKey: string | undefined): Call {
   const { chain, receiver } = origin();
   const data = encodeFunctionData({
@@ -231,8 +229,8 @@ async function sendAll(calls: readonly Call[]): Promise<Answered[]> {
 }
 
 /**
- * As a careful client does: what got no answer is asked again under the same key, by the other process;
- * without a key nobody knows, and it is left.
+ * Like a careful client: retries a call without an answer at the other process, under the same key. Without a
+ * key it gives up.
  */
 async function send(call: Call, first: number): Promise<Answered | undefined> {
   for (let attempt = 0; ; attempt++) {
@@ -262,8 +260,8 @@ async function send(call: Call, first: number): Promise<Answered | undefined> {
   }
 }
 
-/** SIGKILL to an API or a worker, again and again; it comes back at once. */
-async function killNowAndThen(isDone: () => boolean): Promise<void> {
+/** Sends SIGKILL to an API or worker repeatedly; it restarts at once. */
+async function killRepeatedly(isDone: () => boolean): Promise<void> {
   const victims = [...system.apis, ...system.workers];
   for (let kills = 0; kills < 6 && !isDone(); kills++) {
     await sleep(random.int(400, 1_600));
@@ -273,7 +271,7 @@ async function killNowAndThen(isDone: () => boolean): Promise<void> {
   }
 }
 
-/** Until every accepted request has ended and nothing is under way. */
+/** Until every accepted request has completed and nothing is in progress. */
 async function untilQuiet(accepted: readonly Answered[]): Promise<void> {
   const client = createClient(apiUrl(0));
   const ids = new Set(
@@ -286,7 +284,7 @@ async function untilQuiet(accepted: readonly Answered[]): Promise<void> {
         interval: 100,
       })
       .toMatch(/^(success|failure|refund)$/);
-  // Charges follow when the blocks are beyond reorgs.
+  // Charges follow once the blocks are final.
   await expect
     .poll(async () => await count("select count(*) as n from fee_reservations where state = 'open'"), {
       timeout: 120_000,
@@ -323,13 +321,12 @@ async function expectExecutedOnce(answers: readonly Answered[], ids: readonly He
       expect(acceptedIds.size).toBeLessThanOrEqual(1);
       expect(happened(id), id).toBe(acceptedIds.size);
     } else {
-      // Each is a call of its own; one whose answer a dying process took along may have happened too.
+      // Each is a separate call; one whose answer was lost with a process may have run too.
       expect(happened(id)).toBeGreaterThanOrEqual(acceptedIds.size);
       expect(happened(id)).toBeLessThanOrEqual(4);
     }
   }
-  // Whatever happened is a request that somebody was told of, or whose answer was lost, and each is charged
-  // once.
+  // Every call that ran is a request whose answer was received or lost, and each is charged once.
   expect(await count("select count(*) as n from ledger_movements where context = 'pay-fees'")).toBe(
     logs.length,
   );
@@ -372,7 +369,7 @@ async function expectBalancedBooks(): Promise<void> {
          group by 1, 2, 3, 4 having sum(amount) <> (array_agg(balance_after order by seq desc))[1]) as drifted`,
     ),
   ).toBe(0);
-  // What fast fills have at risk was there when each was taken on.
+  // The exposure of fast fills was covered when each was accepted.
   const { rows } = await db.query<{ held: string; balance: string }>(
     `select (select coalesce(sum(usd), 0) from holds where wallet = $1 and state = 'active')::text as held,
        (select coalesce(sum(amount), 0) from ledger_entries where wallet = $1 and account = 'balance' and amount > 0)::text as balance`,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { breakLeader, LEADER_FAULTS, TAKEOVER_BOUND_MS, workerCables } from "../../scripts/soak/takeovers.ts";
 import { anAddress, startBridging, type Bridging } from "./bridging.ts";
 
-// `npm run soak -- --takeovers 20` does the same many times in a row.
+// `npm run soak -- --takeovers 20` repeats this many times.
 
 const cables = workerCables();
 let bridging: Bridging;
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 test.for(LEADER_FAULTS)(
-  "when the leading worker meets %s, another one leads within 10 seconds, and everybody is paid once",
+  "when the leading worker meets %s, another one leads within 10 seconds, and everyone is paid once",
   { timeout: 120_000 },
   async (fault) => {
     const { system, api } = bridging;
@@ -27,19 +27,19 @@ test.for(LEADER_FAULTS)(
       [0, 1, 2, 3].map(async (user) => {
         const recipient = anAddress();
         const quote = await bridging.quote(user, recipient);
-        return { quote, recipient, carryOut: async () => await bridging.walletOf(user).carryOut(quote) };
+        return { quote, recipient, execute: async () => await bridging.walletOf(user).execute(quote) };
       }),
     );
-    const carryOut = async (from: number, to: number): Promise<void> =>
-      void (await Promise.all(bridges.slice(from, to).map(async (bridge) => await bridge.carryOut())));
-    // Two deposits are being filled when the leader is broken, two come while nobody leads.
-    await carryOut(0, 2);
+    const execute = async (from: number, to: number): Promise<void> =>
+      void (await Promise.all(bridges.slice(from, to).map(async (bridge) => await bridge.execute())));
+    // Two deposits are being filled when the leader breaks; two more arrive while there is no leader.
+    await execute(0, 2);
     const breaking = breakLeader(system.workers, cables, { chain: destination.name, fault });
     await sleep(200);
-    await carryOut(2, 4);
+    await execute(2, 4);
     const takeover = await breaking;
     expect(takeover.tookMs).toBeLessThan(TAKEOVER_BOUND_MS);
-    // A frozen worker goes on with whatever it was doing.
+    // A frozen worker continues with whatever it was doing.
     await takeover.heal();
     for (const { quote, recipient } of bridges) {
       expect((await api.follow(quote.requestId, 60_000)).at(-1)?.status).toBe("success");

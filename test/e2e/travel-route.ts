@@ -3,15 +3,15 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { Client, Quote, Wallet } from "./client.ts";
 import type { Pair, TradeType } from "./route-pairs.ts";
 
-/** A promise of the service that was not kept, or a quote that tells what is not so. */
+/** A quote that was not honored or not true. */
 export class NotAsPromised extends Error {
   override readonly name = "NotAsPromised";
 }
 
-/** What a way cost the user and brought the recipient. */
-export interface Travelled {
+/** What a route cost the user and delivered to the recipient. */
+export interface RouteResult {
   readonly operation: string;
-  /** Of the currency paid, smallest units; gas is not in it. */
+  /** Base units of the paid currency, without gas. */
   readonly spent: bigint;
   /** For all transactions. */
   readonly gasWei: bigint;
@@ -21,21 +21,21 @@ export interface Travelled {
 
 const PATIENCE_MS = 60_000;
 const ASK_EVERY_MS = 200;
-/** A block may come between the questions that are compared. */
+/** Maximum attempts: a block may come between two quotes that are compared. */
 const COMPARISONS = 30;
 
 /**
- * Quotes a pair and carries it out as any client would, to a recipient that nobody ever paid. Meanwhile the
- * user must do nothing else.
- * @throws NotAsPromised when the quote is not true, the input of an output is not the least, or what was
- * delivered or taken is not what was promised
+ * Quotes a pair and executes it as any client would, to a new recipient. Meanwhile the user must do nothing
+ * else.
+ * @throws NotAsPromised if the quote is not true, its input not minimal, or the delivered or taken amount is
+ * not as quoted
  */
-export async function travel(
+export async function runRoute(
   api: Client,
   user: Wallet,
   pair: Pair,
   tradeType: TradeType,
-): Promise<Travelled> {
+): Promise<RouteResult> {
   const { origin, destination, pay, receive } = pair;
   const recipient = privateKeyToAddress(generatePrivateKey());
   const question = {
@@ -52,15 +52,22 @@ export async function travel(
       ...question,
       tradeType: way,
       amount: amount.toString(),
-      // Otherwise what a kinder pool left over is the recipient's too.
+      // Otherwise the recipient would also get the surplus of a pool that improved.
       ...(way === "EXACT_OUTPUT" && { enableTrueExactOutput: true }),
     });
   if (tradeType !== "EXACT_INPUT") await expectMinInput(ask, tradeType, asked);
 
   const before = await user.balance(origin.id, pay.address, user.address);
   const quote = await ask(tradeType, asked);
-  const { amountIn, amountOut, minimum } = expectTrue(quote, pair, tradeType, asked, recipient, user.address);
-  const { hash, gasWei } = await user.carryOut(quote);
+  const { amountIn, amountOut, minimum } = expectConsistent(
+    quote,
+    pair,
+    tradeType,
+    asked,
+    recipient,
+    user.address,
+  );
+  const { hash, gasWei } = await user.execute(quote);
   const data = quote.steps.at(-1)?.items.at(-1)?.data;
   const report = { requestId: quote.requestId, chainId: origin.id };
   if (quote.steps.at(-1)?.id === "deposit") await api.index({ ...report, txHash: hash });
@@ -70,23 +77,23 @@ export async function travel(
 
   const received = await user.balance(destination.id, receive.address, recipient);
   expectThat(received >= minimum, `brought ${received}, at least ${minimum} was promised`);
-  // Only pools may be kinder than they were, and not even they are to change an exact output.
+  // Only pools may give more than quoted, and even they must not change an exact output.
   if (tradeType === "EXACT_OUTPUT" || !isExchanged(pair))
     expectThat(received <= amountOut, `brought ${received} instead of ${amountOut}`);
 
   const lost = before - (await user.balance(origin.id, pay.address, user.address));
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
-  // Whoever buys an exact output himself pays what it costs by then, within what he approved; all others pay
-  // what they were told.
-  const most = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
-  expectThat(spent <= most, `took ${spent}, at most ${most} was agreed`);
-  if (most === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
+  // A user who buys an exact output in their own transaction pays its current cost, up to the approval; all
+  // others pay the quoted amount.
+  const maxSpent = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
+  expectThat(spent <= maxSpent, `took ${spent}, at most ${maxSpent} was agreed`);
+  if (maxSpent === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
   expectThat(spent > 0n, "took nothing");
   return { operation: quote.details.operation, spent, gasWei, recipient, received };
 }
 
-/** What a quote says of itself agrees with the question, and its parts with each other. */
-function expectTrue(
+/** The quote agrees with what was requested, and its parts with each other. */
+function expectConsistent(
   quote: Quote,
   pair: Pair,
   tradeType: TradeType,
@@ -101,21 +108,21 @@ function expectTrue(
     BigInt(currencyOut.amount),
     BigInt(currencyOut.minimumAmount),
   ];
-  const told = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
-  expectThat(told === asked, `quoted ${told}, ${asked} was asked for`);
+  const quotedAmount = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
+  expectThat(quotedAmount === asked, `quoted ${quotedAmount}, ${asked} was asked for`);
   expectThat(0n < minimum && minimum <= amountOut, `a minimum of ${minimum} for ${amountOut}`);
   if (tradeType === "EXACT_OUTPUT") expectThat(minimum === asked, `an exact output of at least ${minimum}`);
   expectThat(isSame(details.sender, user), `sender ${details.sender}`);
   expectThat(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
   const wanted = operationsOf(pair);
   expectThat(wanted.includes(details.operation), `${details.operation}, which should be ${wanted.join("/")}`);
-  for (const [at, told_, chain, currency] of [
+  for (const [at, quotedSide, chain, currency] of [
     ["currencyIn", currencyIn, pair.origin, pair.pay],
     ["currencyOut", currencyOut, pair.destination, pair.receive],
   ] as const)
     expectThat(
-      told_.currency.chainId === chain.id && isSame(told_.currency.address, currency.address),
-      `${at} is ${told_.currency.address} of ${told_.currency.chainId}`,
+      quotedSide.currency.chainId === chain.id && isSame(quotedSide.currency.address, currency.address),
+      `${at} is ${quotedSide.currency.address} of ${quotedSide.currency.chainId}`,
     );
   expectThat(route.origin.inputCurrency.amount === currencyIn.amount, "the route begins with something else");
   expectThat(
@@ -126,8 +133,7 @@ function expectTrue(
 }
 
 /**
- * One unit less of the input buys less than what is asked for, and the input itself buys it: by questions
- * between which nothing changed.
+ * The input buys the requested output, and one unit less does not, in quotes between which nothing changed.
  */
 async function expectMinInput(
   ask: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
@@ -140,7 +146,7 @@ async function expectMinInput(
     BigInt((await ask("EXACT_INPUT", input)).details.currencyOut.amount);
   let input = await inputFor();
   for (let comparison = 0; comparison < COMPARISONS; comparison++) {
-    // All at once: where a block comes between two of them, the first and the last do not agree.
+    // All at once: if a block comes between two of them, the first and the last differ.
     const [first, enough, less, last] = await Promise.all([
       inputFor(),
       boughtBy(input),
@@ -167,7 +173,7 @@ function operationsOf({ origin, destination, pay, receive }: Pair): string[] {
   return [pay.symbol === receive.symbol ? "bridge" : "swap"];
 }
 
-/** Whether a pool lies on the way. */
+/** Whether the route goes through a pool. */
 function isExchanged({ pay, receive }: Pair): boolean {
   const held = new Set(["ETH", "USDC", "TST"]);
   return !held.has(pay.symbol) || !held.has(receive.symbol) || pay.symbol !== receive.symbol;
@@ -177,7 +183,7 @@ function isOwnPurchase({ steps }: Quote, tradeType: TradeType): boolean {
   return tradeType === "EXACT_OUTPUT" && steps.at(-1)?.id === "swap";
 }
 
-/** The most that the steps let anybody take: the coin sent along, or the approval. */
+/** The maximum that the steps allow anyone to take: the value sent, or the approval. */
 function maxTaken({ steps }: Quote): bigint {
   const [swap, approval] = [steps.at(-1), steps.at(-2)].map((step) => step?.items.at(-1)?.data);
   if (approval === undefined) return BigInt(swap?.value ?? 0);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 
-/** A clock that runs like the system's and can be put forward. */
+/** A clock that runs like the system's and can be moved forward. */
 export interface AdjustableClock extends Clock {
   forward(ms: number): void;
 }

@@ -3,15 +3,15 @@ import type { PriceReading } from "@causeway/domain";
 import { parseUnits } from "viem";
 import type { PriceBook } from "../../apps/api/src/markets/prices/price-source.port.ts";
 
-/** Prices that a test moves. */
+/** Prices that a test sets. */
 export interface AdjustablePrices extends PriceBook {
-  /** @param usd decimal text, USD per whole unit; undefined = nobody knows the price any more */
+  /** @param usd decimal text, USD per whole unit; undefined if the price is no longer known */
   set(priceId: string, usd: string | undefined): void;
-  /** How far a price can be trusted; undefined makes it exact, as every price is at first. */
+  /** How reliable a price is; undefined makes it exact, as every price is at first. */
   trust(priceId: string, reading: PriceReading | undefined): void;
 }
 
-/** Readings of prices that must not decide amounts between different assets. */
+/** Price readings that must not decide amounts between different assets. */
 export const unbelievable: Readonly<Record<"disputed" | "too old", PriceReading>> = {
   disputed: { ageMs: 0, volatilityBps: 0, disputedBy: "pool" },
   "too old": { ageMs: 600_000, volatilityBps: 0 },

@@ -10,7 +10,7 @@ export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): Api
   };
 }
 
-/** A key with every scope and no bounds, changed as the test wants. */
+/** A key with every scope and no limits, changed as the test requires. */
 export function anApiKey(change: Partial<ApiKeyIdentity> = {}): ApiKeyIdentity {
   return {
     id: "00112233445566aa",
@@ -25,7 +25,7 @@ export function anApiKey(change: Partial<ApiKeyIdentity> = {}): ApiKeyIdentity {
   };
 }
 
-/** A keeper who knows no key. */
+/** A key administration without keys. */
 export function fakeKeyAdmin(overrides: Partial<KeyAdmin> = {}): KeyAdmin {
   const none = (): Promise<never> =>
     Promise.reject(new ServiceError("NOT_FOUND", "there is no such API key"));

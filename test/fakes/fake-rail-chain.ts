@@ -2,8 +2,7 @@ import type { Hex, Hex32 } from "@causeway/domain";
 import { createHash, randomBytes } from "node:crypto";
 
 /**
- * How a chain keeps one payment from counting twice: by a time after which bytes never count, or by coins
- * that are spent once.
+ * How a chain prevents a payment from counting twice: bytes that expire, or outputs that can be spent once.
  */
 export type FakeRailKind = "expiring" | "coins";
 
@@ -11,11 +10,11 @@ export type FakeRailKind = "expiring" | "coins";
 export interface FakeDeposit {
   readonly type: "deposit";
   readonly from: Hex;
-  /** Undefined: `from`. */
+  /** Default: `from`. */
   readonly depositor?: Hex;
   readonly currency: Hex;
   readonly amount: bigint;
-  /** Undefined: the configured one. */
+  /** Default: the configured one. */
   readonly depository?: Hex;
   readonly id?: Hex;
   readonly nonce?: bigint;
@@ -31,10 +30,10 @@ export interface FakePayment {
   readonly fee: bigint;
   readonly id?: Hex;
   readonly salt: string;
-  /** Height above which it never counts. */
+  /** The height after which it never counts. */
   readonly lastHeight?: bigint;
-  /** Coins that it spends. */
-  readonly coins?: readonly Hex32[];
+  /** The outputs that it spends. */
+  readonly outputs?: readonly Hex32[];
 }
 
 export type FakeTransaction = FakeDeposit | FakePayment;
@@ -47,18 +46,18 @@ export interface FakeBlock {
   readonly transactions: readonly { readonly id: Hex; readonly transaction: FakeTransaction }[];
 }
 
-export interface FakeCoin {
+export interface FakeOutput {
   readonly id: Hex32;
   readonly amount: bigint;
 }
 
-/** What a view of the chain shows: its newest blocks may be missing in it. */
+/** What a view of the chain shows; it may lack the newest blocks. */
 export interface FakeView {
   readonly blocks: readonly FakeBlock[];
   readonly finalHeight: bigint;
 }
 
-/** Blocks under which nothing is taken back. */
+/** Blocks above a block that make it final. */
 const FINAL_DEPTH = 3n;
 
 export function fakeBytes(transaction: FakeTransaction): Hex {
@@ -75,25 +74,25 @@ export function fakeTransaction(raw: Hex): FakeTransaction {
 }
 
 /**
- * A small chain with one account of interest, the solver's: blocks come when the test mines them, blocks that
- * are not final yet may be taken back, and nothing counts twice. All clients of one chain see the same.
+ * A small chain with one relevant account, the solver's. The test mines its blocks; blocks that are not final
+ * can be reorged out; nothing counts twice. All clients of a chain see the same.
  */
 export class FakeRailChain {
   readonly kind: FakeRailKind;
   readonly native: Hex;
-  /** Native coin that a payment costs. */
+  /** Native tokens that a payment costs. */
   cost = 10n;
-  /** Blocks that nodes have not heard of yet. */
+  /** How many of the newest blocks nodes do not know yet. */
   lag = 0;
-  /** Nodes fail; nothing is known then. */
+  /** Nodes fail and report nothing. */
   isDown = false;
-  /** Nodes take bytes and lose them. */
+  /** Nodes accept bytes and lose them. */
   losesBytes = false;
-  /** Nodes refuse bytes with these words. */
+  /** Nodes refuse bytes with this error. */
   refusal: string | undefined;
-  /** Tells of deposits again that were told before. */
+  /** Reports deposits again that were reported before. */
   repeats = false;
-  /** Each payment begins with another of the solver's coins, as a wallet may. */
+  /** Each payment begins with a different output of the solver, as a wallet may. */
   turn = 0;
   readonly #opening: ReadonlyMap<Hex, bigint>;
   readonly #nowMs: () => number;
@@ -116,19 +115,19 @@ export class FakeRailChain {
     this.mine();
   }
 
-  /** Somebody sends money to the solver; it waits for a block. */
+  /** Sends money to the solver; it waits for a block. */
   deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex {
     return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
   }
 
-  /** Id of bytes: as long as those of Solana where they expire, and as Bitcoin's where they spend coins. */
+  /** The id of bytes: with Solana's length if they expire, with Bitcoin's if they spend outputs. */
   idOf(raw: Hex): Hex {
     return `0x${createHash(this.kind === "expiring" ? "sha512" : "sha256")
       .update(raw)
       .digest("hex")}`;
   }
 
-  /** Bytes reach the pool. */
+  /** Bytes reach the mempool. */
   take(raw: Hex): Hex {
     const id = this.idOf(raw);
     const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
@@ -151,15 +150,15 @@ export class FakeRailChain {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Mines until everything that waits is final. */
+  /** Mines until every pending transaction is final. */
   settle(): void {
     this.mine(1 + Number(FINAL_DEPTH));
   }
 
   /**
-   * Replaces the newest blocks by as many empty ones; what was in them is in no pool any more.
+   * Replaces the newest blocks by empty ones; their transactions do not return to the mempool.
    *
-   * @throws RangeError for final ones
+   * @throws RangeError if a block is final
    */
   reorg(depth: number): void {
     if (BigInt(depth) >= FINAL_DEPTH) throw new RangeError("final blocks are not taken back");
@@ -170,12 +169,12 @@ export class FakeRailChain {
     this.#broken = false;
   }
 
-  /** Nothing that waits is known any more. */
+  /** Drops every pending transaction. */
   forgetPool(): void {
     this.#pool.clear();
   }
 
-  /** This account cannot be paid. */
+  /** Makes an account unable to receive payments. */
   bar(recipient: Hex, why: string): void {
     this.#barred.set(recipient, why);
   }
@@ -194,7 +193,7 @@ export class FakeRailChain {
     return this.#pool.has(id);
   }
 
-  /** What the solver has in a currency, by a view. */
+  /** What the solver has of a currency in a view. */
   balance(currency: Hex, { blocks }: FakeView = this.view()): bigint {
     let sum = this.#opening.get(currency) ?? 0n;
     for (const { transaction } of blocks.flatMap(({ transactions }) => transactions)) {
@@ -205,29 +204,29 @@ export class FakeRailChain {
     return sum;
   }
 
-  /** Coins of the solver that no block has spent. */
-  coins({ blocks }: FakeView = this.view()): readonly FakeCoin[] {
+  /** Outputs of the solver that no block has spent. */
+  outputs({ blocks }: FakeView = this.view()): readonly FakeOutput[] {
     const opening = this.#opening.get(this.native) ?? 0n;
-    const coins = new Map<Hex32, bigint>();
-    // Several, so that payments may go beside each other.
-    for (let at = 0n; at < 8n; at++) coins.set(coinId("opening", at), opening / 8n);
+    const outputs = new Map<Hex32, bigint>();
+    // Several, so that payments can be made concurrently.
+    for (let at = 0n; at < 8n; at++) outputs.set(outputId("opening", at), opening / 8n);
     for (const { id, transaction } of blocks.flatMap(({ transactions }) => transactions)) {
       if (transaction.currency !== this.native) continue;
       if (transaction.type === "deposit") {
-        coins.set(coinId(id, 0n), transaction.amount);
+        outputs.set(outputId(id, 0n), transaction.amount);
         continue;
       }
       let spent = 0n;
-      for (const coin of transaction.coins ?? []) {
-        spent += coins.get(coin) ?? 0n;
-        coins.delete(coin);
+      for (const output of transaction.outputs ?? []) {
+        spent += outputs.get(output) ?? 0n;
+        outputs.delete(output);
       }
-      coins.set(coinId(id, 1n), spent - transaction.amount - transaction.fee);
+      outputs.set(outputId(id, 1n), spent - transaction.amount - transaction.fee);
     }
-    return [...coins].map(([id, amount]) => ({ id, amount }));
+    return [...outputs].map(([id, amount]) => ({ id, amount }));
   }
 
-  /** What an account got of the solver in canonical blocks. */
+  /** What an account received from the solver in canonical blocks. */
   received(recipient: Hex, currency: Hex): bigint {
     return this.payments()
       .filter(({ payment }) => payment.to === recipient && payment.currency === currency)
@@ -251,20 +250,20 @@ export class FakeRailChain {
   #counts(
     transaction: FakeTransaction,
     height: bigint,
-    beside: readonly { readonly transaction: FakeTransaction }[],
+    others: readonly { readonly transaction: FakeTransaction }[],
   ): boolean {
     if (transaction.type === "deposit") return true;
     if (transaction.lastHeight !== undefined && height > transaction.lastHeight) return false;
-    if (transaction.coins === undefined) return true;
+    if (transaction.outputs === undefined) return true;
     const view = { blocks: this.#blocks, finalHeight: 0n };
-    const unspent = new Set(this.coins(view).map(({ id }) => id));
+    const unspent = new Set(this.outputs(view).map(({ id }) => id));
     const taken = new Set(
-      beside.flatMap(({ transaction: other }) => (other.type === "payment" ? (other.coins ?? []) : [])),
+      others.flatMap(({ transaction: other }) => (other.type === "payment" ? (other.outputs ?? []) : [])),
     );
-    return transaction.coins.every((coin) => unspent.has(coin) && !taken.has(coin));
+    return transaction.outputs.every((output) => unspent.has(output) && !taken.has(output));
   }
 }
 
-function coinId(of: string, n: bigint): Hex32 {
+function outputId(of: string, n: bigint): Hex32 {
   return `0x${createHash("sha256").update(`${of}:${n}`).digest("hex")}`;
 }

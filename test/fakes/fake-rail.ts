@@ -12,12 +12,12 @@ import { randomBytes } from "node:crypto";
 import { fakeBytes, fakeTransaction } from "./fake-rail-chain.ts";
 import type { FakeBlock, FakePayment, FakeRailChain, FakeView } from "./fake-rail-chain.ts";
 
-/** Blocks for which expiring bytes may count. */
+/** The number of blocks in which expiring bytes may count. */
 const LIFETIME = 10n;
-/** Blocks before the newest final one at which a chain is first looked at. */
+/** How many blocks before the newest final one a first scan starts. */
 const LOOK_BACK = 16n;
 
-/** A rail to a fake chain, as the families' rails are to theirs. Any number may be connected to one chain. */
+/** An adapter of a fake chain, like those of the chain families. Several can be connected to one chain. */
 export function createFakeRail(
   chain: FakeRailChain,
   { vm, solver, now }: { readonly vm: VmType; readonly solver: Hex; now(): number },
@@ -63,7 +63,7 @@ export function createFakeRail(
       ask("prepare", (view) => {
         const made =
           chain.kind === "coins"
-            ? withCoins(chain, view, payment, before, reserved)
+            ? withOutputs(chain, view, payment, before, reserved)
             : withExpiry(chain, view, payment, before, reserved);
         const raw = fakeBytes(made);
         return { raw, txId: chain.idOf(raw), fee: made.fee, madeAtMs: now() };
@@ -112,24 +112,24 @@ function withExpiry(
   return { ...paymentWith(payment, fee), lastHeight: BigInt(view.blocks.length) + LIFETIME };
 }
 
-function withCoins(
+function withOutputs(
   chain: FakeRailChain,
   view: FakeView,
   payment: RailPayment,
   before: readonly RailAttempt[],
   reserved: readonly Hex[],
 ): FakePayment {
-  // Each costs more than the former, so that nodes would take it in its place.
+  // Each costs more than the previous one, so that nodes would accept it as a replacement.
   const fee = chain.cost * BigInt(before.length + 1);
   const [first] = before;
-  const held = new Set(reserved.flatMap((raw) => paymentIn(raw).coins ?? []));
-  const unspent = new Map(chain.coins(view).map(({ id, amount }) => [id, amount]));
-  // What all attempts at one payment have in common lets one of them count.
-  const [shared] = first === undefined ? [] : (paymentIn(first.raw).coins ?? []);
-  const coins: Hex32[] = [];
+  const held = new Set(reserved.flatMap((raw) => paymentIn(raw).outputs ?? []));
+  const unspent = new Map(chain.outputs(view).map(({ id, amount }) => [id, amount]));
+  // An output shared by all attempts at one payment, so that only one of them can count.
+  const [shared] = first === undefined ? [] : (paymentIn(first.raw).outputs ?? []);
+  const outputs: Hex32[] = [];
   let sum = 0n;
   const take = (id: Hex32): void => {
-    coins.push(id);
+    outputs.push(id);
     sum += unspent.get(id) ?? 0n;
   };
   if (shared !== undefined) take(shared);
@@ -140,7 +140,7 @@ function withCoins(
     if (id !== shared && !held.has(id)) take(id);
   }
   if (sum < payment.amount + fee) throw new InsufficientInventory("the solver has not enough coins");
-  return { ...paymentWith(payment, fee), coins };
+  return { ...paymentWith(payment, fee), outputs };
 }
 
 function paymentWith({ recipient, currency, amount, orderId }: RailPayment, fee: bigint): FakePayment {
@@ -167,25 +167,25 @@ function outcomeOf(
       kind: block.number <= finalHeight ? "final" : "mined",
       block: { number: block.number, hash: block.hash },
     };
-  const { lastHeight, coins } = paymentIn(raw);
+  const { lastHeight, outputs } = paymentIn(raw);
   if (lastHeight !== undefined && finalHeight > lastHeight) return { kind: "dead", reason: "expired" };
-  if (coins !== undefined) {
+  if (outputs !== undefined) {
     const final = blocks.filter(({ number }) => number <= finalHeight);
-    const unspent = new Set(chain.coins({ blocks: final, finalHeight }).map(({ id }) => id));
-    const known = new Set(chain.coins({ blocks, finalHeight }).map(({ id }) => id));
-    // A coin that is there by no final block may be a younger one.
-    const spent = coins.some(
-      (coin) => !unspent.has(coin) && !known.has(coin) && wasThere(chain, final, coin),
+    const unspent = new Set(chain.outputs({ blocks: final, finalHeight }).map(({ id }) => id));
+    const known = new Set(chain.outputs({ blocks, finalHeight }).map(({ id }) => id));
+    // An output that is in no final block may be in a newer one.
+    const spent = outputs.some(
+      (output) => !unspent.has(output) && !known.has(output) && wasThere(chain, final, output),
     );
     if (spent) return { kind: "dead", reason: "what it spends is spent otherwise" };
   }
   return { kind: chain.isPooled(txId) ? "pending" : "unseen" };
 }
 
-function wasThere(chain: FakeRailChain, final: readonly FakeBlock[], coin: Hex32): boolean {
+function wasThere(chain: FakeRailChain, final: readonly FakeBlock[], output: Hex32): boolean {
   for (let height = 0; height <= final.length; height++) {
     const blocks = final.slice(0, height);
-    if (chain.coins({ blocks, finalHeight: 0n }).some(({ id }) => id === coin)) return true;
+    if (chain.outputs({ blocks, finalHeight: 0n }).some(({ id }) => id === output)) return true;
   }
   return false;
 }

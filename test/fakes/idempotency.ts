@@ -6,7 +6,7 @@ import type {
 } from "../../apps/api/src/http/idempotency.port.ts";
 import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
-/** As the adapter's. */
+/** As in the Postgres adapter. */
 const LEASE_MS = 60_000;
 const KEPT_MS = 24 * 3600 * 1000;
 
@@ -17,7 +17,7 @@ interface Entry {
   answer: StoredAnswer | undefined;
 }
 
-/** First answers of calls in memory. */
+/** An idempotency store in memory. */
 export function fakeIdempotency(): Idempotency {
   const entries = new Map<string, Entry>();
   let tokens = 0;

@@ -1,10 +1,10 @@
 import { NodeRefusal, type RpcTransport } from "@causeway/chains";
 
-/** What a node that lags does not have of its newest blocks. */
+/** What a lagging node lacks of its newest blocks. */
 export type Lag =
-  /** Ranges of logs are answered with what is there, single blocks are refused. */
+  /** Answers log ranges with what it has, and refuses single blocks. */
   | "logs"
-  /** Logs it does not have are an empty list, even for a single block. */
+  /** Answers with an empty list for missing logs, even for a single block. */
   | "logs without an error"
   /** Neither blocks nor their logs. */
   | "blocks"
@@ -16,8 +16,8 @@ const numberOf = (entry: { readonly blockNumber?: string; readonly number?: stri
   BigInt(entry?.blockNumber ?? entry?.number ?? 0);
 
 /**
- * An address with two nodes behind it: one is honest, the other lags by `blocks`; each HTTP request that
- * carries one of its questions goes to the one that `isLagging` says.
+ * One URL with two nodes behind it: one is honest, the other lags by `blocks`. An HTTP request with a
+ * question for which `isLagging` is true goes to the lagging one.
  */
 export function laggingNode(
   honest: RpcTransport,

@@ -3,18 +3,18 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
 
-/** The process is gone: whatever it calls from now on ends here. */
+/** The process died: whatever it calls from now on throws this. */
 export class Died extends Error {
   override readonly name = "Died";
 }
 
-/** A death reaches the caller as it is or as the cause of something worse. */
+/** A death reaches the caller directly or as the cause of another error. */
 export function isDeath(error: unknown): boolean {
   return error instanceof Died || (error instanceof Error && isDeath(error.cause));
 }
 
 export interface MortalServices extends WorkerServices {
-  /** Every act towards the world so far, in order: `before` and `after` it the process may die. */
+  /** Every external action so far, in order; the process may die `before` or `after` each. */
   readonly acts: readonly string[];
   readonly isDead: () => boolean;
   /** The chain as this process sees it. */
@@ -22,12 +22,11 @@ export interface MortalServices extends WorkerServices {
 }
 
 /**
- * The services of one process that dies at a chosen moment: before any act towards the world (a read, a
- * statement of a transaction, its commit, a signature, a call of a node), and after those that leave a trace,
- * when it is done and the process never learns of it.
+ * The services of a process that dies at a chosen moment: before any external action (a read, a statement of
+ * a transaction, its commit, a signature, a node call), and after those with an effect, so that the process
+ * never learns of it.
  *
- * @param dieAt index of the moment, or which one it is by its name; undefined = lives for ever and only
- * counts
+ * @param dieAt the moment's index, or picks it by name; undefined only counts the moments
  */
 export function mortalServices(
   services: WorkerServices,
@@ -52,7 +51,7 @@ export function mortalServices(
     moment(`after ${name}`);
     return result;
   };
-  /** All methods of `target` become acts, but for those that ask nobody. */
+  /** Turns all methods of `target` into external actions, except the pure ones. */
   const acting = <T extends object>(target: T, prefix: string, pure: readonly string[] = []): T =>
     new Proxy(target, {
       get: (inner, key): unknown => {
@@ -130,7 +129,7 @@ export function mortalServices(
           const stores = Object.fromEntries(
             Object.entries(tx).map(([name, store]) => [
               name,
-              // Events are memory until the commit: to die among them is to die before it.
+              // Events stay in memory until the commit: dying among them equals dying before it.
               name === "events" ? (store as object) : acting(store as object, name),
             ]),
           ) as unknown as Tx;

@@ -1,4 +1,4 @@
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 
-/** An instance without any chain: nothing is named, nothing is known. */
+/** An instance without chains. */
 export const noChains = createChainDirectory([]);

@@ -17,16 +17,16 @@ export interface FakePair {
 }
 
 export interface FakeLiquidity extends LiquiditySource {
-  /** How often it was asked for an exchange. */
+  /** How often it was asked for a quote. */
   asked: number;
 }
 
-/** Contract that the calls of answers go to. */
+/** The contract that the calls of answers go to. */
 export const POOL_ROUTER: Address = `0x${"90".repeat(20)}`;
 export const POOL_SLIPPAGE_BPS = 25;
 export const POOL_GAS = 90_000n;
 
-/** What the call of an answer says: its text as hex, so that a test can read what the pool was told. */
+/** The call of an answer: its text as hex, so that a test can read what the pool received. */
 export const poolCall = (
   { amountIn, amountOut }: Pick<SwapAnswer, "amountIn" | "amountOut">,
   { kind, limit, recipient }: SwapBound,

@@ -28,11 +28,11 @@ export const usdcOn = (chainId: number): Address => addressOf(chainId, 1);
 export const wethOn = (chainId: number): Address => addressOf(chainId, 2);
 export const rareOn = (chainId: number): Address => addressOf(chainId, 3);
 export const lockedOn = (chainId: number): Address => addressOf(chainId, 4);
-/** Not configured: in a token list, and exchanged in one pool, for WETH. */
+/** Not configured: only in a token list, and traded in one pool, for WETH. */
 export const foreignOn = (chainId: number): Address => addressOf(chainId, 5);
-/** Listed as well, and in no pool. */
+/** Listed, and in no pool. */
 export const lonelyOn = (chainId: number): Address => addressOf(chainId, 6);
-/** Known to its chain alone, and exchanged in one pool, for USDC: anybody may have made both. */
+/** Known only to its chain, and traded in one pool, for USDC: anyone may have created both. */
 export const strangeOn = (chainId: number): Address => addressOf(chainId, 7);
 
 /** Names of the sources of {@link market}. */
@@ -40,8 +40,8 @@ export const PAIRS = "pairs";
 export const SMALL_PAIRS = "small-pairs";
 
 /**
- * What tokens are exchanged in: WETH at $2000, the locked token at $5, the foreign one at a cent; a smaller
- * market beside it.
+ * Token prices: WETH at $2000, the locked token at $5, the foreign one at a cent; and a second, smaller
+ * market.
  */
 export function market(): FakePair[] {
   return [ORIGIN, DESTINATION].flatMap((chainId) => {
@@ -140,7 +140,7 @@ export interface World {
   readonly origin?: Partial<Chain>;
   readonly destination?: Partial<Chain>;
   readonly account?: Partial<AccountState>;
-  /** What the solver holds of everything. */
+  /** What the solver holds of every currency. */
   readonly inventory?: bigint;
   readonly nativeInventory?: bigint;
   readonly reserved?: bigint;
@@ -148,13 +148,13 @@ export interface World {
   readonly pricesUsd?: Readonly<Record<string, bigint>>;
   readonly gasPrices?: GasPrices;
   readonly readerFails?: boolean;
-  /** Pools on both chains; undefined: nothing is swapped. */
+  /** Pools on both chains; without them nothing is swapped. */
   readonly pools?: readonly FakePair[];
   /** Pools that answer over a network, or not at all. */
   readonly poolsAre?: Parameters<typeof pairLiquidity>[1];
-  /** Sources of pools that are services of others. */
+  /** Sources that are external services. */
   readonly external?: readonly string[];
-  /** Chains that are reached by a rail, beside the two. */
+  /** Non-EVM chains, in addition to the two. */
   readonly rails?: readonly ConnectedRail[];
 }
 
@@ -165,10 +165,10 @@ export const defaultGasPrices: GasPrices = {
 };
 
 export interface QuoteWorld extends QuoteServices {
-  /** The promised terms. */
+  /** The stored terms. */
   readonly stored: RequestTerms[];
   readonly liquidity: FakeLiquidity | undefined;
-  /** Whose allowance was read, in order. */
+  /** The spenders whose allowance was read, in order. */
   readonly spenders: Address[];
 }
 
@@ -262,7 +262,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
       : (world.inventory ?? 10n ** 24n);
   return {
     chain,
-    // Only the account is read by a quote: anything else would be a chain call per quote.
+    // A quote reads only the account; anything else would be a chain call per quote.
     connection: { reader } as ChainConnection,
     pulse: {
       head: () => undefined,

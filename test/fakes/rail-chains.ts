@@ -4,7 +4,7 @@ import { encodeAddress, RAIL_FAMILIES } from "@causeway/domain";
 import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
 import type { RailUsers } from "../../apps/api/src/chains/rail-steps.port.ts";
 
-/** Names that are what they look like on the real chains: tests compare whole texts. */
+/** Ids that have the format of the real chains, because tests compare whole texts. */
 export const solana = {
   native: "11111111111111111111111111111111",
   usdc: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
@@ -28,7 +28,7 @@ export const exchange = {
 const IDS: Readonly<Record<RailVm, number>> = { svm: 792703809, bvm: 8253038, hypevm: 1337 };
 const NAMES: Readonly<Record<RailVm, string>> = { svm: "solana", bvm: "bitcoin", hypevm: "exchange" };
 
-/** Bytes of a text of one of these chains. */
+/** Bytes of an address or id of one of these chains. */
 export function bytesOn(vmType: RailVm, text: string): Hex {
   return encodeAddress(RAIL_FAMILIES[vmType], text);
 }
@@ -58,8 +58,8 @@ function currency(
 }
 
 /**
- * A chain of that kind with its usual currencies: coin and USDC on Solana, coin on Bitcoin, USDC of perps and
- * of spot on the exchange.
+ * A non-EVM chain with its usual currencies: SOL and USDC on Solana, BTC on Bitcoin, perps and spot USDC on
+ * Hyperliquid.
  */
 export function aRailChain(vmType: RailVm, overrides: Partial<RailChain> = {}): RailChain {
   const natives = {
@@ -113,14 +113,14 @@ export interface RailStory {
   readonly chain?: Partial<RailChain>;
   /** What the solver holds of each currency; default: a hundred thousand whole units. */
   readonly balance?: bigint;
-  /** Smallest units of the native currency. */
+  /** In base units of the native currency. */
   readonly paymentCost?: bigint;
   readonly rail?: Partial<PayingRail>;
   readonly users?: RailUsers;
   readonly lagging?: boolean;
 }
 
-/** A chain of that kind and what is known of it. Its rail does nothing unless told how. */
+/** A non-EVM chain and its known state. Its adapter does nothing unless `story` defines it. */
 export function aConnectedRail(vmType: RailVm, story: RailStory = {}): ConnectedPayingRail {
   const chain = aRailChain(vmType, story.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];

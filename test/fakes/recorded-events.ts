@@ -7,7 +7,7 @@ export interface RecordedEvent {
   readonly error?: unknown;
 }
 
-/** Keeps what happened for a test to look at. */
+/** Records events for a test to inspect. */
 export interface RecordedEvents extends Events {
   readonly all: readonly RecordedEvent[];
   of(event: EventName): readonly RecordedEvent[];

@@ -10,7 +10,7 @@ import { fakeIdempotency } from "./idempotency.ts";
 import { fakePush } from "./push.ts";
 import { fakeWebhooks } from "./webhooks.ts";
 
-/** A request id that the fake knows; every other one is unknown to it. */
+/** A request id that the fake knows; every other one is unknown. */
 export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
 export const A_TX_HASH = `0x${"b2".repeat(32)}` as const;
 
@@ -18,8 +18,8 @@ const ACCOUNT = `0x${"c3".repeat(20)}` as const;
 const HASH = `0x${"d4".repeat(32)}`;
 
 /**
- * Use cases that remember nothing and answer with complete, well-formed examples. For tests of the routes and
- * for measuring them.
+ * Stateless use cases that answer with complete, well-formed examples, for tests and benchmarks of the
+ * routes.
  */
 export function fakeRouteServices(overrides: Partial<RouteServices> = {}): RouteServices {
   const chains: ChainsAnswer = { chains: [] };

@@ -1,6 +1,6 @@
 import type { BlockRef, Head, HeadSource } from "@causeway/chains";
 
-/** Heads that come when the test says so. */
+/** Heads that the test emits. */
 export interface SteppedHeads extends HeadSource {
   announce(block: BlockRef, seenAtMs: number): Head;
 }

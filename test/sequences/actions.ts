@@ -28,7 +28,7 @@ import { TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
  */
 
 const assets = ["usdc", "eth", "tst", "weth", "odd"] as const;
-/** What is traded for USDC in a pair. */
+/** The tokens that pairs trade for USDC. */
 const traded = ["tst", "weth", "odd"] as const;
 type Asset = (typeof assets)[number];
 type PaymentWay = "exact" | "less" | "more" | "dust" | "wrongCurrency" | "stranger" | "unknownOrder";
@@ -44,7 +44,7 @@ const payments: readonly PaymentWay[] = [
   "stranger",
   "unknownOrder",
 ];
-/** What a quote asks for beyond a plain bridge. */
+/** What a quote requests beyond a plain bridge. */
 const extras = [
   "none",
   "harmlessCalls",
@@ -65,11 +65,11 @@ const extras = [
 ] as const;
 type Extra = (typeof extras)[number];
 const recipients = ["fresh", "user", "fickle", "contract"] as const;
-/** How the names of moments begin at which a process may die. */
+/** Prefixes of the names of moments at which a process may die. */
 const moments = ["", "before commit", "after commit", "before broadcast", "after broadcast"] as const;
 const ruleChanges = ["loose", "loose", "tight", "nothing", "revoked"] as const;
 const currencyLists = ["all", "usdc", "withoutTst", "withoutUsdc"] as const;
-/** `signedAgain`: wallets send what a reorg dropped once more, as other transactions. */
+/** `signedAgain`: wallets send what a reorg dropped again, in other transactions. */
 const fates = ["minedAgain", "pooled", "droppedUsers", "dropped", "signedAgain"] as const;
 
 export type Action =
@@ -138,7 +138,7 @@ export type Action =
       readonly at: "work" | "call";
     }
   | {
-      /** Somebody moves the price of a pair. */
+      /** A trade moves the price of a pair. */
       readonly kind: "trade";
       readonly chain: 0 | 1;
       readonly asset: (typeof traded)[number];
@@ -162,7 +162,7 @@ const index = fc.constantFrom(0, 0, 0, 1, 1, 2, 3, 5);
 const someAssets: readonly Asset[] = ["usdc", "usdc", "eth", "eth", "tst", "tst", ...assets];
 const dollars = fc.constantFrom(1, 6, 50, 400, 900, 2_000, 12_000);
 
-/** How much more often comes what a run has its focus on. */
+/** How much more frequent the actions in a run's focus are. */
 const FOCUSED = 6;
 
 /** @param focus names of {@link focusNames} */
@@ -173,7 +173,7 @@ function actionKinds(focus: ReadonlySet<string>) {
         value !== undefined && focus.has(value) ? Array.from({ length: FOCUSED }, () => value) : [value],
       ),
     );
-  /** Once in so many others, in the focus every other time. */
+  /** Once in `others` times, in the focus every other time. */
   const rarely = (name: string, others: number): fc.Arbitrary<boolean> =>
     focus.has(name) ? fc.boolean() : fc.constantFrom(...Array.from({ length: others }, () => false), true);
   return {
@@ -319,10 +319,7 @@ const weights: Readonly<Record<Action["kind"], number>> = {
   twoWorkers: 1,
 };
 
-/**
- * What a run may have its focus on, by name: kinds of actions, and what quotes, payments and reorgs choose
- * from.
- */
+/** What a run may focus on, by name: kinds of actions, and the options of quotes, payments and reorgs. */
 export const focusNames: readonly string[] = [
   ...Object.keys(weights),
   ...[extras, payments, recipients, assets, fates, ruleChanges, currencyLists, troubles].flat(),
@@ -332,7 +329,7 @@ export const focusNames: readonly string[] = [
 
 /**
  * One random sequence. It begins with a quote, without which little can happen.
- * @param focus what comes more often, names of {@link focusNames}
+ * @param focus what is more frequent, names of {@link focusNames}
  */
 export function sequences(
   maxLength: number,
@@ -360,7 +357,7 @@ function currencyAt(world: SequenceWorld, chain: 0 | 1, asset: Asset): Address {
   return found.address;
 }
 
-/** Smallest units that are worth so many dollars now. */
+/** Base units that are worth this many dollars now. */
 function worth(world: SequenceWorld, chain: 0 | 1, asset: Asset, dollarsWorth: number): bigint {
   const currency = world.currencyOf(world.chains[chain].chain.id, currencyAt(world, chain, asset));
   const price = world.services.prices.usd(currency);
@@ -368,7 +365,7 @@ function worth(world: SequenceWorld, chain: 0 | 1, asset: Asset, dollarsWorth: n
   return (parseUnits(String(dollarsWorth), 18) * 10n ** BigInt(currency.decimals)) / price;
 }
 
-/** A revoked key opens nothing. */
+/** A revoked key is not accepted. */
 function keyOf(world: SequenceWorld, app: number): ApiKeyIdentity | undefined {
   const key = world.apps[app];
   return key !== undefined && world.revoked.has(key.id) ? undefined : key;
@@ -376,10 +373,7 @@ function keyOf(world: SequenceWorld, app: number): ApiKeyIdentity | undefined {
 
 export type Outcome = "done" | "refused" | "skipped";
 
-/**
- * Carries one action out. Refusals of the service are outcomes; anything else it throws is an error of the
- * test.
- */
+/** Performs one action. Refusals of the service are outcomes; any other error is a failure of the test. */
 export async function perform(world: SequenceWorld, action: Action): Promise<Outcome> {
   switch (action.kind) {
     case "quote":
@@ -390,8 +384,8 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       await world.round(action.count);
       return "done";
     case "wait":
-      // Chains and workers do not stand still meanwhile: a block may leave out a new transaction, and the
-      // next one takes it.
+      // Chains and workers continue meanwhile: a block may leave out a new transaction, and the next one
+      // includes it.
       await world.round(2);
       world.forward(action.seconds * 1000);
       await world.act();
@@ -424,7 +418,7 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       return await rotate(world, action);
     case "die":
       // Commits and broadcasts are rare among all moments.
-      world.doom({
+      world.scheduleDeath({
         moment: action.moment,
         skipped: action.moment === "" ? action.skipped * 7 : action.skipped % 8,
       });
@@ -448,7 +442,7 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       await world.act(2);
       return "done";
     case "price":
-      // Moved by the runner, which keeps the books of what prices alone change.
+      // The runner moves prices, because it keeps the books of what they change.
       return "skipped";
     default:
       return action satisfies never;
@@ -470,7 +464,7 @@ async function refusable(world: SequenceWorld, work: () => Promise<Outcome | voi
 }
 
 function pick<T>(list: readonly T[], at: number): T | undefined {
-  // The newest are picked most: small numbers count from the end.
+  // Prefers the newest: small numbers count from the end.
   return list.length === 0 ? undefined : list[list.length - 1 - (at % list.length)];
 }
 
@@ -481,7 +475,7 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
   const isOnOneChain = action.extra === "sameChain" || action.extra === "solverOnSameChain";
   const destination = isOnOneChain ? origin : other;
   const user = world.users[action.user] ?? NATIVE;
-  // An open address takes any amount, so an exact output cannot be promised for it.
+  // An open address accepts any amount, so an exact output cannot be quoted for it.
   const tradeType =
     action.extra === "address"
       ? "EXACT_INPUT"
@@ -524,7 +518,7 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
       await fastFill(world, { kind: "fastFill", quote: 0, app: 0, part: 100, named: false });
     });
   if (action.paid !== undefined)
-    // The wallet of a payment on one chain reports it: no deposit tells of it.
+    // The wallet reports a payment on one chain, because there is no deposit to detect.
     await pay(world, {
       kind: "pay",
       quote: 0,
@@ -617,7 +611,7 @@ async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<
   return "done";
 }
 
-/** What somebody pays who does not pay what was agreed. */
+/** The amount of a payment that differs from the agreed one. */
 function sumOf(
   { terms }: Quoted,
   way: PaymentWay,
@@ -639,7 +633,7 @@ function sumOf(
   return { currency, amount: way === "dust" ? 1n : sums[way] };
 }
 
-/** The quoted payment on one chain, but for the request's id: it could be for anything. */
+/** The quoted payment on one chain without the request's id, so that it could be for anything. */
 function paymentWithoutId({ terms: { origin, recipient } }: Quoted): {
   readonly to: Address;
   readonly data: Hex;
@@ -651,7 +645,7 @@ function paymentWithoutId({ terms: { origin, recipient } }: Quoted): {
     : { to: currency, data: transferData(recipient, amount), value: 0n };
 }
 
-/** A deposit that is not what was agreed. */
+/** A deposit that differs from the agreed one. */
 function depositOf(
   quoted: Quoted,
   way: PaymentWay,
@@ -679,7 +673,7 @@ async function sendTo(
   else await memory.send(from, { to: currency, data: transferData(to, amount) });
 }
 
-/** A call that the service sends for a user, of which an app pays the gas. */
+/** A call that the service sends for a user, with gas paid by an app. */
 async function execute(world: SequenceWorld, action: ActionOf<"execute">): Promise<Outcome> {
   const key = keyOf(world, action.app);
   const quoted = pick(world.quotes, action.quote);
@@ -725,7 +719,7 @@ function callOf(
     case "mint":
       return { to: SINK, data: "0x", value: 10n ** 15n };
     case "steal": {
-      // Somebody's money at a deposit address, deposited for an order of the thief's own.
+      // A victim's money at a deposit address, deposited for an order of the thief.
       const victim = world.quotes.find(({ terms }) => terms.depositAddress !== undefined);
       const thief = world.quotes.findLast(({ terms }) => terms.depositAddress === undefined);
       const factory = chain.contracts.depositAddressFactory;
@@ -747,7 +741,7 @@ function callOf(
     }
     case "deposit": {
       // The quote's own step; the executor has none of the tokens, so that only what fails or costs nothing
-      // goes through.
+      // succeeds.
       if (quoted === undefined) return undefined;
       const [step] = transactionsOf(quoted.answer.steps);
       if (step === undefined) return undefined;
@@ -794,7 +788,7 @@ async function meddle(world: SequenceWorld, { quote: at, how }: ActionOf<"meddle
   return "done";
 }
 
-/** Anybody points at any transaction for any request. */
+/** Any client reports any transaction for any request. */
 async function report(
   world: SequenceWorld,
   { quote: at, transaction }: ActionOf<"report">,

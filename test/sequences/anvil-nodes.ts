@@ -15,11 +15,11 @@ import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
 import { GAS_LIMIT, mirroredChain, type MirroredChain } from "./mirrored-chain.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 
-/** What the contracts of `memory-contracts.ts` are on a real node, in EVM code. */
+/** The contracts of `memory-contracts.ts` on a real node, in EVM code. */
 const codes: readonly (readonly [Address, Hex])[] = [
-  // Reverts when there is a value and the block number is odd: if (callvalue && number & 1) revert.
+  // Reverts with a value in blocks with an odd number: if (callvalue && number & 1) revert.
   [FICKLE, "0x341560105743600116156010575f5ffd5b00"],
-  // Runs a loop until it has used 2,000,000 gas (1e8480), then reverts when the block number is odd.
+  // Runs a loop until it has used 2,000,000 gas (1e8480), then reverts if the block number is odd.
   [BURNER, "0x5a5b5a8103621e84801160015743600116601557005b5f5ffd"],
   // Stops.
   [SINK, "0x00"],
@@ -78,10 +78,10 @@ async function startNode({ liquidity: _, ...described }: Chain, startMs: number)
   });
   await deployLocal(node);
   const client = createLocalClient(node);
-  // Fees of the deployment would be part of the fee history otherwise.
+  // Otherwise fees of the deployment would be part of the fee history.
   await client.mine({ blocks: FEE_HISTORY_BLOCKS });
-  // As in memory, a sequence begins after a block with an odd number: some of the contracts below distinguish
-  // them.
+  // As in memory, a sequence begins after a block with an odd number, because some of the contracts below
+  // depend on it.
   if ((await client.getBlockNumber()) % 2n === 0n) await client.mine({ blocks: 1 });
   for (const [address, bytecode] of codes) await client.setCode({ address, bytecode });
   const transport = createRpcTransport({ url: node.url });

@@ -12,17 +12,17 @@ import {
 } from "./ledger.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** The books of everybody outside the service: nobody takes out more than was put in for them. */
+/** The books of everyone outside the service: no one takes out more than was paid in for them. */
 export interface Books {
-  /** Call after every action, while prices are those at which it paid. */
+  /** To call after every action, while prices are those at which it paid. */
   note(facts: Facts): void;
-  /** What the solver paid out by this payment, USD with 18 decimals at the prices of its moment. */
+  /** What the solver paid out with this payment, in USD with 18 decimals at the prices of its time. */
   paidUsd(payment: OnChainPayment): bigint;
-  /** @param exposed orders that lost a confirmed deposit by a reorg: what was paid for it stands */
+  /** @param exposed orders that lost a confirmed deposit in a reorg: no payment for them is too much */
   overpaid(facts: Facts, exposed: ReadonlySet<string>): Promise<string[]>;
 }
 
-/** Requests that the same money may serve: all of one deposit address, otherwise one request alone. */
+/** Requests that the same money may serve: all of one deposit address, otherwise only one request. */
 interface Group {
   readonly deposits: readonly OnChainDeposit[];
   readonly payments: readonly OnChainPayment[];
@@ -30,7 +30,7 @@ interface Group {
 
 export function openBooks(world: SequenceWorld): Books {
   const paid = new Map<Hex, bigint>();
-  /** The most that money which came in was worth while it was there: prices move before it is paid for. */
+  /** The maximum value of incoming money while it was there, because prices move before it is paid for. */
   const received = new Map<string, bigint>();
 
   const isApp = (account: Address): boolean =>
@@ -46,7 +46,7 @@ export function openBooks(world: SequenceWorld): Books {
     if (usd > (received.get(key) ?? 0n)) received.set(key, usd);
   };
 
-  /** Prices of the app's money: what it sent to the solver, and what it took out by claims. */
+  /** The app's money: what it sent to the solver, and what it claimed. */
   const appMovements = (): {
     readonly hash: Hex;
     readonly at: number;
@@ -145,7 +145,7 @@ function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Gro
 }
 
 /**
- * One fill may precede its deposit; every further one needs money of its own: a deposit, or as much at the
+ * One fill may precede its deposit; every further one needs its own money: a deposit, or as much at the
  * deposit address as its request asked for.
  */
 function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: Group): string[] {
@@ -153,12 +153,11 @@ function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: G
   const requests = new Set(fills.map(({ terms }) => terms.requestId));
   if (fills.length > requests.size) return [`a recipient was paid twice for one request of ${name}`];
   if (fills.length <= 1 || fills.length <= deposits.length) return [];
-  const isCovered =
-    fills.length === deposits.length + 1 && fills.some((fill) => standsAtAddress(world, fill));
+  const isCovered = fills.length === deposits.length + 1 && fills.some((fill) => isAtAddress(world, fill));
   return isCovered ? [] : [`${fills.length} fills for ${deposits.length} deposits of ${name}`];
 }
 
-function standsAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boolean {
+function isAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boolean {
   const { depositAddress, origin } = terms;
   if (depositAddress === undefined) return false;
   const { memory } = world.chainOf(origin.chainId);
@@ -166,7 +165,7 @@ function standsAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boole
 }
 
 /**
- * In units: what goes back is no more than what was deposited and did not earn a fill that its own user paid
+ * In base units: refunds are no more than what was deposited and did not earn a fill that its own user paid
  * for.
  */
 function refundedTooMuch(
@@ -183,8 +182,7 @@ function refundedTooMuch(
     }
     return sums;
   };
-  // A deposit that is not the user's goes back although there is a fill: the app that vouched for the fill
-  // pays for it.
+  // A deposit of a third party is refunded although there is a fill: the app of the fast fill pays for it.
   const filled = new Set(
     settled
       .filter(({ kind, payment }) => kind === "fill" && !charged.has(payment.terms.requestId))
@@ -210,7 +208,7 @@ function refundedTooMuch(
     );
 }
 
-/** What apps vouched for and what they sponsor, USD with 18 decimals, by request. */
+/** What apps cover and sponsor, in USD with 18 decimals, by request. */
 async function chargedToApps(world: SequenceWorld): Promise<ReadonlyMap<string, bigint>> {
   const { rows } = await world.pool.query<{ request_id: string; usd: bigint }>(
     `select request_id, sum(usd) as usd from (

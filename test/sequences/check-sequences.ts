@@ -7,11 +7,11 @@ import type { SequenceHome } from "./world.ts";
 export interface SequenceOptions {
   readonly runs: number;
   readonly seed: number;
-  /** Where in the sequences of that seed a failure was found: repeats it alone. */
+  /** Where in the sequences of that seed a failure was found; repeats only that one. */
   readonly path?: string | undefined;
-  /** What comes more often, by names of `focusNames`. */
+  /** What is more frequent, by names of `focusNames`. */
   readonly focus?: readonly string[] | undefined;
-  /** No new sequence is begun after this many ms; the ones that were run count. */
+  /** No new sequence begins after this many ms; those that ran count. */
   readonly timeLimitMs?: number | undefined;
   readonly onRun?: (() => void) | undefined;
 }
@@ -31,11 +31,11 @@ export interface SequenceReport {
   readonly failure: SequenceFailure | undefined;
 }
 
-/** Actions of one sequence, at most. */
+/** Maximum number of actions in a sequence. */
 const MAX_ACTIONS = 12;
 
 /**
- * Runs random sequences one after the other until one breaks an invariant, and looks for the shortest that
+ * Runs random sequences one after the other until one breaks an invariant, and searches the shortest that
  * still does.
  */
 export async function checkSequences(
@@ -45,8 +45,7 @@ export async function checkSequences(
   const endMs = performance.now() + (timeLimitMs ?? Number.POSITIVE_INFINITY);
   let ran = 0;
   const property = fc.asyncProperty(sequences(MAX_ACTIONS, new Set(focus)), async (actions) => {
-    // On a busy machine one sequence may take longer than the limit; it is still the proof that was asked
-    // for.
+    // On a busy machine one sequence may take longer than the limit; it still counts.
     if (ran > 0 && performance.now() > endMs) return;
     ran++;
     await runSequence(home, actions);

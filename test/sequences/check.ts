@@ -1,7 +1,7 @@
 import type { RequestTerms } from "@causeway/domain";
 import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
-import { brokenLaws } from "../support/ledger-world.ts";
+import { violatedInvariants } from "../support/ledger-world.ts";
 import { DUST_USD } from "./bounds.ts";
 import {
   isToRecipient,
@@ -14,7 +14,7 @@ import {
 import { OUR_KEYS } from "./keys.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** What the chains say of one request. */
+/** The chains' facts of one request. */
 interface Truth {
   readonly terms: RequestTerms;
   readonly deposits: readonly OnChainDeposit[];
@@ -33,35 +33,34 @@ function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
 }
 
 /**
- * Statements about statuses that the chains contradict; empty when all are true. Call when nothing waits to
- * be read.
- * @param exposed orders that lost a confirmed deposit by a reorg: what was said of it stands, and the
- * operator is alarmed
+ * Statuses that the chains contradict; empty if all are true. To call when nothing waits to be read.
+ * @param exposed orders that lost a confirmed deposit in a reorg: their statuses stay, and the operator is
+ * alarmed
  */
 export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const facts = await readFacts(world);
   const found: string[] = [];
-  const told = [...facts.terms.values()].filter(
+  const checked = [...facts.terms.values()].filter(
     ({ kind, orderId }) => kind !== "call" && !exposed.has(orderId),
   );
-  // Questions of one moment are one query.
+  // Concurrent status reads share one query.
   const statuses = await Promise.all(
-    told.map(async (terms) => ({ terms, status: await requestStatus(world.services, terms.requestId) })),
+    checked.map(async (terms) => ({ terms, status: await requestStatus(world.services, terms.requestId) })),
   );
   for (const { terms, status } of statuses) {
     if (status === undefined) {
       found.push(`${terms.requestId} has no status`);
       continue;
     }
-    // Another request stands in for this one: its status is told, and its truth is checked with it.
+    // Another request replaces this one: its status is shown, and is checked with it.
     if (status.supersededByRequestId !== undefined) continue;
     if (terms.kind !== "bridge") {
       found.push(...falseSend(world, terms, status));
       continue;
     }
     const truth = truthOf(facts, terms);
-    const addressWords = atAddress(world, truth, status);
-    for (const why of [...contradictions(world, truth, status), ...addressWords])
+    const atAddressProblems = atAddress(world, truth, status);
+    for (const why of [...contradictions(world, truth, status), ...atAddressProblems])
       found.push(
         `status of ${terms.requestId} (${status.status}, fundsAt ${status.fundsAt}, ${status.nextAction}): ${why}`,
       );
@@ -71,7 +70,7 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
 
 /**
  * Requests whose user would deposit a second time, although the service has read the block of the first
- * deposit. True after every action, so it can be asked while anything is under way.
+ * deposit. Holds after every action, even while something is in progress.
  */
 export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await world.pool.query<{ chain_id: number; block_number: number; block_hash: string }>(
@@ -79,7 +78,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
   );
   const readTo = new Map(
     rows
-      // A reorg that the service has not read yet makes everything that it says older than the chain.
+      // After a reorg that the service has not read yet, its statuses may be older than the chain.
       .filter(({ chain_id, block_number, block_hash }) =>
         world
           .chainOf(chain_id)
@@ -93,7 +92,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
     const isRead = one.block <= (readTo.get(one.chain.chain.id) ?? -1n);
     if (terms?.kind !== "bridge" || !isRead || exposed.has(terms.orderId)) return [];
     const isPaid = payments.some((payment) => payment.terms.requestId === terms.requestId);
-    return speaksForRequest(world, terms, one) && !isPaid ? [terms] : [];
+    return isOwnDeposit(world, terms, one) && !isPaid ? [terms] : [];
   });
   const statuses = await Promise.all(
     asked.map(async ({ requestId }) => await requestStatus(world.services, requestId)),
@@ -105,10 +104,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
   );
 }
 
-/**
- * Money of a listed currency that stands at an address belongs to somebody, and the newest request there has
- * to say so.
- */
+/** Money of a listed currency at an address belongs to someone, and the newest request there must say so. */
 function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, status: StatusView): string[] {
   const at = terms.depositAddress?.address;
   if (at === undefined || fills.length > 0 || refunds.length > 0) return [];
@@ -119,10 +115,7 @@ function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, statu
   return [`${held} units are at the deposit address, but fundsAt is user`];
 }
 
-/**
- * A payment on one chain by the user: a success needs a transaction that carries the request's id and
- * succeeded.
- */
+/** A user's payment on one chain: a success needs a successful transaction with the request's id. */
 function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, status: StatusView): string[] {
   const { memory } = world.chainOf(origin.chainId);
   const paid = memory.blocks
@@ -135,8 +128,8 @@ function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, st
   return [];
 }
 
-/** What comes to a deposit address is deposited for requests of that address only. */
-export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
+/** Money at a deposit address is deposited only for requests of that address. */
+export async function misassignedSweeps(world: SequenceWorld): Promise<string[]> {
   const { deposits, terms } = await readFacts(world);
   const addresses = new Set(
     [...terms.values()].flatMap(({ depositAddress }) => depositAddress?.address ?? []),
@@ -150,12 +143,11 @@ export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
 }
 
 /**
- * Anybody can deposit any sum in the user's name, also by a sweep of a strict address: it goes back to the
- * user, and the request waits on. What was agreed, and what the user's own account or the service sent, is
- * the request's deposit; but for dust, which does not end a request that an app vouches for, and is not worth
- * returning.
+ * Anyone can deposit any amount in the user's name: it is refunded to the user, and the request keeps
+ * waiting. The agreed deposit, and one by the user or the service, is the request's own, except for dust: it
+ * does not end a fast filled request, and is not worth refunding.
  */
-function speaksForRequest(
+function isOwnDeposit(
   world: SequenceWorld,
   { user, origin, forceRefund }: RequestTerms,
   { chain, deposit, mined }: OnChainDeposit,
@@ -172,11 +164,9 @@ const isDust = (
   { chain, deposit }: Pick<OnChainDeposit, "chain" | "deposit">,
 ): boolean => valueOf(world, chain.chain.id, deposit.currency, deposit.amount) < DUST_USD;
 
-/**
- * Deposits that speak for the request and lie in the depository; those of one currency go back in any order.
- */
+/** Deposits of the request that are in the depository; those of one currency are refunded in any order. */
 function unreturnedOwn(world: SequenceWorld, { terms, deposits, refunds }: Truth): readonly OnChainDeposit[] {
-  const own = deposits.filter((one) => speaksForRequest(world, terms, one));
+  const own = deposits.filter((one) => isOwnDeposit(world, terms, one));
   const returnable = deposits.filter((one) => own.includes(one) || !isDust(world, one));
   return own.filter(({ deposit: { currency } }) => {
     const made = returnable.filter((one) => one.deposit.currency === currency);
@@ -245,13 +235,13 @@ export async function missedDeposits(world: SequenceWorld): Promise<string[]> {
   ];
 }
 
-/** Faults that no rule of the service expects, and laws of the ledger that do not hold. */
+/** Faults that no rule of the service expects, and violated invariants of the ledger. */
 export async function brokenRules(world: SequenceWorld): Promise<string[]> {
   const faults = world.faults.map((fault) => `fault: ${describe(fault)}`);
   const rejected = world.events
     .of("transition_rejected")
     .map(({ facts }) => `rejected: ${JSON.stringify(facts)}`);
-  return [...faults, ...rejected, ...(await brokenLaws(world.pool))];
+  return [...faults, ...rejected, ...(await violatedInvariants(world.pool))];
 }
 
 function describe(error: unknown): string {

@@ -18,7 +18,7 @@ export async function openHome(
   await onServer(
     serverUrl,
     `create database ${name} template ${template}`,
-    // Planning a statement anew takes longer than running it on tables of a handful of rows.
+    // Replanning a statement takes longer than running it on tables of a few rows.
     ...["plan_cache_mode = force_generic_plan", "jit = off", "synchronous_commit = off"].map(
       (setting) => `alter database ${name} set ${setting}`,
     ),
@@ -31,7 +31,7 @@ export async function openHome(
   const { rows } = await pool.query<{ name: string }>(
     "select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename !~ 'migration'",
   );
-  // Ledger rows are kept by triggers; deleting beats truncating where tables hold a handful of rows.
+  // Ledger rows are protected by triggers; deleting beats truncating for tables of a few rows.
   await pool.query(`create function empty_all() returns void language plpgsql as $$
     begin
       set local session_replication_role = replica;
@@ -43,7 +43,7 @@ export async function openHome(
     nodes,
     async empty() {
       await pool.query("select empty_all()");
-      // Otherwise every query reads past the deleted rows of all sequences before.
+      // Otherwise every query reads past the deleted rows of all earlier sequences.
       if (++emptied % EMPTIED_PER_VACUUM === 0)
         await pool.query(`vacuum ${rows.map((row) => row.name).join(", ")}`);
     },

@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { localAccount, type LocalAccount } from "@causeway/localnet";
 import { lower } from "./memory-evm.ts";
 
-/** Every account of a sequence. All have keys, because real nodes accept signed transactions only. */
+/** Every account of a sequence. All have keys, because real nodes only accept signed transactions. */
 
 const privateKeys = new Map<Address, Hex>();
 const account = (role: LocalAccount["role"], index = 0): Address => {
@@ -29,7 +29,7 @@ export const FACTORY_OWNER = account("owner");
 export const USERS: readonly Address[] = [account("user", 0), account("user", 1), account("user", 2)];
 export const APP_WALLETS: readonly Address[] = [account("user", 3), account("user", 4)];
 
-/** @throws when no account of a sequence has the address */
+/** @throws if no account of a sequence has the address */
 export function privateKeyOf(address: Address): Hex {
   const key = privateKeys.get(address);
   if (key === undefined)

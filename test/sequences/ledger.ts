@@ -7,12 +7,11 @@ import { OPERATORS, OUR_KEYS, SOLVERS } from "./keys.ts";
 import type { SequenceWorld, WorldChain } from "./world.ts";
 
 /**
- * The test's own books. They know nothing of the service's decisions: what was paid and deposited is read
- * from the chains, and what the hub owes follows from the rule by which oracles attest, written down here a
- * second time.
+ * The test's own books, independent of the service's decisions: payments and deposits are read from the
+ * chains, and what the hub owes follows from the oracles' rule, implemented here a second time.
  */
 
-/** Of a transaction: when and where. */
+/** When and where a transaction was mined. */
 interface Mined {
   readonly chain: WorldChain;
   readonly mined: MinedTransaction;
@@ -48,13 +47,13 @@ export interface Facts {
   readonly terms: ReadonlyMap<string, RequestTerms>;
   readonly deposits: readonly OnChainDeposit[];
   readonly payments: readonly OnChainPayment[];
-  /** By transaction of a payment, that of the deposit which it was made for. */
+  /** Maps a payment's transaction to that of the deposit that it was made for. */
   readonly presented: ReadonlyMap<Hex, Hex>;
-  /** Deposits that the hub gives to the solver, with the payment that earned each. */
+  /** Deposits that the hub credits to the solver, with the payment that earned each. */
   readonly settled: readonly Settled[];
 }
 
-/** Whether it pays the recipient of its request: every other payment of the request is a refund. */
+/** Whether it pays the recipient of its request; every other payment of the request is a refund. */
 export function isToRecipient({ chain, mined, terms: { destination, recipient } }: OnChainPayment): boolean {
   return (
     chain.chain.id === destination.chainId &&
@@ -63,10 +62,10 @@ export function isToRecipient({ chain, mined, terms: { destination, recipient } 
 }
 
 const knownTerms = new WeakMap<SequenceWorld, Map<RequestId, RequestTerms>>();
-/** The facts that were read last, and what the world was then. */
+/** The facts that were read last, and the world's state at that time. */
 const lastFacts = new WeakMap<SequenceWorld, { readonly moment: string; readonly facts: Facts }>();
 
-/** What was agreed, by order id. Terms never change, so each is read once. */
+/** The terms by order id. They never change, so each is read once. */
 async function readTerms(world: SequenceWorld): Promise<ReadonlyMap<string, RequestTerms>> {
   const known = knownTerms.get(world) ?? new Map<RequestId, RequestTerms>();
   knownTerms.set(world, known);
@@ -84,7 +83,7 @@ async function readTerms(world: SequenceWorld): Promise<ReadonlyMap<string, Requ
   return new Map(withOrder.map((terms) => [terms.orderId, terms]));
 }
 
-/** Everything that both chains say now, and what an oracle would attest of it. */
+/** Everything on both chains now, and what an oracle would attest of it. */
 export async function readFacts(world: SequenceWorld): Promise<Facts> {
   const moment = [world.revision, ...world.chains.map(({ memory }) => memory.tip.hash)].join(" ");
   const last = lastFacts.get(world);
@@ -115,7 +114,7 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
   return facts;
 }
 
-/** A token sent to the depository by a plain `transfer` whose calldata goes on with the id of an order. */
+/** A token sent to the depository by a plain `transfer` with an order id after its calldata. */
 function transferred(
   { chain }: WorldChain,
   { transaction: { from, to, input }, receipt, movements }: MinedTransaction,
@@ -129,8 +128,8 @@ function transferred(
 }
 
 /**
- * By transaction of a payment, the transaction of the deposit that the service presents to the oracles with
- * it: of several it is free to choose.
+ * Maps a payment's transaction to that of the deposit with which the service presents it to the oracles; it
+ * may choose any of several.
  */
 async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<Hex, Hex>> {
   const { rows } = await world.pool.query<{ payment: Hex; deposit: Hex }>(
@@ -143,8 +142,8 @@ async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<Hex, Hex
 }
 
 /**
- * Each payment settles one deposit and each deposit is settled by one payment: a fill the one that it is
- * presented with, a refund the smallest that it can be for.
+ * Each payment settles one deposit and vice versa: a fill the one that it is presented with, a refund the
+ * smallest that it can be for.
  */
 function settle(
   world: SequenceWorld,
@@ -171,7 +170,7 @@ function settle(
   return settled;
 }
 
-/** What an account received by a transaction, less what it gave. What a depository pays out is no payment. */
+/** What an account received in a transaction, minus what it gave. Payouts of a depository are no payments. */
 function received(
   chain: WorldChain,
   { movements }: MinedTransaction,
@@ -193,8 +192,8 @@ function isOwnInput({ inputs }: Order, { chain, deposit }: OnChainDeposit): bool
 }
 
 /**
- * Oracles attest a payment with the signature of the solver that its order names; a lost key signs for what
- * was paid before.
+ * Oracles attest a payment with the signature of the solver that its order names; a lost key signs for
+ * earlier payments.
  */
 function signs({ lostSolvers }: SequenceWorld, solver: Hex, { timestamp }: OnChainPayment): boolean {
   const own = SOLVERS.find((one) => one === solver);
@@ -232,13 +231,13 @@ function isRefundOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainD
   const minimum = option.minimumAmount + (option.minimumAmount * difference) / SCALE;
   const recipient = BigInt(option.recipient) === 0n ? one.deposit.depositor : option.recipient;
   const paid = received(payment.chain, payment.mined, recipient, option.currency);
-  // A refund of more than was deposited is taken for the refund of another deposit.
+  // A refund above the deposit is treated as the refund of another deposit.
   return (
     paid > 0n && paid >= minimum && (option.currency !== one.deposit.currency || paid <= one.deposit.amount)
   );
 }
 
-/** USD with 18 decimals of an amount at the prices of the moment. */
+/** USD with 18 decimals of an amount at current prices. */
 export function valueOf(world: SequenceWorld, chainId: number, currency: Address, amount: bigint): bigint {
   const known = world.currencyOf(chainId, currency);
   const price = world.services.prices.usd(known);
@@ -254,10 +253,7 @@ export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigi
   return sum;
 }
 
-/**
- * What the service owes the wallets of apps beyond what they vouch with, and what it may still charge them
- * for.
- */
+/** What the service owes apps' wallets beyond their holds, and what it may still charge them for. */
 async function owedToApps(world: SequenceWorld): Promise<bigint> {
   const { rows } = await world.pool.query<{
     wallet: Address;
@@ -287,13 +283,13 @@ async function owedToApps(world: SequenceWorld): Promise<bigint> {
 
 export interface Worth {
   readonly held: bigint;
-  /** Deposits that the hub gives to the solver. */
+  /** Deposits that the hub credits to the solver. */
   readonly repaid: bigint;
   readonly owed: bigint;
   readonly total: bigint;
 }
 
-/** What the service is worth: what its keys hold, and what the hub owes, less what it owes to apps. */
+/** The service's worth: what its keys hold and the hub owes, minus what it owes to apps. */
 export async function solverWorth(world: SequenceWorld): Promise<Worth> {
   const { settled } = await readFacts(world);
   const held = worthOf(world, OUR_KEYS);
@@ -306,15 +302,15 @@ export async function solverWorth(world: SequenceWorld): Promise<Worth> {
   return { held, repaid, owed, total: held + repaid - owed };
 }
 
-/** Money that came to the service and may vanish. */
+/** Money that the service received and that may be reorged out. */
 export interface Exposed {
   readonly chain: WorldChain;
   readonly mined: MinedTransaction;
   readonly currency: Address;
   readonly amount: bigint;
-  /** USD when it was exposed: from then on prices change nothing of what is lost. */
+  /** USD when it was exposed: later prices do not change the loss. */
   readonly usd: bigint;
-  /** The order that a deposit names, and its depositor; of a top-up undefined. */
+  /** The order that a deposit names, and its depositor; undefined for a top-up. */
   readonly orderId: Hex | undefined;
   readonly depositor: Address | undefined;
   /** Transactions that had deposited for the order when this money was exposed. */
@@ -322,9 +318,8 @@ export interface Exposed {
 }
 
 /**
- * Deposits and top-ups that a reorg of `depth` blocks takes although they have the confirmations that the
- * configuration asks for. It says that such money may be paid out: what a deeper reorg takes is the
- * documented risk of confirmation tiers (and of the confirmations of top-ups).
+ * Deposits and top-ups that a reorg of `depth` blocks drops although they have the configured confirmations.
+ * Such money may already be paid out: this is the documented risk of confirmation tiers.
  */
 export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number): Promise<Exposed[]> {
   const one = world.chains[at];
@@ -340,7 +335,7 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
     const { id: orderId, depositor, currency, amount } = deposit;
     const agreed = terms.get(orderId);
     const now = valueOf(world, chain.id, currency, amount);
-    // The tier is chosen by what the deposit is worth at the prices of the quote; those may have moved since.
+    // The tier depends on the deposit's value at the prices of the quote, which may have moved since.
     const quoted = agreed === undefined ? now : (agreed.inputUsd * amount) / agreed.origin.amount;
     const usd = quoted < now ? quoted : now;
     const tier = chain.confirmationTiers.find(({ belowUsd }) => belowUsd === undefined || usd < belowUsd);
@@ -376,8 +371,8 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
 }
 
 /**
- * Whether the exposed money stands on its chain: a transaction that is mined again may move another sum, if
- * it moves whatever lies at an address.
+ * Whether the exposed money is on its chain: a transaction that is mined again may move another amount, if it
+ * moves whatever is at an address.
  */
 export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean => {
   const again = chain.memory.mined(mined.transaction.hash);
@@ -388,8 +383,8 @@ export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean 
 };
 
 /**
- * Whether the deposit is the exposed one made again: the same sum for the same order, in a transaction that
- * came later.
+ * Whether the deposit is the exposed one repeated: the same amount for the same order, in a later
+ * transaction.
  */
 export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDeposit): boolean =>
   chain === exposed.chain &&
@@ -399,7 +394,7 @@ export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDepo
   deposit.amount === exposed.amount &&
   !exposed.known.has(mined.transaction.hash);
 
-/** Gas that the service's keys paid, of each transaction at most what one of its kind may use. */
+/** Gas that the service's keys paid; for each transaction at most what one of its kind may use. */
 export function gasByTransaction(world: SequenceWorld): ReadonlyMap<Hex, bigint> {
   const allowed = new Map<Hex, bigint>();
   for (const { memory, chain } of world.chains)

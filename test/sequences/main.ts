@@ -31,8 +31,8 @@ interface SequenceOptions {
   readonly focus: readonly string[];
 }
 
-/** What a process tells the one that started it. */
-type Told =
+/** Messages of a process to its parent. */
+type Message =
   | { readonly kind: "ran" }
   | {
       readonly kind: "ended";
@@ -55,9 +55,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const share = process.env["SEQUENCE_SHARE"];
 process.exitCode = share === undefined ? await lead() : await work(JSON.parse(share) as Share);
 
-/** Runs a share of the sequences in a database of its own. */
+/** Runs a share of the sequences in its own database. */
 async function work({ runs, seed, path, nodes, focus, databaseUrl, template }: Share): Promise<number> {
-  const tell = (told: Told): void => void process.send?.(told);
+  const sendToParent = (sent: Message): void => void process.send?.(sent);
   const home = await openHome(
     databaseUrl,
     template,
@@ -70,10 +70,10 @@ async function work({ runs, seed, path, nodes, focus, databaseUrl, template }: S
       seed,
       path,
       focus,
-      onRun: () => tell({ kind: "ran" }),
+      onRun: () => sendToParent({ kind: "ran" }),
     });
     const failure = report.failure && failureText(report.failure);
-    tell({ kind: "ended", runs: report.runs, failure, tally: [...tally] });
+    sendToParent({ kind: "ended", runs: report.runs, failure, tally: [...tally] });
     return failure === undefined ? 0 : 1;
   } finally {
     await home.close();
@@ -81,7 +81,7 @@ async function work({ runs, seed, path, nodes, focus, databaseUrl, template }: S
   }
 }
 
-/** @throws RangeError for a value that makes no sense, TypeError for an unknown option */
+/** @throws RangeError for an invalid value, TypeError for an unknown option */
 function readOptions(args: readonly string[]): SequenceOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -143,9 +143,9 @@ async function lead(): Promise<number> {
             databaseUrl: services.databaseUrl,
             template: template.name,
           },
-          (told) => {
-            if (told.kind === "ran") done++;
-            else for (const [kind, count] of told.tally) total.set(kind, (total.get(kind) ?? 0) + count);
+          (sent) => {
+            if (sent.kind === "ran") done++;
+            else for (const [kind, count] of sent.tally) total.set(kind, (total.get(kind) ?? 0) + count);
           },
         ),
       ),
@@ -168,7 +168,7 @@ async function lead(): Promise<number> {
 }
 
 /** @returns the text of the failure that it found */
-async function inProcess(own: Share, onTold: (told: Told) => void): Promise<string | undefined> {
+async function inProcess(own: Share, onMessage: (sent: Message) => void): Promise<string | undefined> {
   if (own.runs === 0) return undefined;
   const child = fork(import.meta.filename, {
     env: { ...process.env, SEQUENCE_SHARE: JSON.stringify(own) },
@@ -176,9 +176,9 @@ async function inProcess(own: Share, onTold: (told: Told) => void): Promise<stri
   });
   let failure: string | undefined;
   child.on("message", (message) => {
-    const told = message as Told;
-    if (told.kind === "ended") failure = told.failure;
-    onTold(told);
+    const sent = message as Message;
+    if (sent.kind === "ended") failure = sent.failure;
+    onMessage(sent);
   });
   const code = await new Promise<number | null>((settle) => child.once("exit", settle));
   return code === 0 ? undefined : (failure ?? `process of seed ${own.seed} exited with code ${code}`);

@@ -17,14 +17,14 @@ import {
 } from "./memory-evm.ts";
 import type { ChainTransaction, MinedTransaction, SequenceBlock, SequenceChain } from "./sequence-chain.ts";
 
-/** A chain in memory: blocks come when the test mines them, and the newest ones can be replaced. */
+/** A chain in memory: the test mines its blocks, and can replace the newest ones. */
 
 export interface MemoryBlock extends SequenceBlock {
   /** The state after the block. */
   readonly after: Cells;
 }
 
-/** What the ports that serve the service need besides; `connect` puts them before it. */
+/** What the ports for the service need in addition; `connect` wraps it with them. */
 export interface MemoryChain extends Omit<SequenceChain, "connect"> {
   readonly blocks: readonly MemoryBlock[];
   readonly tip: MemoryBlock;
@@ -49,7 +49,7 @@ export function memoryChain(chain: Chain): MemoryChain {
   const allBlocks = new Map<Hex, MemoryBlock>();
   let blocks: MemoryBlock[] = [];
   let pool: ChainTransaction[] = [];
-  /** Tips at which transactions reached the node. */
+  /** The chain's height when the node received each transaction. */
   const heardAt = new Map<Hex, bigint>();
   const index = new Map<TxHash, MinedTransaction>();
   let made = 0n;
@@ -140,9 +140,7 @@ export function memoryChain(chain: Chain): MemoryChain {
     };
   };
 
-  /**
-   * What is signed for the next block may be mined in the one after: every other transaction, by its hash.
-   */
+  /** Every other transaction, by its hash, may be mined one block later than signed for. */
   const isUnderWay = ({ hash }: ChainTransaction): boolean =>
     BigInt(hash) % 2n === 1n && heardAt.get(hash) === tipOf().number;
 
@@ -154,10 +152,11 @@ export function memoryChain(chain: Chain): MemoryChain {
     const timestamp = wanted > tip.timestamp ? wanted : tip.timestamp + 1n;
     const cells: Cells = new Map(tip.after);
     const transactions: MinedTransaction[] = [];
-    // A replacement that is under way holds up what it replaces: a process that gave a payment up is not
-    // outrun by it.
+    // A delayed replacement also delays what it replaces, so that it does not overtake a process that
+    // abandoned a payment.
     const underWay = new Set<string>();
-    // Each pass takes what has its turn; a transaction may wait for one that stands behind it in the pool.
+    // Each pass includes every transaction whose nonce is next; it may wait for one that is behind it in the
+    // mempool.
     for (let taken = true; taken;) {
       taken = false;
       for (const transaction of [...pool].toSorted(byOffer)) {
@@ -258,7 +257,7 @@ export function memoryChain(chain: Chain): MemoryChain {
   };
 }
 
-/** Of one sender and nonce the better offer is taken. */
+/** For one sender and nonce the higher fee wins. */
 function byOffer(a: ChainTransaction, b: ChainTransaction): number {
   if (a.from !== b.from) return a.from < b.from ? -1 : 1;
   if (a.nonce !== b.nonce) return a.nonce - b.nonce;
@@ -266,9 +265,9 @@ function byOffer(a: ChainTransaction, b: ChainTransaction): number {
 }
 
 /**
- * The transaction in signed bytes; its sender is found by the signature.
+ * Decodes signed bytes; the signature identifies the sender.
  *
- * @throws when nobody of this world signed it
+ * @throws if no account of this world signed it
  */
 export function readSigned(raw: Hex): ChainTransaction & { readonly chainId: number } {
   const parsed = parseTransaction(raw);

@@ -42,7 +42,7 @@ const SOLVER_NATIVE_TRANSFER = encodeEventTopics({
 
 const idOf = (value: bigint): Hex => word(value);
 
-/** An ERC-20 token without surprises. Anybody may mint, as on the local chains. */
+/** A standard ERC-20 token. Anyone may mint, as on the local chains. */
 const token: Contract = (evm, { from, to, data }) => {
   switch (data.slice(0, 10)) {
     case selectors.transfer:
@@ -230,7 +230,7 @@ const keyOf = (key: Key): DepositAddressKey => ({
   strict: key.strict,
 });
 
-/** @param operatorCell where the chain keeps who may sweep */
+/** @param operatorCell where the chain stores who may sweep */
 function factory(self: Address, depositoryAddress: Address, operatorCell: string): Contract {
   const deposit = (
     evm: Execution,
@@ -308,13 +308,13 @@ function factory(self: Address, depositoryAddress: Address, operatorCell: string
   };
 }
 
-/** Takes native money in blocks of even height and refuses it in others. */
+/** Accepts native tokens in blocks with an even number and rejects them in others. */
 const fickle: Contract = (evm, { value }) => {
   if (value > 0n && evm.block.number % 2n === 1n) throw new Reverted("not in this block");
   return "0x";
 };
 
-/** Uses a lot of gas; in blocks of odd height it then reverts. */
+/** Uses a lot of gas, then reverts in blocks with an odd number. */
 const burner: Contract = (evm) => {
   evm.gas += 2_000_000n;
   if (evm.block.number % 2n === 1n) throw new Reverted("burnt");
@@ -329,7 +329,7 @@ export const BURNER: Address = "0x0000000000000000000000000000000000b09e90";
 export const SINK: Address = "0x0000000000000000000000000000000000051e00";
 export const OPERATOR_CELL = "operator";
 
-/** Takes native money; money does not leave it but by the factory. */
+/** Accepts native tokens; only the factory can move money out of it. */
 export const clone: Contract = () => "0x";
 
 /** Every contract of a chain, by address. */

@@ -10,8 +10,8 @@ import { NATIVE, Reverted, lower, word, type Contract } from "./memory-evm.ts";
 import type { SequenceChain } from "./sequence-chain.ts";
 
 /**
- * An exchange of constant-product pairs, each of USDC and another token, and the source of liquidity that
- * reads its newest state.
+ * A swap protocol with constant-product pairs of USDC and another token, and the liquidity source that reads
+ * its newest state.
  */
 
 const abi = parseAbi([
@@ -31,7 +31,7 @@ export const pairOf = (a: Address, b: Address): Address =>
 
 type BalanceOf = (currency: Address, holder: Address) => bigint;
 
-/** @returns undefined when the reserves do not allow it */
+/** @returns undefined if the reserves do not allow it */
 function costOf(balance: BalanceOf, path: readonly Address[], amountOut: bigint): bigint | undefined {
   let amount: bigint | undefined = amountOut;
   for (let at = path.length - 1; at > 0 && amount !== undefined; at--)
@@ -74,7 +74,7 @@ export const dex: Contract = (evm, { from, to: self, data }) => {
     if (at === 1) evm.pullToken(tokenIn, self, from, pair, moved);
     const next = tokens[at + 1];
     const isLast = next === undefined;
-    // Rounding may buy a unit more than was asked for; a pair pays what was asked.
+    // Rounding may buy a unit more than requested; a pair pays exactly the requested amount.
     moved = isLast && !exactIn ? amount : out;
     evm.moveToken(tokenOut, pair, isLast ? lower(recipient) : pairOf(tokenOut, next), moved);
   }
@@ -83,7 +83,7 @@ export const dex: Contract = (evm, { from, to: self, data }) => {
 
 const selectors = { deposit: "0xd0e30db0", withdraw: "0x2e1a7d4d" } as const;
 
-/** The token that is native coin one for one; everything else of it is a plain token. */
+/** The token that wraps the native token one for one; otherwise it is a plain token. */
 export function wrappedNative(token: Contract): Contract {
   return (evm, frame) => {
     const { from, to: self, data, value } = frame;
@@ -189,7 +189,7 @@ function toAnswer({
   };
 }
 
-/** A trade by whoever has approved its input to the exchange. */
+/** A trade by an account that has approved its input. */
 export function swapCall({
   exactIn,
   path,

@@ -4,15 +4,14 @@ import type { Address, Hex } from "@causeway/domain";
 import { concat, pad, toHex } from "viem";
 
 /**
- * A state machine of accounts, tokens and a few contracts, written by hand. It executes the calls that users
- * and the service really send, with the same logs, and records money movements as plain facts for the test's
- * own accounting.
+ * A hand-written state machine of accounts, tokens and a few contracts. It runs the real calls of users and
+ * the service, with the same logs, and records money movements as plain facts for the test's own books.
  */
 
-/** Balances, allowances, nonces and flags by text key; copied whole for snapshots. */
+/** Balances, allowances, nonces and flags by text key; copied completely for snapshots. */
 export type Cells = Map<string, bigint>;
 
-/** One movement of money, as the chain itself carried it out. Zero address = native. */
+/** One movement of money on the chain. Zero address = native. */
 export interface Movement {
   readonly currency: Address;
   readonly from: Address;
@@ -20,7 +19,7 @@ export interface Movement {
   readonly amount: bigint;
 }
 
-/** Money that the depository took in under an id. */
+/** Money that the depository received under an id. */
 export interface DepositMade {
   readonly id: Hex;
   readonly depositor: Address;
@@ -35,10 +34,13 @@ export interface Frame {
   readonly data: Hex;
 }
 
-/** What a contract does when called; the answer is its return data. @throws Reverted */
+/**
+ * What a contract does when called; returns its return data.
+ * @throws Reverted
+ */
 export type Contract = (evm: Execution, frame: Frame) => Hex;
 
-/** Ends a call and undoes what it did. */
+/** Ends a call and reverts its effects. */
 export class Reverted extends Error {
   override readonly name = "Reverted";
 }
@@ -70,7 +72,9 @@ export class Execution {
   private readonly contracts: ReadonlyMap<Address, Contract>;
   private readonly clones: Contract;
 
-  /** @param clones code of every contract that was made on chain: its address has a cell `clone:<address>` */
+  /**
+   * @param clones code of every contract that was created on chain: its address has a cell `clone:<address>`
+   */
   constructor(
     cells: Cells,
     contracts: ReadonlyMap<Address, Contract>,
@@ -83,7 +87,10 @@ export class Execution {
     this.clones = clones;
   }
 
-  /** A whole transaction but for its fee. @throws Reverted, with everything undone */
+  /**
+   * A whole transaction except for its fee.
+   * @throws Reverted, with everything undone
+   */
   run(frame: Frame): Hex {
     this.gas = INTRINSIC_GAS + BigInt((frame.data.length - 2) / 2) * 12n;
     return this.call(frame);
@@ -151,7 +158,7 @@ export class Execution {
     this.emit(token, [TRANSFER_TOPIC, addressTopic(from), addressTopic(to)], word(amount));
   }
 
-  /** Out of an allowance. */
+  /** Uses an allowance. */
   pullToken(token: Address, spender: Address, from: Address, to: Address, amount: bigint): void {
     const key = allowanceKey(token, from, spender);
     const allowed = this.get(key);
@@ -180,10 +187,7 @@ export const allowanceKey = (token: Address, owner: Address, spender: Address): 
   `allowance:${token}:${owner}:${spender}`;
 export const nonceKey = (account: Address): string => `nonce:${account}`;
 
-/**
- * Words of calldata after the selector; missing ones read as zero, as in Solidity's reading of short data
- * they would revert.
- */
+/** Words of calldata after the selector; missing ones read as zero. */
 export function argument(data: Hex, index: number): bigint {
   const digits = data.slice(10 + 64 * index, 74 + 64 * index);
   if (digits.length < 64) throw new Reverted("calldata is too short");

@@ -3,7 +3,7 @@ import { keccakOf } from "@causeway/domain";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { concat } from "viem";
 
-/** Signatures that cost no curve arithmetic: the memory chains know by `r` who made them. */
+/** Signatures without curve arithmetic: the memory chains look up the signer by `r`. */
 const signers = new Map<bigint, Address>();
 
 export function memorySigner(address: Address): Signer {
@@ -17,7 +17,7 @@ export function memorySigner(address: Address): Signer {
   };
 }
 
-/** @throws when no signer of this process made it */
+/** @throws if no signer of this process made it */
 export function signerOfSignature(r: Hex): Address {
   const address = signers.get(BigInt(r));
   if (address === undefined)
@@ -25,7 +25,7 @@ export function signerOfSignature(r: Hex): Address {
   return address;
 }
 
-/** Forgets all signatures: of one sequence none are needed in the next. */
+/** Deletes all signatures, because the next sequence needs none of them. */
 export function forgetSignatures(): void {
   signers.clear();
 }

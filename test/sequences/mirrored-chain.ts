@@ -10,17 +10,17 @@ import { depositsMade, nativeMovements, receiptOf, tokenMovements, transactionOf
 import type { ChainTransaction, MinedTransaction, SequenceBlock, SequenceChain } from "./sequence-chain.ts";
 
 /**
- * A real node, with a copy of what it mined in memory, so that the books can read it synchronously. The
- * service asks the node itself.
+ * A real node, with a copy in memory of what it mined, so that the books can read it synchronously. The
+ * service uses the node itself.
  */
 
 interface MirroredBlock extends SequenceBlock {
-  /** By currency and holder, after the block; who is missing has nothing. */
+  /** By currency and holder, after the block; a missing holder has nothing. */
   readonly balances: ReadonlyMap<string, bigint>;
 }
 
 export interface MirroredChain extends SequenceChain {
-  /** Remembers the state that `reset` returns to. */
+  /** Saves the state that `reset` restores. */
   keep(): Promise<void>;
   reset(): Promise<void>;
 }
@@ -97,9 +97,9 @@ export async function mirroredChain(
   };
 
   /**
-   * What movements and fees make of the balances, compared with the node's own.
+   * Applies movements and fees to the balances, and compares them with the node's.
    *
-   * @throws when the books miss a movement
+   * @throws if the books miss a movement
    */
   const balancesAfter = async (
     before: ReadonlyMap<string, bigint>,
@@ -164,7 +164,7 @@ export async function mirroredChain(
     pool = left.filter((_, at) => stillPooled[at] === true);
   };
 
-  /** Keeps in the books what the node has put into its pool. */
+  /** Records in the books what the node has put into its mempool. */
   const note = async (hash: TxHash): Promise<void> => {
     if (pool.some((one) => one.hash === hash)) return;
     const added = transactionOf(await client.getTransaction({ hash }));
@@ -172,7 +172,7 @@ export async function mirroredChain(
     pool = [...pool.filter(({ from, nonce }) => from !== added.from || nonce !== added.nonce), added];
   };
 
-  /** Pools signed transactions again, those with the lowest nonces first. What the node refuses is lost. */
+  /** Pools signed transactions again, those with the lowest nonces first. What the node rejects is lost. */
   const poolAgain = async (transactions: readonly ChainTransaction[]): Promise<void> => {
     for (const { hash } of transactions.toSorted((a, b) => a.nonce - b.nonce)) {
       const raw = signed.get(hash);

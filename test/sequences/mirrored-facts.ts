@@ -11,8 +11,8 @@ import { NATIVE, lower, type DepositMade, type Movement } from "./memory-evm.ts"
 import type { ChainTransaction } from "./sequence-chain.ts";
 
 /**
- * What a real node says of a transaction, as plain facts. Written apart from the service's own readers, whose
- * errors it must not share.
+ * A real node's transaction, as plain facts. Independent of the service's own readers, whose errors it must
+ * not share.
  */
 
 export function transactionOf(read: Transaction): ChainTransaction {
@@ -87,7 +87,7 @@ export function depositsMade(depository: Address, logs: readonly LogFact[]): Dep
     });
 }
 
-/** Native money that moved within a call that `callTracer` described. */
+/** Native tokens that moved within a call that `callTracer` described. */
 export function nativeMovements(frame: unknown): Movement[] {
   if (!isFrame(frame)) throw new Error("invariant violated: callTracer did not return a call");
   if (frame.error !== undefined) return [];

@@ -6,7 +6,7 @@ import type { Trouble, TroubledNode } from "./troubles.ts";
 const fault = (method: string): RpcFault =>
   new RpcFault({ kind: "network", method, reason: "the node is in trouble" });
 
-/** Whether an error says that a node was in trouble. */
+/** Whether an error means that a node was in trouble. */
 export function isNodeFault(error: unknown): boolean {
   return error instanceof RpcFault || (error instanceof Error && isNodeFault(error.cause));
 }
@@ -64,7 +64,7 @@ export function troubledNode(memory: MemoryChain): TroubledNode {
   };
 }
 
-/** The chain as it was `count` blocks ago; what it has mined since is not in its pool either. */
+/** The chain as it was `count` blocks ago; what was mined since is not in its mempool either. */
 function withoutNewest(memory: MemoryChain, count: () => number): MemoryChain {
   const lowest = 2;
   const length = (): number => Math.max(memory.blocks.length - count(), lowest);

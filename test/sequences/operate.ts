@@ -5,14 +5,17 @@ import { EXECUTORS, FACTORY_OWNER, OPERATORS, SOLVERS } from "./keys.ts";
 import { NATIVE } from "./memory-evm.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** What the operator of the service does, as docs/OPERATIONS.md says. */
+/** What the operator of the service does, according to docs/OPERATIONS.md. */
 
-/** Blocks after which no reorg of a sequence takes anything back. */
+/** Blocks that no reorg of a sequence exceeds. */
 const SAFE_BLOCKS = 9;
 /** Wei that stay with a former solver key, for the gas of moving the rest. */
 const LEFT_BEHIND = 100n * 10n ** 18n;
 
-/** Workers finish what has a nonce. @returns whether they did */
+/**
+ * Workers finish what has a nonce.
+ * @returns whether they did
+ */
 async function finishPayments(world: SequenceWorld): Promise<boolean> {
   for (let round = 0; round < 4; round++) {
     await world.round(SAFE_BLOCKS);
@@ -26,7 +29,7 @@ function next<T>(list: readonly T[], current: T): T | undefined {
   return list[list.indexOf(current) + 1];
 }
 
-/** @returns undefined when it is not possible now */
+/** @returns undefined if it is not possible now */
 export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise<true | undefined> {
   const { configuration: keys } = world;
   const solver = next<Address>(SOLVERS, keys.solver);
@@ -50,7 +53,7 @@ export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise
   return true;
 }
 
-/** @returns undefined when it is not possible now */
+/** @returns undefined if it is not possible now */
 export async function rotateExecutor(world: SequenceWorld): Promise<true | undefined> {
   const executor = next<Address>(EXECUTORS, world.configuration.executor);
   if (executor === undefined || !(await finishPayments(world))) return undefined;
@@ -58,7 +61,7 @@ export async function rotateExecutor(world: SequenceWorld): Promise<true | undef
   return true;
 }
 
-/** @returns undefined when it is not possible now */
+/** @returns undefined if it is not possible now */
 export async function rotateOperator(world: SequenceWorld): Promise<true | undefined> {
   const operator = next<Address>(OPERATORS, world.configuration.operator);
   if (operator === undefined || !(await finishPayments(world))) return undefined;

@@ -1,5 +1,5 @@
 import type { Hex } from "@causeway/domain";
-import { brokenLaws } from "../support/ledger-world.ts";
+import { violatedInvariants } from "../support/ledger-world.ts";
 import { openBooks, type Books } from "./books.ts";
 import { inDollars } from "./in-dollars.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./ledger.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
 import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
-import { brokenRules, falseStatuses, missedDeposits, secondDeposits, strayedSweeps } from "./check.ts";
+import { brokenRules, falseStatuses, missedDeposits, secondDeposits, misassignedSweeps } from "./check.ts";
 import {
   APP_TOP_UPS,
   START_PRICES,
@@ -35,10 +35,13 @@ export class Violation extends Error {
   override readonly name = "Violation";
 }
 
-/** How often each kind of action came to something, over all sequences of a process. */
+/** How often each kind of action had an effect, over all sequences of a process. */
 export const tally = new Map<string, number>();
 
-/** Runs one sequence from nothing to where no money moves any more. @throws Violation */
+/**
+ * Runs one sequence until no money moves any more.
+ * @throws Violation
+ */
 export async function runSequence(home: SequenceHome, actions: readonly Action[]): Promise<void> {
   const world = await startSequenceWorld(home);
   try {
@@ -70,13 +73,13 @@ class Run {
   private readonly world: SequenceWorld;
   private readonly began: Worth;
   private readonly prices: Record<string, number>;
-  /** What prices alone have changed of what the service is worth. */
+  /** How much prices alone have changed the service's worth. */
   private moved = 0n;
   private pricesMoved = false;
-  /** Money that had its confirmations and was in blocks that a reorg replaced. */
+  /** Confirmed money in blocks that a reorg replaced. */
   private readonly exposed: Exposed[] = [];
   private readonly books: Books;
-  /** What transactions may have cost, at the prices of their moment. */
+  /** Maximum costs of transactions, at the prices of their time. */
   private readonly gas = new Map<Hex, bigint>();
 
   constructor(world: SequenceWorld, began: Worth) {
@@ -91,32 +94,32 @@ class Run {
     if (action.kind === "reorg")
       this.exposed.push(...(await exposedTo(this.world, action.chain, action.depth)));
     const outcome = await perform(this.world, action);
-    // A fill that swaps pays what the pool asks by then, as far as a firm quote is kept.
+    // A fill that swaps pays the pool's current price, as far as a firm quote is honored.
     if (action.kind === "trade" && outcome === "done") this.pricesMoved = true;
     await this.checkAlways(action);
     return outcome;
   }
 
-  /** What holds at every moment, whatever is under way. */
+  /** What holds at every moment, whatever is in progress. */
   private async checkAlways(action: Action): Promise<void> {
     const { world } = this;
     await this.note();
     const exposed = this.exposedOrders();
     const found = [
-      ...(await brokenLaws(world.pool)),
+      ...(await violatedInvariants(world.pool)),
       ...(await this.books.overpaid(await readFacts(world), exposed)),
-      // What a node hides is not known before its blocks are read again.
+      // What a node hides is unknown before its blocks are read again.
       ...(world.hidesLogs() ? [] : await secondDeposits(world, exposed)),
     ];
     if (found.length > 0) throw new Violation(`after ${action.kind}:\n  ${found.join("\n  ")}`);
   }
 
-  /** Orders that lost a confirmed deposit by a reorg. */
+  /** Orders that lost a confirmed deposit in a reorg. */
   private exposedOrders(): ReadonlySet<string> {
     return new Set(this.exposed.filter((one) => !isOnChain(one)).map(({ orderId }) => orderId ?? ""));
   }
 
-  /** What money is worth is written down while the prices are those at which it moved. */
+  /** Values are recorded while the prices are those at which the money moved. */
   private async note(): Promise<void> {
     this.books.note(await readFacts(this.world));
     for (const [hash, usd] of gasByTransaction(this.world))
@@ -124,7 +127,7 @@ class Run {
   }
 
   private async movePrice({ asset, percent }: Extract<Action, { kind: "price" }>): Promise<Outcome> {
-    // What is under way was priced before: its block is the one risk of a price that nobody can take away.
+    // Payments in progress were priced before: until they are mined, this price risk cannot be avoided.
     if (!(await isQuiet(this.world))) return "skipped";
     const id = asset === "eth" ? "ethereum" : "causeway-test-token";
     const before = await solverWorth(this.world);
@@ -144,7 +147,7 @@ class Run {
     const found = [
       ...(await brokenRules(world)),
       ...(await missedDeposits(world)),
-      ...(await strayedSweeps(world)),
+      ...(await misassignedSweeps(world)),
       ...(await falseStatuses(world, this.exposedOrders())),
       ...(await this.books.overpaid(facts, this.exposedOrders())),
       ...this.beyondDailyLimit(facts, lost),
@@ -154,8 +157,8 @@ class Run {
   }
 
   /**
-   * What reorgs took for good: a deposit that came again since, in whatever transaction, and is settled pays
-   * for what was paid for the first.
+   * What reorgs dropped permanently. A deposit that was made again and settled, in any transaction, pays for
+   * what was paid for the first.
    */
   private lost({ settled }: Facts): readonly Exposed[] {
     const taken = new Set<OnChainDeposit>();
@@ -167,7 +170,7 @@ class Run {
     });
   }
 
-  /** Refunds that no oracle attests, but for those whose deposit a deep reorg took. */
+  /** Refunds that no oracle attests, except those whose deposit a deep reorg dropped. */
   private unrepaid(
     { payments, presented, settled }: Facts,
     lost: readonly Exposed[],
@@ -204,7 +207,7 @@ class Run {
       (sum, hash) => sum + (this.gas.get(hash) ?? 0n),
       0n,
     );
-    // A firm quote is kept although prices have moved, as far as the fee policy says.
+    // A firm quote is honored although prices have moved, as far as the fee policy says.
     const honoured = this.pricesMoved
       ? settled
           .filter(({ kind }) => kind === "fill")
@@ -220,8 +223,8 @@ class Run {
       (sum, payment) => sum + this.books.paidUsd(payment),
       0n,
     );
-    const least = began.total + moved - gas - honoured - reorged - unrepaid - overrun - ONE_CENT;
-    if (now.total >= least) return [];
+    const minTotal = began.total + moved - gas - honoured - reorged - unrepaid - overrun - ONE_CENT;
+    if (now.total >= minTotal) return [];
     return [
       ...facts.payments
         .filter((payment) => settled.every((one) => one.payment !== payment))
@@ -230,15 +233,15 @@ class Run {
             `never repaid: ${isToRecipient(payment) ? "fill" : "refund"} of ${payment.terms.requestId} on ${payment.chain.chain.name}, ` +
             inDollars(this.books.paidUsd(payment)),
         ),
-      `the service lost ${inDollars(least - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
+      `the service lost ${inDollars(minTotal - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
         `gas ${inDollars(gas)}, firm quotes kept ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}, calls beyond their reservations ${inDollars(overrun)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
     ];
   }
 }
 
 /**
- * Gas may rise while an executed call waits for its block. An app pays what was set aside for it; the rest is
- * the operator's, who is alarmed.
+ * Gas may rise while an executed call waits to be mined. An app pays its reservation; the operator pays the
+ * rest, and is alarmed.
  */
 function overrunUsd(world: SequenceWorld): bigint {
   return world.events
@@ -248,14 +251,13 @@ function overrunUsd(world: SequenceWorld): bigint {
 
 async function isQuiet(world: SequenceWorld): Promise<boolean> {
   if (world.chains.some(({ memory }) => memory.pool.length > 0)) return false;
-  // A node that is behind hides money that has come: the books count it with the solver.
+  // A node that is behind hides money that has arrived: the books count it as the solver's.
   const cursors = await world.pool.query<{ block_hash: string }>("select block_hash from chain_cursors");
   const read = new Set(cursors.rows.map(({ block_hash: hash }) => hash));
   if (!world.chains.every(({ memory }) => read.has(memory.tip.hash))) return false;
   const { rows } = await world.pool.query<{ open: number }>(
-    // A refund that waits is under way too: until it is paid the books take its deposit for that of a fast
-    // fill. So is a top-up that has not been credited: the books count it with the solver, and not yet with
-    // the app.
+    // A waiting refund is in progress too: until it is paid the books take its deposit for that of a fast
+    // fill. So is a top-up without its credit: the books count it as the solver's, and not yet as the app's.
     `select (select count(*) from slots where state = 'open')
        + (select count(*) from deposits where disposition = 'refund' and refund_state in ('none', 'sent') and canonical)
        + (select count(*) from app_top_ups where state = 'seen' and canonical) as open`,
@@ -263,7 +265,7 @@ async function isQuiet(world: SequenceWorld): Promise<boolean> {
   return rows[0]?.open === 0;
 }
 
-/** Rounds until nothing is under way. */
+/** Runs rounds until nothing is in progress. */
 async function settleDown(world: SequenceWorld, minRounds = 1): Promise<void> {
   for (const { memory } of world.chains) await memory.setBaseFee(10n ** 9n);
   for (let round = 0; round < 20; round++) {

@@ -6,8 +6,8 @@ import type { TroubledNode } from "./troubles.ts";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 
 /**
- * A chain as the actions drive it and the books read it. Reads are synchronous; whatever changes the chain
- * may have to ask a node.
+ * A chain as the actions drive it and the books read it. Reads are synchronous; changes may have to ask a
+ * node.
  */
 export interface SequenceChain {
   readonly chain: Chain;
@@ -15,13 +15,13 @@ export interface SequenceChain {
   readonly blocks: readonly SequenceBlock[];
   readonly pool: readonly ChainTransaction[];
   readonly tip: SequenceBlock;
-  /** Of the next block and those after it. */
+  /** Applies to the next block and those after it. */
   setBaseFee(wei: bigint): Promise<void>;
-  /** Mines one block with whatever the pool holds and the chain takes. */
+  /** Mines one block with the transactions in the mempool that the chain accepts. */
   mine(timestampSeconds: number): Promise<void>;
   /** Replaces the newest `depth` blocks by one more than that. */
   reorg(depth: number, fate: ReorgedTransactions, isOurs: (sender: Address) => boolean): Promise<void>;
-  /** Signs and pools a transaction of an account's own, with its next nonce. */
+  /** Signs and pools a transaction of an account, with its next nonce. */
   send(from: Address, call: UserCall): Promise<TxHash>;
   balance(currency: Address, holder: Address): bigint;
   /** Creates money in the newest state. */
@@ -29,7 +29,7 @@ export interface SequenceChain {
   /** Creates an allowance in the newest state. */
   approve(token: Address, owner: Address, spender: Address, amount: bigint): Promise<void>;
   mined(hash: TxHash): MinedTransaction | undefined;
-  /** Undefined: the node cannot be brought into trouble. */
+  /** Undefined if the node cannot be put into trouble. */
   readonly node?: Omit<TroubledNode, "reader" | "writer">;
   /** The chain as the service sees it, from one start of the service to the next. */
   connect(knownHead: () => BlockRef | undefined): {
@@ -45,11 +45,11 @@ export type NodeKind = "memory" | "anvil";
 export interface SequenceNodes {
   readonly kind: NodeKind;
   /**
-   * @param fund gives everybody what they begin with; the state after it may be kept for further sequences
+   * @param fund gives every account its initial money; the state after it may be reused for further sequences
    */
   start(fund: (chain: SequenceChain) => Promise<void>): Promise<readonly [SequenceChain, SequenceChain]>;
   signer(address: Address): Signer;
-  /** Absent: nothing is swapped on these chains. */
+  /** Absent if nothing is swapped on these chains. */
   readonly liquidity?: (chains: readonly SequenceChain[]) => LiquiditySource;
   close(): Promise<void>;
 }

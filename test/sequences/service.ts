@@ -28,7 +28,7 @@ import type { RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "../support/engine-policy.ts";
-import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
+import { GAS_USED_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
 import type { Configuration } from "./keys.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import type pg from "pg";
@@ -48,7 +48,7 @@ export interface Surroundings {
   readonly reportFault: (where: string, error: unknown) => void;
   readonly nodes: readonly Pick<SequenceChain, "chain" | "connect">[];
   readonly signer: SequenceNodes["signer"];
-  /** Undefined: nothing is swapped. */
+  /** Undefined if nothing is swapped. */
   readonly liquidity: LiquiditySource | undefined;
 }
 
@@ -120,7 +120,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     enginePolicy: {
       ...enginePolicy,
       maxUnrepaidRefundsUsd: UNREPAID_DAILY_USD,
-      maxUnpaidBurntUsd: BURNT_DAILY_USD,
+      maxUnpaidBurntUsd: GAS_USED_DAILY_USD,
     },
     appBalance: {
       chainId: home.id,
@@ -155,7 +155,7 @@ export function startService(around: Surroundings, configuration: Configuration)
   };
 }
 
-/** The work on deposit addresses, with nothing in its memory yet. */
+/** The work on deposit addresses, with an empty memory. */
 export function workerSide(
   services: WorkerServices,
   connected: ReadonlyMap<number, ConnectedChain>,

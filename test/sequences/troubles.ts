@@ -3,15 +3,15 @@ import type { ChainReader, ChainWriter } from "@causeway/chains";
 /** A node that is in trouble for a while. */
 
 export const troubles = [
-  /** It has no logs of its newest blocks, and does not say so. */
+  /** It silently lacks the logs of its newest blocks. */
   "missingLogs",
-  /** It is an older state of the chain. */
+  /** It is at an older state of the chain. */
   "behind",
   /** Some of its answers are errors. */
   "errors",
-  /** It takes a transaction and answers with an error. */
+  /** It accepts a transaction and answers with an error. */
   "unheardBroadcasts",
-  /** It answers with an error and takes nothing. */
+  /** It answers with an error and accepts nothing. */
   "lostBroadcasts",
 ] as const;
 

@@ -51,8 +51,8 @@ import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import { startService, workerSide, type Surroundings, type WorkerSide } from "./service.ts";
 
 /**
- * The real use cases on a real database and two chains in memory; time, randomness and ids come from the
- * sequence alone.
+ * The real use cases on a real database and two chains in memory; time, randomness and ids come only from the
+ * sequence.
  */
 
 export interface WorldChain {
@@ -78,10 +78,10 @@ export interface SequenceWorld {
   readonly prices: AdjustablePrices;
   readonly pool: pg.Pool;
   readonly chains: readonly [WorldChain, WorldChain];
-  /** The solver that quotes name now. */
+  /** The solver that new quotes name. */
   readonly solver: Address;
   readonly configuration: Configuration;
-  /** Solver keys that are gone for good, with the Unix second from which nothing is signed with them. */
+  /** Lost solver keys, with the Unix second from which nothing is signed with them. */
   readonly lostSolvers: ReadonlyMap<Address, number>;
   readonly users: readonly Address[];
   readonly apps: readonly ApiKeyIdentity[];
@@ -96,45 +96,45 @@ export interface SequenceWorld {
   readonly revision: number;
   nowMs(): number;
   forward(ms: number): void;
-  /** Fresh deterministic 32 bytes. */
+  /** New deterministic 32 bytes. */
   bytes32(): Hex32;
   freshAddress(): Address;
   chainOf(chainId: number): WorldChain;
   currencyOf(chainId: number, address: Address): Currency;
   quote(input: QuoteInput, key?: ApiKeyIdentity): Promise<Quoted>;
-  /** Mines `blocks` on both chains while no worker looks. */
+  /** Mines `blocks` on both chains without running workers. */
   mine(blocks: number): Promise<void>;
-  /** Mines `blocks` on both chains, then does what watchers and workers do once. */
+  /** Mines `blocks` on both chains, then runs watchers and workers once. */
   round(blocks?: number): Promise<void>;
-  /** What watchers, reconcilers and workers do, without a block. */
+  /** Runs watchers, reconcilers and workers, without a block. */
   act(workers?: 1 | 2): Promise<void>;
-  /** Jobs that wait in the queue are lost, as with a queue that dies. */
+  /** Jobs in the queue are lost, as with a queue that dies. */
   loseJobs(): Promise<void>;
   /**
    * The process dies at one of the next moments of that kind, if it gets there, whatever it is doing then.
    */
-  doom(death: Death): void;
-  /** Begins again after a death; without one nothing happens. */
+  scheduleDeath(death: Death): void;
+  /** Restarts after a death; does nothing without one. */
   recover(): Promise<void>;
   /**
-   * The node of a chain gets into trouble until workers have looked so many times.
+   * A chain's node is in trouble for this many rounds of workers.
    *
-   * @returns whether it can
+   * @returns whether that is possible
    */
   trouble(chain: 0 | 1, trouble: Trouble, rounds: number): boolean;
   isTroubled(): boolean;
   /** Whether a node has hidden logs that may not have been found yet. */
   hidesLogs(): boolean;
-  /** Nodes are well again, and what they withheld is found. */
+  /** Nodes work again, and what they withheld is found. */
   heal(): Promise<void>;
-  /** The process starts again, configured so. */
+  /** The process starts again with this configuration. */
   restart(configuration: Configuration): Promise<void>;
   loseSolver(solver: Address): void;
   reportFault(where: string, error: unknown): void;
   close(): void;
 }
 
-/** The moment at which a process dies: the `skipped`-th after this one whose name begins so. */
+/** The moment at which a process dies: the `skipped`-th after this one whose name has this prefix. */
 export interface Death {
   readonly moment: string;
   readonly skipped: number;
@@ -153,7 +153,7 @@ export const START_PRICES = {
   "causeway-odd-token": "4",
 } as const;
 
-/** Money everybody begins with, on both chains. */
+/** Initial money of every account, on both chains. */
 async function fund(memory: SequenceChain): Promise<void> {
   const { chain } = memory;
   for (const holder of [SOLVERS[0], ...USERS, ...APP_WALLETS]) {
@@ -176,7 +176,7 @@ async function fund(memory: SequenceChain): Promise<void> {
         await memory.approve(address, holder, spender, 2n ** 255n);
 }
 
-/** What is swapped, and what backs the wrapped native token. */
+/** Reserves of pairs, and what backs the wrapped native token. */
 async function fundPools(memory: SequenceChain): Promise<void> {
   const { chain } = memory;
   for (const { id, address, decimals } of chain.tokens)
@@ -247,7 +247,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     anApiKey({
       id: `00000000000000a${at}`,
       fundingAddress,
-      // The first one fast fills before anybody has paid.
+      // The first one fast fills before the user has paid.
       rules: { ...defaultSponsorshipRules, maxCallValueUsd: 10n ** 20n, allowUnsubmitted: at === 0 },
     }),
   );
@@ -278,7 +278,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   /** As the watchers of a process remember them; what a fault interrupts is read again. */
   const trails = new Map<number, readonly BlockRef[]>();
   let waiting: readonly { readonly job: JobName; readonly payload: unknown }[] = [];
-  /** What a dying process complains about is no fault; what another process did first is none either. */
+  /** Errors of a dying process are no faults, nor is a race that another process won. */
   const guarded = async (where: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
@@ -313,7 +313,10 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     readonly job: JobName;
     readonly payload: unknown;
   }
-  /** One round of a worker. @returns jobs that are to come again */
+  /**
+   * One round of a worker.
+   * @returns jobs that must run again
+   */
   const work = async (by: WorkerSide, jobs: () => Promise<readonly Waiting[]>): Promise<Waiting[]> => {
     const { services, addressWork } = by;
     for (const one of by.connected.values())
@@ -470,7 +473,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     async loseJobs() {
       await takeJobs();
     },
-    doom: ({ moment, skipped }) => {
+    scheduleDeath: ({ moment, skipped }) => {
       let left = skipped;
       doomed = mortalServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
     },
@@ -499,7 +502,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   return world;
 }
 
-/** What apps have topped up before a sequence begins: one has plenty, one a little. */
+/** Top-ups of the apps before a sequence begins: one has plenty, one a little. */
 export const APP_TOP_UPS: readonly bigint[] = [20_000n * 10n ** 6n, 700n * 10n ** 6n];
 
 /** Calldata that marks a transfer to the solver as a top-up of the sender. */

@@ -29,7 +29,7 @@ const allScopes: readonly ApiScope[] = ["quote", "execute", "fast-fill", "read"]
 
 /**
  * Keys by their text. `no <scope>` has all other scopes; `no -` has none. `page` has the id of `own`, so that
- * it asks for its own things too.
+ * it requests its own data too.
  */
 const keys: Readonly<Record<string, ApiKeyIdentity>> = {
   page: anApiKey({ id: OWN_ID, scopes: ["quote", "read"], origins: [PAGE] }),
@@ -166,13 +166,13 @@ export interface AccessWorld {
   readonly app: FastifyInstance;
   /** ws://host:port of the server. */
   readonly url: string;
-  /** `<METHOD> <path>` of every route that the server has, without those that a framework adds by itself. */
+  /** `<METHOD> <path>` of every route of the server, without those that the framework adds. */
   readonly routes: ReadonlySet<string>;
 }
 
 /**
- * The real server with every route there can be, on fakes in which the key `own` has a wallet, a webhook and
- * a request.
+ * The real server with every possible route, on fakes in which the key `own` has a wallet, a webhook and a
+ * request.
  */
 export async function startAccessWorld(): Promise<AccessWorld> {
   const routes = new Set<string>();
@@ -182,7 +182,7 @@ export async function startAccessWorld(): Promise<AccessWorld> {
       for (const one of [method].flat()) if (one !== "HEAD" && one !== "OPTIONS") routes.add(`${one} ${url}`);
     });
   };
-  // The server is made and filled with routes in one call: this is the moment between the two.
+  // One call creates the server and registers its routes; this event is between the two.
   diagnostics.subscribe("fastify.initialization", note);
   const { app } = await aServer(accessServices, {
     metrics: { token: "the-token-of-the-metrics-of-this-test" },
@@ -228,9 +228,9 @@ const delivery: WebhookDelivery = {
 };
 
 /**
- * What belongs to the key `own`.
+ * Returns what belongs to the key `own`.
  *
- * @throws ServiceError NOT_FOUND for another one, as the real store answers
+ * @throws ServiceError NOT_FOUND for another one, like the real store
  */
 function ofOwner<T>(keyId: string, value: T): T {
   if (keyId !== OWN_ID) throw new ServiceError("NOT_FOUND", "Webhook or delivery not found");

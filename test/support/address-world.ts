@@ -18,33 +18,33 @@ import { reconcileSweeps } from "../../apps/api/src/payments/reconcile-sweeps.ts
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 
-/** An engine that watches deposit addresses as a worker does. */
+/** An engine that watches deposit addresses like a worker. */
 export interface AddressWorld extends EngineWorld {
   readonly reads: DepositAddressReads;
   readonly tst: Address;
-  /** What a process looks at addresses with. */
+  /** The services with which a process watches addresses. */
   watching(by?: WorkerServices): AddressServices;
   /** A quote that is paid to an address. */
   address(
     ask?: Parameters<EngineWorld["quote"]>[0],
     keyId?: string,
   ): Promise<Agreed & { readonly at: Address }>;
-  /** Somebody sends money there; it waits in the pool. */
+  /** Sends money to an address; the transfer is pending. */
   sendTo(
     at: Address,
     amount: bigint,
     options?: { readonly currency?: Address; readonly chain?: TestChain; readonly from?: LocalAccount },
   ): Promise<TxHash>;
-  /** What a worker does at a new head without looking at addresses. */
+  /** What a worker does at a new head, except for watching addresses. */
   scan(chain: TestChain, by?: WorkerServices): Promise<void>;
-  /** What it does beside that. */
+  /** Watches addresses at a new head. */
   look(chain: TestChain, by?: WorkerServices): Promise<void>;
   /** Sweeps from an address, the oldest first. */
   sweepsFrom(at: Address): Promise<readonly SweepRecord[]>;
-  /** The requests whose money came through an address, the first one first. */
+  /** The requests whose money came through an address, in order. */
   requestsOf(at: Address): Promise<readonly RequestId[]>;
   /**
-   * Rounds until everything that came to an address is final, with the clock going on.
+   * Runs rounds until everything at an address is final, and advances the clock.
    *
    * @throws after 30 rounds
    */
@@ -78,7 +78,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
   const watchOf = (chain: TestChain, by: WorkerServices): ReturnType<typeof createAddressWatch> => {
     const connected = by.chains.get(chain.chain.id);
     if (connected === undefined) throw new Error("both chains are in the directory");
-    // A process that dies forgets what it has looked at.
+    // A process that dies forgets which addresses it has checked.
     if (by !== world.services) return createAddressWatch(watching(by), connected);
     const known = lookedAt.get(chain.chain.id) ?? createAddressWatch(watching(by), connected);
     lookedAt.set(chain.chain.id, known);

@@ -8,9 +8,9 @@ import type { Address } from "@causeway/domain";
  */
 export interface AggregatorServer {
   readonly url: string;
-  /** Paths of the questions that were asked, in order. */
+  /** Paths of the requests, in order. */
   readonly asked: string[];
-  /** Answers so instead, for every question until it is undefined again. */
+  /** Answers every request instead, until it is undefined again. */
   respond: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Merged into each answer of `quote`. */
   change: object;

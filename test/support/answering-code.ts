@@ -1,12 +1,12 @@
 import type { Hex } from "@causeway/domain";
 
 /**
- * Code of a contract that answers each of these selectors (four bytes) with these bytes, and reverts at
- * everything else. For contracts that no compiler would make.
+ * Code of a contract that answers each of these selectors (four bytes) with these bytes, and reverts for all
+ * others. For contracts that no compiler would produce.
  */
 export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {
   const entries = Object.entries(answers);
-  // Selector of the call on the stack, then per answer: is it this one? jump.
+  // Puts the call's selector on the stack, then jumps to the matching answer.
   const headBytes = 6 + entries.length * 11 + 5;
   let bodies = "";
   let jumps = "";
@@ -18,7 +18,7 @@ export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {
   return `0x5f3560e01c${"5b"}${jumps}5f5ffd${"5b5b"}${bodies}`;
 }
 
-/** Stores bytes from the beginning of the memory on, word by word. */
+/** Stores bytes from the start of memory, word by word. */
 function stored(bytes: string): string {
   let code = "";
   for (let at = 0; at < bytes.length; at += 64)
@@ -28,8 +28,8 @@ function stored(bytes: string): string {
 
 const hex = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, "0");
 
-/** Code that runs until no gas is left, whatever it is asked. */
+/** Code that runs until it is out of gas, for any call. */
 export const endlessCode: Hex = "0x5b5f56";
 
-/** Code that answers everything with a quarter of a megabyte of zeros. */
+/** Code that answers any call with a quarter of a megabyte of zeros. */
 export const longWindedCode: Hex = "0x620400005ff3";

@@ -10,9 +10,9 @@ import {
 } from "../../packages/chains/src/bitcoin/raw-transaction.ts";
 import { addressOfScript } from "../../packages/chains/src/bitcoin/scripts.ts";
 
-// Transactions for tests of this folder.
+// Transactions for tests of Bitcoin.
 
-/** Somebody with a key. */
+/** An account with a key. */
 export interface Party {
   readonly key: Uint8Array;
   readonly script: string;
@@ -41,13 +41,13 @@ export interface Made {
 
 export const pay = ({ script }: Party, amount: bigint): BitcoinOutput => ({ script, amount });
 
-/** An output with text, its push written in the shortest way. */
+/** An output with text, pushed with the shortest opcode. */
 export const carry = (text: string): BitcoinOutput => ({
   amount: 0n,
   script: hexOf(Script.encode(["RETURN", new TextEncoder().encode(text)])),
 });
 
-/** The same text behind a push whose length takes more bytes than it must. */
+/** The same text, pushed with a longer length field than necessary. */
 export function carryLong(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
   const data = Buffer.from(text);
   const length = Buffer.alloc(4);
@@ -59,7 +59,7 @@ export function carryLong(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
   };
 }
 
-/** A transaction that spends such outputs, each of an earlier transaction of its own. */
+/** A transaction that spends these outputs, each of its own earlier transaction. */
 export function aTransaction(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]): Made {
   return { transaction: read(unsigned(spent, outputs)), spent };
 }

@@ -10,16 +10,16 @@ import {
 } from "@causeway/domain";
 import { bitcoinAddress, type BitcoinCoin, type BitcoinControls } from "@causeway/localnet";
 
-/** How the regtest network of Bitcoin Core spells addresses. */
+/** Address formats of Bitcoin Core's regtest network. */
 export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 export const CONFIRMATIONS = 6;
 
-/** Somebody with a key on the regtest network. */
+/** An account with a key on the regtest network. */
 export interface Owner {
   readonly key: Uint8Array;
-  /** As wallets of the network spell it. */
+  /** In the format of the network's wallets. */
   readonly address: string;
-  /** As orders and oracles spell it. */
+  /** In the format of orders and oracles. */
   readonly canonical: string;
   readonly bytes: Hex;
   readonly script: Uint8Array;
@@ -27,7 +27,7 @@ export interface Owner {
 
 let owners = 0;
 
-/** A new one each time: nobody shares coins. */
+/** A new one each time, so that no outputs are shared. */
 export function anOwner(): Owner {
   const key = new Uint8Array(32);
   key.set([0x11, ++owners >> 8, owners & 0xff], 29);
@@ -45,19 +45,22 @@ export type Paid =
 
 export const FEE = 2_000n;
 
-/** A transaction of somebody's coins; what is left over is his again. @param fee satoshis */
+/**
+ * Spends an owner's outputs; the change returns to the owner.
+ * @param fee satoshis
+ */
 export function spend(
-  coins: readonly (BitcoinCoin & { readonly owner: Owner })[],
+  utxos: readonly (BitcoinCoin & { readonly owner: Owner })[],
   outputs: readonly Paid[],
   {
     fee = FEE,
-    change = coins[0]?.owner,
+    change = utxos[0]?.owner,
     signed = true,
   }: { fee?: bigint; change?: Owner | undefined; signed?: boolean } = {},
 ): Transaction {
   const tx = new Transaction({ allowUnknownOutputs: true });
   let left = -fee;
-  for (const { txid, vout, amount, owner } of coins) {
+  for (const { txid, vout, amount, owner } of utxos) {
     tx.addInput({ txid, index: vout, sequence: 0xfffffffd, witnessUtxo: { script: owner.script, amount } });
     left += amount;
   }
@@ -73,13 +76,13 @@ export function spend(
   }
   if (left > 600n && change !== undefined) tx.addOutput({ script: change.script, amount: left });
   if (!signed) return tx;
-  for (const key of new Set(coins.map(({ owner }) => owner.key))) tx.sign(key);
+  for (const key of new Set(utxos.map(({ owner }) => owner.key))) tx.sign(key);
   tx.finalize();
   return tx;
 }
 
-/** A coin for somebody, in a block. */
-export async function coinOf(
+/** Mines an output for an owner. */
+export async function utxoOf(
   controls: BitcoinControls,
   owner: Owner,
   amount: bigint,
@@ -112,7 +115,7 @@ export function anAttestationChain(
   };
 }
 
-/** The part of a configured chain that the rail reads. */
+/** The part of a configured chain that the adapter reads. */
 export function aRailChain(depository: Owner): RailChain {
   return { blockTimeSeconds: 1, depository: depository.bytes, confirmations: CONFIRMATIONS } as RailChain;
 }

@@ -10,15 +10,12 @@ import type { TestChain } from "./test-chain.ts";
 export interface Deviation {
   readonly amount?: bigint;
   readonly currency?: Address;
-  /** Who is named as depositor. */
+  /** The named depositor. */
   readonly depositor?: Address;
   readonly id?: Hex;
 }
 
-/**
- * A payment into the depository as wallets make it, with whatever the test wants to be wrong about it. Waits
- * in the pool.
- */
+/** A payment into the depository as wallets make it, with the test's deviations. It is pending. */
 export async function deposit(
   chain: TestChain,
   from: LocalAccount,

@@ -1,6 +1,6 @@
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 
-/** Tests put the clock forward; real ones would have to wait. */
+/** The pace of production, since tests move the clock, with limits that only their own tests reach. */
 export const enginePolicy: EnginePolicy = {
   stuckAfterMs: 30_000,
   bumpBps: 1_250,

@@ -53,21 +53,21 @@ import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
-/** What a test asks a quote for; the rest is 100 USDC from the first chain to the second. */
+/** What a test requests of a quote; the rest is 100 USDC from the first chain to the second. */
 export type Ask = Partial<QuoteInput>;
 
-/** A promise that was given, and its terms as stored. */
+/** A quote, and its terms as stored. */
 export interface Agreed {
   readonly answer: QuoteAnswer;
   readonly terms: RequestTerms;
   readonly requestId: RequestId;
-  /** Newest blocks when it was given, by chain id. */
+  /** The newest blocks at the time of the quote, by chain id. */
   readonly since: ReadonlyMap<number, bigint>;
 }
 
 /**
- * The whole machine of deposits, fills and refunds on a real database and two real chains, moved step by step
- * by the test instead of by watchers, queues and timers.
+ * The whole engine of deposits, fills and refunds on a real database and two real chains, advanced step by
+ * step by the test instead of by watchers, queues and timers.
  */
 export interface EngineWorld {
   readonly services: WorkerServices;
@@ -76,38 +76,38 @@ export interface EngineWorld {
   readonly events: RecordedEvents;
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
-  /** Where users pay in the usual case. */
+  /** Where users usually pay. */
   readonly origin: TestChain;
-  /** Where recipients are paid in the usual case. */
+  /** Where recipients are usually paid. */
   readonly destination: TestChain;
   readonly solver: LocalAccount;
   readonly user: LocalAccount;
   readonly stranger: LocalAccount;
   readonly usdc: Address;
-  /** A fresh address that owns nothing. */
+  /** A new address that owns nothing. */
   anAddress(): Address;
   /**
-   * @param asker id of the API key that asks, or the key itself, which may pay then; `instead` of the usual
-   * services
+   * @param asker id of the API key, or the key itself, which may then pay; `instead` replaces some of the
+   * usual services
    */
   quote(ask?: Ask, asker?: string | AskingKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
-  /** Sends the steps of a quote to the pool of its chain; the hash is the last step's. */
+  /** Sends the steps of a quote to its chain's mempool; returns the last step's hash. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
-  /** What a watcher does at a new head, by this process. */
+  /** What a watcher of this process does at a new head. */
   watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
-  /**
-   * What the worker does: runs every job that was asked for since, once. A job whose process dies is lost, as
-   * with its queue.
-   */
+  /** Runs every job that was queued since, once. A job whose process dies is lost, as with its queue. */
   work(by?: WorkerServices): Promise<void>;
   /** What a watcher does for its lane on a timer. */
-  care(chain: TestChain, by?: WorkerServices): Promise<void>;
-  /** Everything once: a block on both chains, watchers, jobs, care. */
+  maintainLaneOf(chain: TestChain, by?: WorkerServices): Promise<void>;
+  /** Everything once: a block on both chains, watchers, jobs, lanes. */
   round(by?: WorkerServices): Promise<void>;
-  /** Rounds until the request is final, with the clock going on by `stepMs` each. @throws after 30 rounds */
+  /**
+   * Runs rounds until the request is final, and advances the clock by `stepMs` each.
+   * @throws after 30 rounds
+   */
   untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
   status(requestId: RequestId): Promise<StatusView>;
-  /** Every different public status so far, in order, as the trace tells. */
+  /** Every distinct public status so far, in order, according to the trace. */
   statusesOf(requestId: RequestId): Promise<string[]>;
   request(requestId: RequestId): Promise<RequestRecord>;
   depositsOf(requestId: RequestId): Promise<readonly DepositRecord[]>;
@@ -122,7 +122,7 @@ export interface WorldOptions {
   readonly chain?: Partial<Chain>;
 }
 
-/** Starts two chains and a database of their own. */
+/** Starts two chains with a separate database. */
 export async function startEngineWorld(options: WorldOptions = {}): Promise<EngineWorld> {
   const clock = adjustableClock();
   const prices = adjustablePrices({ ethereum: "2500", "usd-coin": "1", "causeway-test-token": "0.5" });
@@ -277,7 +277,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         if (progress.waitMs > 0) waiting.push(job);
       }
     },
-    async care(chain, by = services) {
+    async maintainLaneOf(chain, by = services) {
       const connected = by.chains.get(chain.chain.id);
       if (connected) await maintainLane(by, connected);
     },
@@ -289,7 +289,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       await reconcileRequests(by);
       await reconcileClaims(by);
       await world.work(by);
-      for (const chain of [origin, destination]) await world.care(chain, by);
+      for (const chain of [origin, destination]) await world.maintainLaneOf(chain, by);
     },
     async untilFinal(requestId, stepMs = 20_000) {
       for (let round = 0; round < 30; round++) {
@@ -310,7 +310,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         "select detail from request_events where request_id = $1 order by id",
         [requestId],
       );
-      return statusesAlong(rows.map((row) => JSON.parse(row.detail) as { to?: StateName }));
+      return publicStatuses(rows.map((row) => JSON.parse(row.detail) as { to?: StateName }));
     },
     async request(requestId) {
       const record = await services.reads.request(requestId);
@@ -343,7 +343,7 @@ function savedState(chainId: number): string {
   return file;
 }
 
-function statusesAlong(details: readonly { readonly to?: StateName }[]): string[] {
+function publicStatuses(details: readonly { readonly to?: StateName }[]): string[] {
   const statuses = [
     "waiting",
     ...details.flatMap(({ to }) => (to === undefined ? [] : [publicStatus({ name: to })])),

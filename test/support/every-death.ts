@@ -5,19 +5,19 @@ import type { Agreed } from "./engine-world.ts";
 
 /** What a process does between two moments that the test can see. */
 export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
-  /** What the world did before this process began. */
+  /** Prepares the world before this process begins. */
   readonly prepare: () => Promise<A>;
-  /** What the process does until it dies or has done all of it. */
+  /** What the process does until it dies or is done. */
   readonly live: (by: WorkerServices, agreed: A) => Promise<void>;
   /**
-   * Called after another process took over and the request is final; `moment` says where the first one died.
+   * Called after another process took over and the request is final; `moment` is where the first one died.
    */
   readonly verify: (agreed: A, moment: string) => Promise<void>;
 }
 
 /**
- * Lives the same life again and again, each time for a fresh request and each time dying one moment later,
- * until it is lived to its end. After each death other processes go on until the request is final.
+ * Repeats the same life for new requests, each time dying one moment later, until it completes. After each
+ * death other processes continue until the request is final.
  *
  * @returns the moments of death, in order
  */

@@ -13,7 +13,7 @@ import { executeCalls } from "../../apps/api/src/executions/execute-calls.ts";
 import { contractOf, simpleAccount, smartEoa } from "./smart-accounts.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import { startEngineWorld, type EngineWorld, type WorldOptions } from "./engine-world.ts";
-import { brokenLaws } from "./ledger-world.ts";
+import { violatedInvariants } from "./ledger-world.ts";
 import type { TestChain } from "./test-chain.ts";
 import { someHash } from "./terms.ts";
 
@@ -21,7 +21,7 @@ const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
 
 type Calls = NonNullable<ExecuteInput["executionOptions"]["destinationChainExecutionData"]>["calls"];
 
-/** What a test wants to be sent; the rest is a sponsored call of no value on the first chain. */
+/** The call that a test requests; the rest is a sponsored call without value on the first chain. */
 export interface AskedCall {
   readonly to: Address;
   readonly data?: Hex;
@@ -30,21 +30,21 @@ export interface AskedCall {
   readonly authorizationList?: ExecuteInput["data"]["authorizationList"];
   readonly subsidizeFees?: boolean;
   readonly requestId?: RequestId;
-  readonly beside?: {
+  readonly callsWithFill?: {
     readonly calls: Calls;
     readonly authorizationList?: ExecuteInput["data"]["authorizationList"];
   };
 }
 
-/** What a wallet has in USDC of the home chain, smallest units. */
+/** A wallet's figures in USDC of the home chain, in base units. */
 export interface Book {
   readonly balance: bigint;
   readonly pending: bigint;
-  /** Earned by the service from anybody. */
+  /** What the service earned, from all wallets. */
   readonly fees: bigint;
 }
 
-/** The machine of deposits and fills with an app that pays for calls. */
+/** The engine of deposits and fills with an app that pays for calls. */
 export interface ExecutionWorld extends EngineWorld {
   readonly executor: Address;
   /** Key of an app whose wallet has 1,000 USDC. */
@@ -55,7 +55,10 @@ export interface ExecutionWorld extends EngineWorld {
     rules?: Partial<SponsorshipRules>,
   ): Promise<ApiKeyIdentity>;
   body(asked: AskedCall): ExecuteInput;
-  /** Asks as the app does; the id of what was accepted. @throws when it was not accepted */
+  /**
+   * Requests an execution like the app; returns the id.
+   * @throws if it was not accepted
+   */
   execute(
     asked: AskedCall,
     caller?: ApiKeyIdentity,
@@ -69,15 +72,13 @@ export interface ExecutionWorld extends EngineWorld {
     by?: WorkerServices,
     lease?: IdempotencyLease,
   ): ReturnType<typeof executeCalls>;
-  /**
-   * A call that anybody may make and that always succeeds: so many smallest units of USDC come into being.
-   */
+  /** A call that anyone may make and that always succeeds: mints this many base units of USDC. */
   mintCall(to: Address, amount?: bigint): { readonly to: Address; readonly data: Hex };
   execution(requestId: RequestId): Promise<ExecutionRecord>;
   book(caller?: ApiKeyIdentity): Promise<Book>;
-  /** Laws of the ledger that do not hold. */
-  brokenLaws(): Promise<string[]>;
-  /** Entry points and account code on a chain; once. */
+  /** Violated invariants of the ledger. */
+  violatedInvariants(): Promise<string[]>;
+  /** Deploys entry points and account code on a chain, once. */
   withSmartAccounts(chain: TestChain): Promise<Parameters<typeof smartEoa>[0]>;
 }
 
@@ -124,7 +125,10 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
       executionOptions: {
         referrer: "",
         subsidizeFees: asked.subsidizeFees ?? true,
-        destinationChainExecutionData: asked.beside && { ...asked.beside, calls: [...asked.beside.calls] },
+        destinationChainExecutionData: asked.callsWithFill && {
+          ...asked.callsWithFill,
+          calls: [...asked.callsWithFill.calls],
+        },
       },
       requestId: asked.requestId,
     }),
@@ -152,9 +156,9 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
       const of = (account: string): bigint => rows.find((row) => row.account === account)?.total ?? 0n;
       return { balance: of("balance"), pending: of("pending"), fees: of("fees") };
     },
-    brokenLaws: async () => await brokenLaws(engine.pool),
+    violatedInvariants: async () => await violatedInvariants(engine.pool),
     async withSmartAccounts({ chain, client }) {
-      // Its deployment waits for blocks of its own.
+      // Its deployment waits for its own blocks.
       await client.setAutomine(true);
       const contracts = await deployAccountAbstraction({ url: chain.rpcUrl, chainId: chain.id });
       await client.setAutomine(false);
@@ -164,7 +168,7 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
   return world;
 }
 
-/** The calldata of `transferFrom`, for calls that somebody else's allowance decides about. */
+/** The calldata of `transferFrom`, for calls whose success depends on another account's allowance. */
 export function transferFromCall(token: Address, from: Address, to: Address, amount: bigint) {
   return {
     to: token,

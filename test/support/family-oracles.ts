@@ -16,7 +16,7 @@ import { startFaultyFronts, type ChooseFault } from "./faulty-front.ts";
 /** Long after every transaction of these tests. */
 const FAR_FUTURE = 2n ** 40n;
 
-/** What the hub says of nonces, as a test wants it said. */
+/** The nonce mappings on the hub, as set by a test. */
 export function createMappingBook(): MappingBook & NonceMappings {
   const entries = new Map<string, NonNullable<Parameters<MappingBook["set"]>[3]>>();
   const keyOf = (chain: string, wallet: Hex, nonce: bigint): string =>
@@ -33,13 +33,13 @@ export function createMappingBook(): MappingBook & NonceMappings {
   };
 }
 
-/** An oracle on a socket of its own, reading the family's chain by its real adapter. */
+/** An oracle on its own socket, reading the family's chain through its real adapter. */
 export interface FamilyOracle {
   readonly url: string;
   readonly signer: Signer;
   /** How many signatures it has made. */
   signatures(): number;
-  /** Asks the family's chain at other nodes from now on. */
+  /** Reads the family's chain at other nodes from now on. */
   readAt(urls: readonly string[]): Promise<void>;
   post(route: string, body: unknown): Promise<Answer>;
   status(): Promise<OracleStatus>;
@@ -49,7 +49,7 @@ export interface FamilyOracle {
 export interface FamilyOracles {
   readonly world: FamilyWorld;
   readonly chain: AttestationChain;
-  /** Another chain, of which tests say what is on it. */
+  /** Another chain, whose contents tests define. */
   readonly home: FakeChain;
   /** Balances on the hub by `account:token`. */
   readonly balances: Map<string, bigint>;
@@ -57,9 +57,9 @@ export interface FamilyOracles {
   readonly recorded: Map<Address, Hex32>;
   readonly first: FamilyOracle;
   readonly second: FamilyOracle;
-  /** Asks the first about the same, with the second as its peer, which then lies about amounts. */
+  /** Asks the first oracle the same, with the second as its peer, which lies about amounts. */
   askWithLyingPeer(route: string, body: object): Promise<Answer>;
-  /** Asks an oracle whose nodes have these faults; also gives what the nodes answered, by exchange. */
+  /** Asks an oracle whose nodes have these faults; also returns the nodes' answers, by exchange. */
   askThrough(
     fault: ChooseFault,
     route: string,
@@ -91,7 +91,7 @@ export async function startFamilyOracles(
     askWithLyingPeer: async (route, body) =>
       await first.post(route, { ...body, requestPeerSignatures: true }),
     async askThrough(fault, route, body) {
-      // Nothing that an earlier question learned may stand in for what is asked now.
+      // Nothing remembered from an earlier request may affect this one.
       await fronted.readAt(fronts.urls);
       fronts.begin(fault);
       return { answer: await fronted.post(route, body), heard: fronts.answers };
@@ -105,7 +105,7 @@ export async function startFamilyOracles(
 
 interface Shared extends Pick<FamilyOracles, "world" | "chain" | "home" | "balances" | "recorded"> {
   readonly mappings: NonceMappings;
-  /** Says that every deposit was of one unit more. */
+  /** Reports every deposit as one unit more. */
   readonly lies?: boolean;
 }
 

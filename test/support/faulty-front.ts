@@ -3,35 +3,35 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** What goes wrong with one exchange. */
+/** The fault of one exchange. */
 export interface Fault {
-  /** Said in place of the node's answer: nothing of it is JSON, or it never ends. */
+  /** Replaces the node's answer: it is not JSON, or never ends. */
   readonly instead?: "status500" | "html" | "cutOff" | "endless" | "closed";
-  /** The question as the node hears it. */
+  /** Changes the question that the node receives. */
   readonly question?: (text: string) => string;
-  /** What the node says: the `result` of JSON-RPC, else the whole body. */
+  /** Changes the node's answer: the `result` of JSON-RPC, else the whole body. */
   readonly answer?: (json: unknown) => unknown;
 }
 
-/** Given the exchange's number since the last {@link FaultyFronts.begin}. */
+/** Called with the exchange's number since the last {@link FaultyFronts.begin}. */
 export type ChooseFault = (exchange: number) => Fault | undefined;
 
 export interface FaultyFronts {
   /** One in front of each node, in their order. */
   readonly urls: readonly string[];
-  /** Counts from zero again; from now on this goes wrong. */
+  /** Restarts the count at zero, with these faults from now on. */
   begin(choose: ChooseFault): void;
   /** What the nodes answered since then, parsed. */
   readonly answers: readonly unknown[];
   close(): Promise<void>;
 }
 
-/** More than anybody reads. */
+/** More than any reader accepts. */
 const ENDLESS_BYTES = 256 * 1024 * 1024;
 
 /**
- * Real servers on real sockets before honest nodes of any family that speaks JSON over HTTP. Honest until
- * they are told otherwise.
+ * Real servers on real sockets in front of honest nodes of any family with a JSON API over HTTP. Honest by
+ * default.
  */
 export async function startFaultyFronts(upstreams: readonly string[]): Promise<FaultyFronts> {
   let choose: ChooseFault = () => undefined;
@@ -42,7 +42,7 @@ export async function startFaultyFronts(upstreams: readonly string[]): Promise<F
     const exchange = exchanges++;
     const fault = choose(exchange) ?? {};
     const body = await bodyOf(request);
-    if (fault.instead !== undefined) return await sayInstead(fault.instead, response);
+    if (fault.instead !== undefined) return await sendInstead(fault.instead, response);
     const heard = fault.question ?? ((text: string) => text);
     const asked = await fetch(`${upstream.origin}${heard(request.url ?? "/")}`, {
       method: request.method ?? "GET",
@@ -50,11 +50,11 @@ export async function startFaultyFronts(upstreams: readonly string[]): Promise<F
       ...(body === "" ? {} : { body: heard(body) }),
     });
     const text = await asked.text();
-    const said = fault.answer === undefined ? text : changed(text, fault.answer);
+    const sentText = fault.answer === undefined ? text : changed(text, fault.answer);
     answers[exchange] = parsed(text);
     response
       .writeHead(asked.status, { "content-type": asked.headers.get("content-type") ?? "application/json" })
-      .end(said);
+      .end(sentText);
   };
 
   const servers = await Promise.all(
@@ -90,7 +90,7 @@ export async function startFaultyFronts(upstreams: readonly string[]): Promise<F
   };
 }
 
-async function sayInstead(what: NonNullable<Fault["instead"]>, response: ServerResponse): Promise<void> {
+async function sendInstead(what: NonNullable<Fault["instead"]>, response: ServerResponse): Promise<void> {
   if (what === "closed") return void response.destroy();
   if (what === "status500") return void response.writeHead(500).end("{}");
   if (what === "html")
@@ -98,7 +98,7 @@ async function sayInstead(what: NonNullable<Fault["instead"]>, response: ServerR
   response.writeHead(200, { "content-type": "application/json" });
   if (what === "cutOff")
     return void response.write('{"jsonrpc":"2.0","id":1,"resu', () => response.destroy());
-  // Its end is destroyed by whoever hears it, or by us.
+  // Its end is destroyed by the reader or by us.
   await pipeline(Readable.from(spaces()), response, { end: false }).catch(() => undefined);
   response.destroy();
 }
@@ -114,7 +114,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Lengths and compression are this exchange's own. */
+/** Lengths and compression belong to this exchange. */
 function headersOf(request: IncomingMessage, { host }: URL): Record<string, string> {
   const kept = ["content-type", "accept", "authorization", "x-api-key", "tron-pro-api-key", "api-key"];
   return {
@@ -152,8 +152,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * How many named fields an answer has, at any depth, and what remains without the n-th of them. `keep` names
- * fields that are not to be counted.
+ * How many named fields an answer has, at any depth, and the answer without the n-th of them. `keep` names
+ * fields that do not count.
  */
 export function fieldsOf(json: unknown, keep: readonly string[]): number {
   let count = 0;

@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * What may go wrong with one HTTP request to a node, be the node broken, behind, on another branch, or a
- * proxy before it.
+ * What may go wrong with one HTTP request to a node, whether the node is broken, behind or on another branch,
+ * or a proxy fails.
  */
 export const rpcTroubles = [
   /** Heads are some blocks old. */
   "staleHead",
-  /** Blocks have a hash that is not theirs. */
+  /** Blocks have a wrong hash. */
   "wrongBlockHash",
   /** Receipts are of a block that is not canonical. */
   "orphanReceipt",
@@ -19,20 +19,20 @@ export const rpcTroubles = [
   "nullBlock",
   "nullTransaction",
   "nullState",
-  /** State reads answer nothing, as an account without code does. */
+  /** State reads return nothing, like those of an account without code. */
   "emptyState",
   /** Logs lack their data. */
   "brokenLogs",
-  /** The answers of a batch carry each other's ids. */
+  /** The answers of a batch have each other's ids. */
   "swappedIds",
   /** Another node answers, which is on another branch; needs `branch`. */
   "otherBranch",
   "wrongChainId",
   "rpcError",
   "html",
-  /** The answer comes when nobody waits for it any more. */
+  /** The answer arrives after the caller timed out. */
   "late",
-  /** More bytes than anybody reads. */
+  /** More bytes than any reader accepts. */
   "hugeBody",
   /** The connection ends within the answer. */
   "cutOff",
@@ -49,7 +49,7 @@ export interface FaultyRpcOptions {
   readonly lateMs?: number;
   /** Bytes of a huge answer. Default 1 MiB. */
   readonly hugeBytes?: number;
-  /** The transaction whose receipt is given out for others. */
+  /** The transaction whose receipt is returned for others. */
   readonly otherTransaction?: string;
 }
 
@@ -57,10 +57,7 @@ export interface FaultyRpc {
   readonly url: string;
   /** HTTP requests so far. */
   readonly requests: () => number;
-  /**
-   * Decides from now on what goes wrong with each request, by its number since this call and the methods in
-   * it.
-   */
+  /** Decides what goes wrong with each request, by its number since this call and its methods. */
   trouble(choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined): void;
   stop(): Promise<void>;
 }
@@ -81,8 +78,8 @@ interface Answer {
 type Fields = Record<string, unknown>;
 
 /**
- * A real server on a real socket before a node: honest until it is told otherwise. A request, that is a whole
- * batch, is answered by one node.
+ * A real server on a real socket in front of a node; honest by default. One node answers a whole request,
+ * which may be a batch.
  */
 export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyRpc> {
   let requests = 0;
@@ -103,8 +100,8 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
     }
     if (trouble === "late") await sleep(options.lateMs ?? 1_000, undefined, { ref: false });
     const answers = await Promise.all(calls.map(async (call) => await answerCall(call, trouble, options)));
-    const told = trouble === "swappedIds" ? swapped(answers) : answers;
-    const text = JSON.stringify(Array.isArray(document) ? told : told[0]);
+    const replies = trouble === "swappedIds" ? swapped(answers) : answers;
+    const text = JSON.stringify(Array.isArray(document) ? replies : replies[0]);
     response.writeHead(200, { "content-type": "application/json" });
     if (trouble === "hugeBody") response.write(" ".repeat(options.hugeBytes ?? 1024 * 1024));
     if (trouble !== "cutOff") response.end(text);
@@ -146,14 +143,14 @@ async function answerCall(
   if (trouble === "otherBranch" && branch === undefined)
     throw new Error("no node of another branch was given");
   const node = trouble === "otherBranch" && branch !== undefined ? branch : upstream;
-  const asked = await otherwiseAsked(call, trouble, options);
+  const asked = await changeQuestion(call, trouble, options);
   const answer = await ask(node, asked);
   if (answer.error !== undefined) return { ...named(call), error: answer.error };
   return { ...named(call), result: changed(call.method, answer.result ?? null, trouble) };
 }
 
-/** The question as a node that is behind, or confused, understands it. */
-async function otherwiseAsked(
+/** Changes the question as a node that is behind, or confused, understands it. */
+async function changeQuestion(
   call: Call,
   trouble: RpcTrouble | undefined,
   { upstream, otherTransaction }: FaultyRpcOptions,
@@ -179,7 +176,7 @@ interface Change {
   to(result: unknown): unknown;
 }
 
-/** An answer that is null already has nothing to be changed. */
+/** A null answer stays null. */
 const ofObject =
   (change: (fields: Fields) => Fields) =>
   (result: unknown): unknown =>
@@ -191,7 +188,7 @@ const receipts: ReadonlySet<string> = new Set(["eth_getTransactionReceipt"]);
 const transactions: ReadonlySet<string> = new Set(["eth_getTransactionByHash"]);
 const state: ReadonlySet<string> = new Set(["eth_call"]);
 
-/** Those troubles that change answers of certain methods. */
+/** Troubles that change the answers of certain methods. */
 const changes: Partial<Record<RpcTrouble, Change>> = {
   wrongBlockHash: { methods: blocks, to: ofObject((block) => ({ ...block, hash: wrongHash })) },
   orphanReceipt: {

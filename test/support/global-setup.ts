@@ -4,20 +4,20 @@ import type { ChainStates } from "./template-chain.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** A Postgres server on which tests may make databases. */
+    /** A Postgres server on which tests may create databases. */
     databaseUrl: string;
-    /** Name of a database on it that has all tables and no rows. */
+    /** Name of a database on it with all tables and no rows. */
     templateDatabase: string;
-    /** Of the local chains, with contracts and funded accounts. */
+    /** Saved states of the local chains, with contracts and funded accounts. */
     chainStates: ChainStates;
     redisUrl: string;
   }
 }
 
-/** Not in git: a fresh clone lacks it, and nothing that uses a contract can be loaded. */
+/** Not in git: without it, as on a fresh clone, nothing that uses a contract can be loaded. */
 const GENERATED_CONTRACTS = new URL("../../packages/contracts/src/generated", import.meta.url);
 
-/** Starts or finds Postgres and Redis once per project and tells which; ends what it started. */
+/** Starts or finds Postgres and Redis once per project, and stops what it started. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (!existsSync(GENERATED_CONTRACTS))
     throw new Error(

@@ -1,12 +1,12 @@
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import type { Hex } from "viem";
 
-/** A node of Hardhat's, which runs in this process. */
+/** A Hardhat node, which runs in this process. */
 export interface HardhatNode {
   readonly url: string;
-  /** Of an account with enough money for the local system's contracts and accounts. */
+  /** Key of an account with enough money for the local system's contracts and accounts. */
   readonly fundingKey: Hex;
-  /** 0: no blocks. */
+  /** 0 stops mining. */
   setBlockTime(milliseconds: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -14,10 +14,7 @@ export interface HardhatNode {
 const fundingKey: Hex = `0x${"5a".repeat(32)}`;
 const MILLION_NATIVE = (10n ** 24n).toString();
 
-/**
- * Starts Hardhat's node with the rules of Osaka: an EVM, an RPC server and error texts that are not
- * anvil's.
- */
+/** Starts Hardhat's node with the rules of Osaka: its EVM, RPC server and error texts differ from anvil's. */
 export async function startHardhatNode(chainId: number, blockTimeMs: number): Promise<HardhatNode> {
   const environment = await createHardhatRuntimeEnvironment({
     networks: {

@@ -22,10 +22,10 @@ import { createTestDatabase } from "./database.ts";
 import { enginePolicy } from "./engine-policy.ts";
 import { someAddress, someHash, someTerms } from "./terms.ts";
 
-/** Of every stored attempt: so long that no hash holds it by chance. */
+/** Bytes of every stored attempt: so long that no hash contains them by chance. */
 export const SIGNED_BYTES: Hex = `0x${"5197ed".repeat(20)}`;
 
-/** A paid request and what it is known by. */
+/** A paid request and its ids. */
 export interface Paid {
   readonly terms: RequestTerms;
   readonly depositId: string;
@@ -45,20 +45,20 @@ export interface HistoryWorld {
   readonly clock: { nowMs(): number; advance(ms: number): void };
   quoted(change?: Partial<RequestTerms>): Promise<RequestTerms>;
   happens(terms: RequestTerms, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
-  /** Quoted, and its deposit seen and confirmed. */
+  /** Quoted, with a deposit that was seen and confirmed. */
   paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
   /** A reorg moved the deposit to this block. */
   remined(paid: Paid, block: bigint): Promise<Paid>;
-  /** Paid, and the recipient has so much. */
+  /** Paid, with this amount delivered to the recipient. */
   filled(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<Filled>;
-  /** Paid, and sent back. */
+  /** Paid, and refunded. */
   refunded(change?: Partial<RequestTerms>): Promise<Paid & { readonly refundTx: TxHash }>;
   stop(): Promise<void>;
 }
 
 export const HISTORY_START_MS = 1_700_000_100_000;
 
-/** Requests with everything that a life leaves in the tables, by the very writes that the service makes. */
+/** Requests with complete histories in the tables, stored by the service's own writes. */
 export async function startHistoryWorld(): Promise<HistoryWorld> {
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 20, statementTimeoutMs: 20_000, applicationName: "test" });

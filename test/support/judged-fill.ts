@@ -4,8 +4,8 @@ import type { Address, Hex } from "@causeway/domain";
 import type { Agreed, EngineWorld } from "./engine-world.ts";
 
 /**
- * What an oracle makes of a transaction as the fill of an order: what each of its recipients received, or why
- * it is none.
+ * An oracle's judgment of a transaction as the fill of an order: what each recipient received, or why it does
+ * not count.
  */
 export async function judgedFill(
   { destination }: Pick<EngineWorld, "destination">,

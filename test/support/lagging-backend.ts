@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const hex = (number: number): string => `0x${number.toString(16)}`;
 const refused = (message: string): Reply => ({ error: { code: -32_000, message } });
 
-/** Which parameter of a read of state names its block. */
+/** The index of the block parameter of each state read. */
 const stateReads = new Map([
   ["eth_call", 1],
   ["eth_estimateGas", 1],
@@ -17,7 +17,7 @@ const stateReads = new Map([
   ["eth_getStorageAt", 2],
 ]);
 
-/** The answer of a node that does not have the newest `blocks` yet, and whose errors are geth's. */
+/** The answer of a node that lacks the newest `blocks`, and whose errors are geth's. */
 export async function replyOfLaggingBackend(
   call: ProviderCall,
   node: AskNode,

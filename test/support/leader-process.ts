@@ -1,5 +1,5 @@
-// A process that leads `name` on the database `url` for as long as it can, and prints when it starts and when
-// it stops.
+// A process that leads `name` on the database `url` for as long as it can, and prints when it starts and
+// stops.
 import { leaderLocks } from "../../apps/api/src/db/leader-locks.postgres.ts";
 
 const [url = "", name = "", timing = "{}"] = process.argv.slice(2);

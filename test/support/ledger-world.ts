@@ -28,7 +28,7 @@ export const ether: LedgerAsset = {
   currency: "0x0000000000000000000000000000000000000000",
 };
 
-/** The ledger on a real database, with prices that a test moves. */
+/** The ledger on a real database, with prices that a test sets. */
 export interface LedgerWorld {
   readonly services: Pick<
     Services,
@@ -39,7 +39,7 @@ export interface LedgerWorld {
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
   in<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Credits a wallet out of thin air; the key is new each time. */
+  /** Credits a wallet without a transfer; the key is new each time. */
   give(wallet: Address, asset: LedgerAsset, amount: bigint): Promise<void>;
   book(wallet: Address): Promise<WalletBook>;
   line(wallet: Address, asset: LedgerAsset): Promise<Omit<BookLine, "asset">>;
@@ -132,8 +132,8 @@ function aCurrency(
   };
 }
 
-/** Every statement about the whole ledger that must hold after any history; empty when all hold. */
-export async function brokenLaws(pool: pg.Pool): Promise<string[]> {
+/** Every invariant of the whole ledger that fails; empty if all hold. */
+export async function violatedInvariants(pool: pg.Pool): Promise<string[]> {
   const laws: Readonly<Record<string, string>> = {
     "every asset sums to zero over all accounts":
       "select chain_id, currency, sum(amount) from ledger_entries group by 1, 2 having sum(amount) <> 0",

@@ -1,7 +1,6 @@
 import { registerHooks } from "node:module";
 
-// Run by itself with modules to import as arguments: prints the URLs of all modules that were loaded for
-// them.
+// Imports the modules in its arguments, and prints the URLs of all modules that were loaded for them.
 
 const loaded = new Set<string>();
 registerHooks({
@@ -11,5 +10,5 @@ registerHooks({
   },
 });
 for (const path of process.argv.slice(2)) await import(path);
-// Whatever a module keeps open is not asked for here.
+// Exits although a module may keep something open.
 process.stdout.write(JSON.stringify([...loaded]), () => process.exit());

@@ -4,8 +4,8 @@ import type { Slot } from "../../apps/api/src/db/records.port.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * What a failover to a copy without the commit that gave a payment its nonce leaves of it: nothing.
- * @returns puts the rows back as the old primary had them
+ * Deletes what a failover to a copy without the payment's commit would lack: all of its rows.
+ * @returns a function that restores the rows as they were
  */
 export async function loseRows(
   pool: Pool,

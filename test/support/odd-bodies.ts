@@ -46,7 +46,7 @@ const odd: readonly unknown[] = [
   "null",
 ];
 
-/** The fields of `value`, when it has any. */
+/** The fields of `value`, if it has any. */
 function inside(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return undefined;
   return value as Record<string, unknown>;
@@ -78,10 +78,7 @@ function mutated(body: object, random: () => number): unknown {
   return copy;
 }
 
-/**
- * One body, as text: `body` with some of its fields mutated, something else that is JSON, or text that is
- * none.
- */
+/** One body, as text: `body` with some mutated fields, other JSON, or text that is not JSON. */
 export function rawBody(body: object, random: () => number): string {
   const kind = random();
   if (kind < 0.8) return JSON.stringify(mutated(body, random));

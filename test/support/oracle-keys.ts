@@ -9,8 +9,8 @@ export const privateKey = (n: number): Hex => `0x${(n + 1).toString(16).padStart
 let inKms: readonly Signer[] | undefined;
 
 /**
- * The n-th oracle's signer: over its raw key, or over the same key in a key service once
- * {@link keepKeysInKms} was called.
+ * The n-th oracle's signer: with its raw key, or with the same key in a key service after {@link
+ * keepKeysInKms}.
  */
 export function oracleSigner(n: number): Signer {
   if (inKms === undefined) return rawKeySigner(privateKey(n));
@@ -25,7 +25,7 @@ export interface KeysInKms {
 }
 
 /**
- * Oracles of this file sign with keys in a service that speaks the protocol of AWS KMS, through AWS's own
+ * Oracles of this file sign with keys in a service that implements the AWS KMS protocol, through AWS's own
  * client.
  */
 export async function keepKeysInKms(count = 3): Promise<KeysInKms> {

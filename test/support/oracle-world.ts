@@ -33,16 +33,16 @@ export const USDC = account("c1");
 export const USER = account("a1");
 export const RECIPIENT = account("b2");
 
-/** What a test says that a chain holds; everything that it does not say is absent. */
+/** A chain whose contents a test defines; everything else is absent. */
 export class FakeChain implements EvidenceSource {
   readonly chain: AttestationChain;
   readonly depositsOf = new Map<string, Evidence<TransactionDeposits>>();
   readonly paymentsOf = new Map<string, (question: PaymentQuestion) => Evidence<PaymentAnswer>>();
   readonly withdrawals = new Map<string, Evidence<WithdrawalAnswer>>();
   head: FinalHead | undefined = { height: 42n, timestamp: 990n };
-  /** How often the chain was asked anything. */
+  /** How often the chain was read. */
   asked = 0;
-  /** Set to make every question fail, or wait. */
+  /** Set it to make every read fail or wait. */
   trouble: (() => Promise<void>) | undefined;
 
   constructor(chain: AttestationChain) {
@@ -76,7 +76,7 @@ export class FakeChain implements EvidenceSource {
     await this.trouble?.();
   }
 
-  /** Says that `transfers` (recipient, currency, amount) happened in a transaction. */
+  /** Adds a transaction with these `transfers` (recipient, currency, amount). */
   paid(
     transactionId: string,
     transfers: readonly (readonly [string, string, bigint])[],
@@ -167,10 +167,10 @@ export interface WorldOptions {
   readonly localDeadlineMs?: number;
   readonly callBounds?: Partial<CallBounds>;
   readonly metricsOpen?: boolean;
-  /** The chains of another oracle, when both look at the same ones. */
+  /** The chains of another oracle, if both read the same ones. */
   readonly origin?: FakeChain;
   readonly destination?: FakeChain;
-  /** Known by name and family, but readable by nobody. */
+  /** Chains with a name and family, but without a reader. */
   readonly otherChains?: readonly AttestationChain[];
 }
 
@@ -189,8 +189,8 @@ export interface SignedExecution {
 }
 
 /**
- * The fields of all answers together: a test reads those that its answer must have, and fails where they are
- * not.
+ * The fields of all answers together: a test reads those that its answer must have, and fails if they are
+ * missing.
  */
 export interface AnswerBody {
   readonly code?: string;
@@ -230,7 +230,7 @@ export interface Answer {
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** An oracle on a socket of its own, over chains that a test describes. */
+/** An oracle on its own socket, over chains that a test defines. */
 export async function startWorld(options: WorldOptions = {}) {
   const origin = options.origin ?? new FakeChain(aChain("origin", 1));
   const destination = options.destination ?? new FakeChain(aChain("destination", 2));

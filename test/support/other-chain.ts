@@ -1,7 +1,7 @@
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 
-/** The same services, with one of their chains described or answering otherwise. */
+/** The same services, with one chain's description or connection replaced. */
 export function withChain(
   services: WorkerServices,
   connected: ConnectedChain,

@@ -7,7 +7,7 @@ import { aSponsor, type Sponsor } from "./sponsors.ts";
 /**
  * An app whose key is stored, so that the worker knows it too.
  *
- * @param usd whole dollars that its balance is worth
+ * @param usd value of its balance in whole dollars
  */
 export async function aPayingKey(
   world: EngineWorld,

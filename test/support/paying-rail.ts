@@ -8,7 +8,7 @@ const accountOf: Readonly<Partial<Record<VmType, (privateKey: string) => Hex>>> 
   "hyperliquid-vm": evmAccount,
 };
 
-/** A rail as the worker has it: opened for the key's account, then given the key. */
+/** An adapter like the worker's: opened for the key's account, then given the key. */
 export async function payingRail({
   privateKey,
   ...options

@@ -49,37 +49,37 @@ export interface PoolWorld {
   readonly pairs: readonly TokenPair[];
   readonly pools: ChainPools;
   readonly liquidity: LiquiditySource;
-  readonly node: NodeMood;
+  readonly node: NodeBehavior;
   /** Another process that has not read anything yet. */
   fresh(): ChainPools;
-  /** Tells the process of the newest block. */
+  /** Notifies the process of the newest block. */
   announce(): Promise<Head>;
-  /** Calls of an account, mined together. */
+  /** Sends calls of an account, mined together. */
   send(from: LocalAccount, calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<bigint[]>;
-  /** Adds liquidity of the provider's. */
+  /** Adds liquidity of the provider. */
   provide(position: Position): Promise<void>;
   /**
-   * Takes a position's liquidity out, all of it.
+   * Removes all liquidity of a position.
    *
-   * @param id of positions in the order in which they were provided, the first of the world being 1n
+   * @param id positions are numbered in the order in which they were provided, starting at 1n
    */
   withdraw(id: bigint): Promise<void>;
-  /** What other contracts answer to these calls at the newest block, in one question. */
+  /** Results of these calls at the newest block, in one request. */
   askTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;
   stop(): Promise<void>;
 }
 
-/** How the process's node answers it. */
-export interface NodeMood {
+/** How the process's node behaves. */
+export interface NodeBehavior {
   /** Calls so far. */
   asked: number;
   /** All of them fail. */
   away: boolean;
   /** ms before each answer. */
   slowMs: number;
-  /** It refuses block hashes in filters of logs. */
+  /** It refuses block hashes in log filters. */
   refusesHashes: boolean;
-  /** The hash of a block that it has not heard of yet, and its newest one. */
+  /** The hash of a block that it does not know yet, and its newest one. */
   behind: { readonly unknown: Hex; readonly newest: bigint } | undefined;
 }
 
@@ -88,7 +88,7 @@ export interface Position {
   readonly fee: number;
   readonly from: number;
   readonly to: number;
-  /** Of each token at most, smallest units. */
+  /** Maximum of each token, in base units. */
   readonly amount0: bigint;
   readonly amount1: bigint;
 }
@@ -118,18 +118,24 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const client = createLocalClient(node);
   const manager = localExchanges.positionManager;
   const provider = localAccount("deployer");
-  const mood: NodeMood = { asked: 0, away: false, slowMs: 0, refusesHashes: false, behind: undefined };
+  const behavior: NodeBehavior = {
+    asked: 0,
+    away: false,
+    slowMs: 0,
+    refusesHashes: false,
+    behind: undefined,
+  };
   const rpc = createRpcTransport({ url: node.url });
   const transport: typeof rpc = {
     ...rpc,
     request: async (method, params, options) => {
-      mood.asked++;
-      if (mood.away) throw new Error("the node is away");
-      if (mood.slowMs > 0) await sleep(mood.slowMs);
-      if (mood.refusesHashes && method === "eth_getLogs")
+      behavior.asked++;
+      if (behavior.away) throw new Error("the node is away");
+      if (behavior.slowMs > 0) await sleep(behavior.slowMs);
+      if (behavior.refusesHashes && method === "eth_getLogs")
         throw refusal(method, "filter by blockHash is not supported");
-      if (mood.behind === undefined) return await rpc.request(method, params, options);
-      const { unknown, newest } = mood.behind;
+      if (behavior.behind === undefined) return await rpc.request(method, params, options);
+      const { unknown, newest } = behavior.behind;
       if (JSON.stringify(params).includes(unknown)) throw refusal(method, "header not found");
       const asked = params.map((param) => (param === "latest" ? toHex(newest) : param));
       return await rpc.request(method, asked, options);
@@ -169,7 +175,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
     pairs: pairsOfPaths(token.ODD, token.USDC, [token.WETH, token.TST], 3),
     pools,
     liquidity: createPoolLiquidity([pooled]),
-    node: mood,
+    node: behavior,
     fresh,
     announce: async () => heads.announce(await createChainReader(chain, rpc).head(), Date.now()),
     send,
@@ -228,7 +234,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   };
 }
 
-/** Native coin for fees, so that an account can send. */
+/** Native tokens for fees, so that an account can send. */
 export async function giveGas({ client }: PoolWorld, account: Address): Promise<void> {
   await client.setBalance({ address: account, value: parseEther("1000") });
 }

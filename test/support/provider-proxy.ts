@@ -10,7 +10,7 @@ export interface ProviderCall {
   readonly params: readonly unknown[];
 }
 
-/** What a call is answered with. */
+/** The answer to a call. */
 export type Reply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
@@ -27,7 +27,7 @@ export interface ProviderRequest {
   readonly sinceMs: number;
 }
 
-/** An HTTP answer in place of the node's. A body that is no text is sent as JSON. */
+/** An HTTP answer in place of the node's. A body that is not text is sent as JSON. */
 export interface HttpReply {
   readonly status: number;
   readonly body: unknown;
@@ -37,9 +37,9 @@ export interface HttpReply {
 /** How a provider differs from the node behind it; an empty object is the node itself. */
 export interface ProviderBehavior {
   readonly delayMs?: number;
-  /** Answers a whole HTTP request in the node's place. */
+  /** Answers a whole HTTP request in place of the node. */
   readonly answer?: (request: ProviderRequest) => HttpReply | undefined;
-  /** Answers a call in the node's place. */
+  /** Answers a call in place of the node. */
   readonly reply?: (
     call: ProviderCall,
     node: AskNode,
@@ -56,24 +56,24 @@ export interface ProviderBehavior {
   };
 }
 
-/** What reached the provider since its behavior began. Messages on WebSockets are not counted. */
+/** What reached the provider since its behavior began. WebSocket messages are not counted. */
 export interface ProviderCounts {
   readonly httpRequests: number;
   readonly calls: number;
-  /** HTTP requests and calls that were answered in the node's place. */
+  /** HTTP requests and calls that were answered in place of the node. */
   readonly deviations: number;
 }
 
 export interface ProviderProxy {
   readonly url: string;
   readonly wsUrl: string;
-  /** Begins to count from zero, and ends the WebSockets that are open. */
+  /** Restarts the counts at zero, and closes the open WebSockets. */
   behave(behavior: ProviderBehavior): void;
   readonly counts: ProviderCounts;
   stop(): Promise<void>;
 }
 
-/** A real server on a real port before a node that serves HTTP and WebSocket at `nodeUrl`. */
+/** A real server on a real port in front of a node that serves HTTP and WebSocket at `nodeUrl`. */
 export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy> {
   let behavior: ProviderBehavior = {};
   let beganAtMs = performance.now();
@@ -165,7 +165,7 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
   };
 }
 
-/** Passes messages both ways, as far as the provider does. */
+/** Passes messages in both directions, as far as the provider does. */
 function join(client: WebSocket, node: WebSocket, acting: NonNullable<ProviderBehavior["socket"]>): void {
   const waiting: string[] = [];
   const drop =

@@ -9,16 +9,16 @@ import type {
   Reply,
 } from "./provider-proxy.ts";
 
-/** One way in which providers misbehave, as documented by them or seen at them. */
+/** One way in which providers misbehave, documented or observed. */
 export interface ProviderRow {
   readonly name: string;
-  /** Made anew for each provider. */
+  /** Created anew for each provider. */
   readonly behavior: () => ProviderBehavior;
   /** Also runs in the check. */
   readonly isInCheck?: boolean;
-  /** How much more often than an honest provider this one may be called, per second. Default 2. */
+  /** How much more often per second than an honest provider this one may be called. Default 2. */
   readonly maxFactor?: number;
-  /** The services are started anew with this provider and then with the honest one, or only with that. */
+  /** The services are restarted with this provider and then with the honest one, or only with that. */
   readonly restarts?: "before and after" | "after";
   /** How the flow with a swap ends. Default: `success`. */
   readonly swapEnds?: "unsold" | "refund";
@@ -33,14 +33,14 @@ const error = (code: number, message: string, data?: unknown): Reply => ({
 });
 const asBody = (reply: Reply): unknown => ({ jsonrpc: "2.0", id: null, ...reply });
 
-/** The same every time: these many of a hundred requests, spread out. */
+/** Deterministic: this many of a hundred requests, spread out. */
 const share = (percent: number, { number }: ProviderRequest): boolean => (number * 37) % 100 < percent;
 
 const answering = (percent: number, reply: HttpReply): ProviderBehavior => ({
   answer: (request) => (share(percent, request) ? reply : undefined),
 });
 
-/** Serves so many requests in each second, and refuses the others. */
+/** Serves this many requests per second, and refuses the others. */
 function rateLimited(perSecond: number, reply: HttpReply): ProviderBehavior {
   const served = new Map<number, number>();
   return {
@@ -71,8 +71,8 @@ const infuraLimit = error(-32_005, "daily request count exceeded, request rate l
 });
 
 /**
- * Unavailable for three seconds, so that several blocks have to be caught up with; then limits ranges of
- * logs.
+ * Unavailable for three seconds, so that the service must catch up with several blocks; then limits log
+ * ranges.
  */
 function limitedLogs(maxBlocks: number, refusal: Reply): ProviderBehavior {
   return {
@@ -166,7 +166,7 @@ const changedLogs = (
   },
 });
 
-/** What the filter without contracts and topics finds: as a node that compares less than it should. */
+/** What the filter without contracts and topics finds, like a node that compares less than it should. */
 async function allLogs(node: AskNode, { params }: ProviderCall): Promise<readonly unknown[]> {
   const { address: _, topics: __, ...range } = params[0] as Record<string, unknown>;
   const found = resultOf(await node("eth_getLogs", [range]));
@@ -185,7 +185,7 @@ function lateReceipts(blocks: number): ProviderBehavior {
   };
 }
 
-/** Every provider row; the honest one comes first, since the others are measured by it. */
+/** Every provider row; the honest one comes first, because the others are compared with it. */
 export const providerRows: readonly ProviderRow[] = [
   { name: "honest", behavior: () => ({}), isInCheck: true },
   {
@@ -219,9 +219,9 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => rateLimited(15, { status: 200, body: asBody(infuraLimit) }),
   },
   {
-    // Two processes that follow a chain with two blocks a second make 13 requests a second while nothing is
-    // asked of them. At eight a second the last flows took longer than three minutes; so nothing has to end
-    // before the limit does.
+    // Two processes that follow a chain with two blocks a second make 13 requests a second without any
+    // traffic. At eight a second the last flows took over three minutes, so nothing has to end before the
+    // limit does.
     name: "429 beyond three requests per second, for a minute",
     behavior: () => rateLimited(3, tooMany(asBody(error(429, alchemy429)))),
     lastsMs: 60_000,
@@ -248,7 +248,7 @@ export const providerRows: readonly ProviderRow[] = [
   {
     name: "answers that take two seconds",
     behavior: () => ({ delayMs: 2_000 }),
-    // Pools take longer to read than they may be old.
+    // Pools take longer to read than their maximum age.
     swapEnds: "unsold",
     withinMs: 120_000,
   },
@@ -317,16 +317,16 @@ export const providerRows: readonly ProviderRow[] = [
   {
     name: "neither debug_traceCall nor eth_simulateV1",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
-    // What a node can tell is found out when a service starts.
+    // A service detects a node's capabilities when it starts.
     restarts: "before and after",
     swapEnds: "unsold",
   },
   {
     name: "traces and simulations lost while the services run",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
-    // It was sold before they were found to be lost.
+    // It was quoted before they were found to be lost.
     swapEnds: "refund",
-    // That they are back is found out within a minute, too.
+    // It takes up to a minute to detect that they are back, too.
     restarts: "after",
     withinMs: 120_000,
   },

@@ -7,9 +7,7 @@ import { createGenerator } from "ts-json-schema-generator";
 export interface PublishedTypes {
   /** `GET /chains` and so on. */
   readonly operations: readonly string[];
-  /**
-   * What in an answer is not of its type: `requests[].data.fees: must be object`. Empty when all of it is.
-   */
+  /** Where an answer differs from its type: `requests[].data.fees: must be object`. Empty if it matches. */
   readonly mismatches: (operation: string, status: number, body: unknown) => string[];
 }
 
@@ -18,10 +16,7 @@ interface Schema {
   readonly properties?: Schemas;
 }
 
-/**
- * Reads the answers that the published SDK declares for each endpoint. Fields that it does not know are
- * accepted.
- */
+/** Reads the answers that the published SDK declares for each endpoint. Unknown fields are accepted. */
 export async function readPublishedTypes(): Promise<PublishedTypes> {
   const declared = await readFile(
     new URL("../../_types/src/types/api.d.ts", import.meta.resolve("@relayprotocol/relay-sdk")),
@@ -56,15 +51,15 @@ export async function readPublishedTypes(): Promise<PublishedTypes> {
       const validate = ajv.compile(answer);
       if (validate(body)) return [];
       const errors = validate.errors ?? [];
-      const telling = errors.filter((error) => !isOfNullable(error));
-      return (telling.length > 0 ? telling : errors).map(
+      const ownErrors = errors.filter((error) => !isOfNullable(error));
+      return (ownErrors.length > 0 ? ownErrors : errors).map(
         ({ instancePath, message }) => `${placeIn(instancePath)}: ${message}`,
       );
     },
   };
 }
 
-/** An object that may be null is a union of both: what is wrong in the object is an error of its own. */
+/** A nullable object is a union: what is wrong in the object is a separate error. */
 function isOfNullable({ keyword, schemaPath, params }: ErrorObject): boolean {
   return keyword === "anyOf" || (schemaPath.includes("/anyOf/") && params["type"] === "null");
 }

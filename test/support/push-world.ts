@@ -28,8 +28,7 @@ import { someHash, someTerms } from "./terms.ts";
 import { noChains } from "../fakes/no-chains.ts";
 
 /**
- * A real store, the real feed on it, and a real server that listens; requests move by the events that the
- * engine would have.
+ * A real store with the real feed, and a real server that listens; requests change by the engine's events.
  */
 export interface PushWorld {
   readonly database: TestDatabase;
@@ -45,17 +44,17 @@ export interface PushWorld {
   readonly wsUrl: string;
   readonly httpUrl: string;
   aRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
-  /** What the metrics of the API say. */
+  /** The value of one of the API's metrics. */
   metric(name: string): Promise<number>;
-  /** An API key that is stored; its id. */
+  /** Stores an API key; returns its id. */
   aKey(id?: string): Promise<string>;
-  /** Begins to deliver webhooks, as a worker does; returns what ends that. */
+  /** Starts to deliver webhooks like a worker; returns a function that stops it. */
   deliver(): () => Promise<void>;
-  /** Puts the clock forward, and has the workers look. */
+  /** Moves the clock forward, and wakes the workers. */
   forward(ms: number): Promise<void>;
-  /** Lets one event act, in a commit of its own. */
+  /** Applies one event, in its own commit. */
   happens(requestId: RequestId, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
-  /** From a quote to the money's arrival: three changes that a client sees. */
+  /** From a quote to the delivery: three changes that a client sees. */
   fill(requestId: RequestId): Promise<TxHash>;
   close(): Promise<void>;
 }
@@ -188,7 +187,7 @@ export async function pushWorld({
   };
 }
 
-/** Settles when whoever asked before for announcements gets them too: a connection made later has been. */
+/** Settles when earlier listeners get announcements too, because a later connection does. */
 async function listening(url: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const listener = listen(url, "test_ready", {

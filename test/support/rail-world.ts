@@ -41,7 +41,7 @@ import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 
-/** A fake chain, and the service's rail to it. */
+/** A fake chain, and the service's adapter of it. */
 export interface RailEnd {
   readonly chain: RailChain;
   readonly network: FakeRailChain;
@@ -53,7 +53,7 @@ export interface AgreedOnRails {
   readonly terms: RequestTerms;
 }
 
-/** Deposits, fills and refunds between two chains that are reached by rails, moved step by step. */
+/** Deposits, fills and refunds between two non-EVM chains, advanced step by step. */
 export interface RailWorld {
   readonly services: WorkerServices;
   readonly clock: AdjustableClock;
@@ -63,17 +63,17 @@ export interface RailWorld {
   readonly databaseUrl: string;
   readonly origin: RailEnd;
   readonly destination: RailEnd;
-  /** Says what a wallet's nonce on the origin chain is for. */
+  /** Maps a wallet's nonce on the origin chain. */
   map(wallet: Hex, nonce: bigint, mapped: Omit<MappedNonce, "setAt">): void;
   /** A request of 100,000 units for 95,000. */
   agree(change?: Partial<RequestTerms>): Promise<AgreedOnRails>;
-  /** What the user sends; it waits for a block. */
+  /** The user's deposit; it waits for a block. */
   pay(agreed: AgreedOnRails, change?: Partial<Parameters<FakeRailChain["deposit"]>[0]>): Hex;
-  /** What a watcher does at news of a chain, by this process. */
+  /** What a watcher of this process does at a chain's news. */
   watch(end: RailEnd, by?: WorkerServices): Promise<void>;
-  /** Runs every job that was asked for since, once. */
+  /** Runs every job that was queued since, once. */
   work(by?: WorkerServices): Promise<void>;
-  /** Looks after payments under way. */
+  /** Tracks pending payments. */
   track(end: RailEnd, by?: WorkerServices): Promise<void>;
   /** Everything once, with a block on both chains. */
   round(by?: WorkerServices): Promise<void>;
@@ -87,17 +87,17 @@ export interface RailWorld {
   stop(): Promise<void>;
 }
 
-/** An account of a chain where bytes expire. */
+/** An account of a chain whose bytes expire. */
 export const anAccount = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 const VM_OF: Readonly<Record<FakeRailKind, RailVm>> = { expiring: "svm", coins: "bvm" };
 
-/** Where the solver is at home: a chain of the hub's own kind. */
+/** The solver's home: a chain of the hub's family. */
 export const SOLVER_CHAIN = "home";
 
 export interface RailWorldOptions {
   readonly origin?: FakeRailKind;
   readonly destination?: FakeRailKind;
-  /** Units of the coin that the solver begins with on each. */
+  /** The solver's initial native tokens on each. */
   readonly opening?: bigint;
 }
 
@@ -129,7 +129,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     };
     return { chain, rail, pulse };
   });
-  const said = new Map<string, MappedNonce>();
+  const mappedNonces = new Map<string, MappedNonce>();
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
@@ -145,9 +145,9 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     reads: postgresReads(sql),
     balances: balanceReads(sql),
     nonceMappings: {
-      of: async (chainId, wallet, nonce) => said.get(`${chainId}:${wallet}:${nonce}`),
+      of: async (chainId, wallet, nonce) => mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
       read: async (chainId, wallet, nonce) => ({
-        mapped: said.get(`${chainId}:${wallet}:${nonce}`),
+        mapped: mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
         asOf: BigInt(Math.floor(clock.nowMs() / 1000)),
       }),
     },
@@ -186,7 +186,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     destination,
     map(wallet, nonce, mapped) {
       const setAt = BigInt(Math.floor(clock.nowMs() / 1000));
-      said.set(`${origin.chain.id}:${wallet}:${nonce}`, { ...mapped, setAt });
+      mappedNonces.set(`${origin.chain.id}:${wallet}:${nonce}`, { ...mapped, setAt });
     },
     async agree(change = {}) {
       const terms = someRailTerms(world, change);
@@ -264,13 +264,13 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   return world;
 }
 
-/** As long as accounts of such a chain are. */
+/** With the length of the chain's accounts. */
 function accountOn(kind: FakeRailKind): Hex {
   return kind === "expiring" ? anAccount() : `0x00${randomBytes(20).toString("hex")}`;
 }
 
 function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): RailChain {
-  const coin: Currency = {
+  const nativeToken: Currency = {
     chainId: id,
     address: native,
     id: "coin",
@@ -306,7 +306,7 @@ function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): Rail
     disabled: false,
     partialDisableLimit: 0n,
     surgeEnabled: false,
-    native: coin,
+    native: nativeToken,
     tokens: [],
     blockTimeSeconds: 2,
     fees: { flatUsd: 0n, depositBps: 0, withdrawalBps: 0, gasMarginBps: 0 },

@@ -3,7 +3,7 @@ import { hashStruct, recoverMessageAddress, recoverTypedDataAddress } from "viem
 import { aHub } from "./oracle-world.ts";
 import type { SignedExecution, SignedMessage } from "./oracle-world.ts";
 
-/** Who signed an answer's execution, by another implementation of the hashes than the oracle's own. */
+/** The signers of an answer's execution, hashed by another implementation than the oracle's. */
 export async function executionSigners(execution: SignedExecution): Promise<string[]> {
   return await Promise.all(
     execution.signatures.map(async ({ signature }) =>
@@ -34,8 +34,8 @@ const primary: Record<Kind, string> = {
 };
 
 /**
- * Who signed a message, likewise. All addresses of these tests are hex, so the message is hashed as it
- * stands.
+ * The signers of a message, likewise. All addresses of these tests are hex, so the message is hashed
+ * unchanged.
  */
 export async function messageSigners(kind: Kind, message: SignedMessage): Promise<string[]> {
   const id = hashStruct({

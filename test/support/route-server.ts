@@ -4,7 +4,9 @@ import type { RouteServices } from "../../apps/api/src/http/route-services.port.
 import { buildServer } from "../../apps/api/src/process/server.ts";
 import { fakeRouteServices } from "../fakes/route-services.ts";
 
-/** The real server on fake use cases, every answer checked against its schema, log lines kept in `lines`. */
+/**
+ * The real server on fake use cases. Every answer is checked against its schema; `lines` collects log lines.
+ */
 export async function aServer(
   overrides: Partial<RouteServices> = {},
   options: HttpOptions = {},

@@ -15,8 +15,8 @@ import {
 } from "viem/account-abstraction";
 import type { Endpoints } from "@causeway/localnet";
 
-// Accounts whose owner signs and somebody else sends; written with viem alone, as an integrator's backend
-// would.
+// Accounts whose owner signs and another account sends; written with viem alone, like an integrator's
+// backend.
 
 type ChainEndpoint = Endpoints["chains"][number];
 
@@ -45,7 +45,7 @@ export interface RawCall {
 
 export interface SmartAccount {
   readonly address: Address;
-  /** The owner's word for these calls, in the order given, with fee caps of zero. */
+  /** The owner's signature of these calls, in the given order, with fee caps of zero. */
   sign(
     calls: readonly AccountCall[],
     change?: { readonly maxFeePerGas?: bigint; readonly callGasLimit?: bigint },
@@ -61,7 +61,7 @@ const batch07Abi = parseAbi(["function executeBatch(address[] targets, uint256[]
 
 const limits = { callGasLimit: 400_000n, verificationGasLimit: 600_000n, preVerificationGas: 0n };
 
-/** The owner's own address, which delegates to Simple7702Account by the authorization sent along. */
+/** The owner's own address, which delegates to Simple7702Account by the attached authorization. */
 export function smartEoa(chain: ChainEndpoint, owner: PrivateKeyAccount): SmartAccount {
   const reads = createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
   return {

@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 
-/** Whatever the server sends; a test looks only at what it expects. */
+/** Any message of the server; a test reads only what it expects. */
 export interface Frame {
   readonly type?: string;
   readonly status?: string;
@@ -18,13 +18,13 @@ export interface SocketClient {
   readonly frames: readonly Frame[];
   say(frame: object | string): void;
   subscribe(id?: string): void;
-  /** Settles with the frames once there are so many. */
+  /** Settles with the frames once there are this many. */
   got(count: number): Promise<readonly Frame[]>;
   /** Settles with the code when the socket is closed. */
   readonly closed: Promise<number>;
 }
 
-/** @throws with the status in the message when the server does not open the socket */
+/** @throws with the status in the message if the server does not open the socket */
 export async function socketClient(url: string, headers: Record<string, string> = {}): Promise<SocketClient> {
   const socket = new WebSocket(url, { headers });
   const frames: Frame[] = [];

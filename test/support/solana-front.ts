@@ -16,8 +16,8 @@ interface Asked extends SolanaCall {
 }
 
 /**
- * A server before a node that asks it something else than it was asked, or passes on another result;
- * `"error"` as a result is an error of the node.
+ * A server in front of a node that changes its questions or results; `"error"` as a result is an error of the
+ * node.
  */
 export async function startSolanaFront(
   upstream: string,
@@ -38,10 +38,10 @@ export async function startSolanaFront(
     });
     const answer = (await response.json()) as { readonly result?: unknown };
     if (!("result" in answer)) return answer;
-    const told = result(call, answer.result);
-    if (told === "error")
+    const changed = result(call, answer.result);
+    if (changed === "error")
       return { jsonrpc: "2.0", id: asked.id, error: { code: -32_004, message: "not available" } };
-    return { ...answer, result: told };
+    return { ...answer, result: changed };
   };
   const server = createServer((request, response) => {
     bodyOf(request)

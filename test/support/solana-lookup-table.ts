@@ -2,8 +2,7 @@ import { bytesOf, encodeAddress } from "@causeway/domain";
 import type { StoredAccount } from "@causeway/localnet/solana";
 
 /**
- * A lookup table that holds these addresses, as the program of such tables stores it: in use, never extended
- * since, changed by nobody.
+ * A lookup table with these addresses, as its program stores it: active, never extended since, and immutable.
  */
 export function lookupTable(addresses: readonly string[]): StoredAccount {
   const header = Buffer.alloc(56);

@@ -37,10 +37,7 @@ export const NATIVE = nativeCurrency("solana-vm");
 export const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 const SYSTEM = "11111111111111111111111111111111";
 
-/**
- * A cluster with a depository, two mints, a user, a solver and two recipients. Slots pass only when somebody
- * makes them pass.
- */
+/** A cluster with a depository, two mints, a user, a solver and two recipients. Slots pass only on demand. */
 export interface SolanaWorld {
   readonly node: RunningSolana;
   readonly at: LocalDepository;
@@ -53,14 +50,17 @@ export interface SolanaWorld {
   /** Calls another program for its caller. */
   readonly forwarder: string;
   mintOf(currency: string): LocalMint;
-  deposit(wish: {
+  deposit(deposit: {
     readonly id: Hex32;
     readonly amount: bigint;
     readonly currency?: string;
     readonly depositor?: string;
     readonly into?: LocalDepository;
   }): Promise<PlainInstruction>;
-  /** What moves so much of a currency, the recipient's token account made if need be. */
+  /**
+   * The instructions that transfer this amount of a currency, creating the recipient's token account if
+   * needed.
+   */
   transfer(
     from: SolanaKey,
     to: string,
@@ -123,9 +123,9 @@ export async function startSolanaWorld(
     forwarder,
     mintOf,
     deposit: async ({ id, amount, currency = NATIVE, depositor = user.address, into = at }) => {
-      const wish = { pdas: into, sender: user.address, depositor, amount, id };
-      if (currency === NATIVE) return depositNativeInstruction(wish);
-      return await depositTokenInstruction({ ...wish, ...mintOf(currency) });
+      const deposit = { pdas: into, sender: user.address, depositor, amount, id };
+      if (currency === NATIVE) return depositNativeInstruction(deposit);
+      return await depositTokenInstruction({ ...deposit, ...mintOf(currency) });
     },
     transfer: async (from, to, currency, amount) => {
       if (currency === NATIVE) return [lamportTransfer(from.address, to, amount)];
@@ -232,7 +232,7 @@ export function tokenTransfer(
   };
 }
 
-/** What can never succeed: one lamport more than anybody has. */
+/** Always fails: one lamport more than any account has. */
 export function failing(of: SolanaKey): PlainInstruction {
   return lamportTransfer(of.address, of.address, 10n ** 18n);
 }

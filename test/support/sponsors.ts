@@ -13,23 +13,23 @@ import type { Agreed, EngineWorld } from "./engine-world.ts";
 
 const ONE_USD = 10n ** 18n;
 
-/** An app with an API key, a wallet of its own and a balance in the first currency of app balances. */
+/** An app with an API key, its own wallet and a balance in the first currency of app balances. */
 export interface Sponsor {
   readonly key: ApiKeyIdentity;
   readonly wallet: Address;
-  /** Asks for a fast fill as this app. */
-  fastFill(agreed: Agreed, wish?: Partial<FastFillWish>, by?: WorkerServices): Promise<FastFillOutcome>;
+  /** Requests a fast fill as this app. */
+  fastFill(agreed: Agreed, input?: Partial<FastFillWish>, by?: WorkerServices): Promise<FastFillOutcome>;
   book(): Promise<WalletBook>;
-  /** What it may still vouch with, USD with 18 decimals. */
+  /** What its fast fills may still use, in USD with 18 decimals. */
   availableUsd(): Promise<bigint>;
   holdOf(agreed: Agreed): Promise<HoldRecord | undefined>;
   holdState(agreed: Agreed): Promise<HoldState | undefined>;
-  /** Fees of something sponsored: smallest units of the first currency. */
+  /** Spends sponsored fees: base units of the first currency. */
   spend(amount: bigint): Promise<void>;
   topUp(amount: bigint): Promise<void>;
 }
 
-/** @param usd whole dollars that its balance is worth */
+/** @param usd value of its balance in whole dollars */
 export async function aSponsor(
   world: EngineWorld,
   usd: number,
@@ -41,7 +41,7 @@ export async function aSponsor(
     id: randomBytes(8).toString("hex"),
     fundingAddress: wallet,
     ...change,
-    // Most tests fast fill before anybody has paid.
+    // Most tests fast fill before the user has paid.
     rules: { ...(change.rules ?? defaultSponsorshipRules), allowUnsubmitted: true, ...change.rules },
   });
   const [currency] = services.appBalance.currencies;
@@ -64,8 +64,8 @@ export async function aSponsor(
   return {
     key,
     wallet,
-    fastFill: async ({ requestId }, wish = {}, by = services) =>
-      await requestFastFill(by, { key, requestId, ...wish }),
+    fastFill: async ({ requestId }, input = {}, by = services) =>
+      await requestFastFill(by, { key, requestId, ...input }),
     book,
     availableUsd: async () => availableFor("fastFill", appraise(services, await book()).standing),
     holdOf,

@@ -24,44 +24,40 @@ import { someAddress, someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
 
 /**
- * What is agreed on: a deposit of 100 USDC on the first chain, and a fill on the second that is exchanged
- * from USDC, unless said otherwise.
+ * The terms to agree on: a deposit of 100 USDC on the first chain, and by default a fill on the second that
+ * is swapped from USDC.
  */
 export interface SwapAsk {
   /** What the recipient gets. */
   readonly currency: Address;
-  /** What the solver pays from; undefined: `currency` itself. */
+  /** What the solver pays from; default: `currency` itself. */
   readonly paidFrom?: Address | undefined;
   readonly deposit?: bigint;
-  /** Least deposit that is filled: a swap came before it. */
+  /** The minimum deposit that is filled, for one that follows a swap. */
   readonly minimumDeposit?: bigint;
   readonly recipient?: Address;
-  /** bps by which the promised minimum lies below what is expected. */
+  /** By how many bps the minimum is below the expected output. */
   readonly slippageBps?: number;
   readonly terms?: Partial<RequestTerms>;
 }
 
 /**
- * An engine on chains whose tokens are exchanged in pools, and a solver whose tokens are approved to the
- * proxy.
+ * An engine on chains whose tokens are traded in pools, and a solver whose tokens are approved to the proxy.
  */
 export interface SwapWorld extends EngineWorld {
   readonly liquidity: LiquiditySource;
   readonly tst: Address;
   readonly odd: Address;
   readonly weth: Address;
-  /** Stores a promise as a quote with exchanges would give it now. */
+  /** Stores terms as a quote with swaps would fix them now. */
   agree(ask: SwapAsk): Promise<Agreed>;
-  /** The best exchange on a chain now. */
+  /** The best swap on a chain now. */
   best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
-  /** What the solver's part of a deposit of this size is worth in what it pays with. */
+  /** The value of the solver's part of a deposit of this size, in the currency that it pays with. */
   worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
-  /**
-   * Somebody else exchanges so much on a chain; it waits in the pool of transactions. The hash is the
-   * exchange's.
-   */
+  /** A third party swaps this amount on a chain; returns the hash of the pending swap. */
   trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<TxHash>;
-  /** What whoever attests fills says of a transaction on the second chain. */
+  /** An oracle's judgment of a transaction on the second chain. */
   judged(agreed: Agreed, hash: `0x${string}`): Promise<ReturnType<typeof judgePayments>>;
 }
 
@@ -84,7 +80,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       await openPools(node);
       for (const token of [tokenOf("USDC"), tokenOf("TST")])
         await send(world.solver, approveCall(token, chain.contracts.approvalProxy, 2n ** 255n));
-      // Until the base fee has fallen as far as it falls: what moves prices then are the pools.
+      // Until the base fee is at its minimum, so that only pools move prices.
       await mine(180);
       await announce();
       await openLane(world.services, connected);
@@ -148,7 +144,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
 
   return Object.assign(world, {
     liquidity,
-    // A busy machine may answer from a block before: tests want the newest.
+    // A busy machine may answer from the previous block; tests need the newest.
     async watch(chain: TestChain, by?: WorkerServices) {
       const trail = await watch(chain, by);
       const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;

@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { hexToBytes, parseEther, parseUnits, type Hex } from "viem";
 
-/** Saved states of the local chains, for `anvil --load-state`: by chain id the path of a file. */
+/** Saved states of the local chains, for `anvil --load-state`: the path of a file by chain id. */
 export type ChainStates = Readonly<Record<number, string>>;
 
-/** Who owns tokens and native currency in a saved state, in whole units. */
+/** Accounts with tokens and native currency in a saved state, in whole units. */
 const FUNDED = [
   { account: localAccount("solver"), native: "10000", tokens: "100000000" },
   { account: localAccount("user", 0), native: "1000", tokens: "1000000" },
@@ -61,7 +61,7 @@ async function saveState(chainId: number, file: string): Promise<string> {
         })),
       })),
     );
-    // With the states of earlier blocks: tests ask for the nonce at one.
+    // With the states of earlier blocks, because tests read a nonce at one.
     const state = (await createLocalClient(node).request({
       method: "anvil_dumpState" as never,
       params: [true] as never,

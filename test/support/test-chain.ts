@@ -15,7 +15,7 @@ import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 
-/** A transaction that an account is to send; no field is left to a node's guess. */
+/** A transaction that an account is to send; a node fills in no field. */
 export interface UserCall {
   readonly to: Address;
   readonly data?: Hex;
@@ -25,30 +25,27 @@ export interface UserCall {
   readonly gas?: bigint;
 }
 
-/**
- * A real chain on which a block comes only when the test mines one, as the services see it and as the test
- * steers it.
- */
+/** A real chain on which only the test mines blocks, as the services see it and as the test drives it. */
 export interface TestChain {
   readonly chain: Chain;
   readonly client: LocalClient;
   readonly connected: ConnectedChain & { readonly pulse: OwnedChainPulse };
-  /** Mines blocks with whatever waits in the pool. */
+  /** Mines blocks with the pending transactions. */
   mine(blocks?: number): Promise<void>;
   /**
-   * Replaces the newest blocks by as many empty ones plus one more, so that the new branch is the longer one;
-   * what was in them is in no pool any more.
+   * Replaces the newest blocks by as many empty ones plus one more, so that the new branch is longer; their
+   * transactions do not return to the mempool.
    */
   reorg(depth: number): Promise<void>;
-  /** Tells the services of the newest block. */
+  /** Notifies the services of the newest block. */
   announce(): Promise<Head>;
-  /** Hands a signed transaction to the pool. */
+  /** Puts a signed transaction into the mempool. */
   send(from: LocalAccount, call: UserCall): Promise<TxHash>;
   /** Zero address = native. */
   balance(holder: Address, currency: Address): Promise<bigint>;
   /** Mined transactions of `sender`, oldest first, of the canonical blocks from `since` on. */
   sentBy(sender: Address, since?: bigint): Promise<readonly SentTransaction[]>;
-  /** Native money and tokens out of nothing. */
+  /** Creates native tokens and tokens. */
   fund(holder: Address, amounts?: { readonly native?: bigint; readonly tokens?: bigint }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -63,7 +60,7 @@ export interface SentTransaction {
   readonly succeeded: boolean;
 }
 
-/** Starts a node with the contracts and the funded accounts of the saved state, and nothing in its pool. */
+/** Starts a node with the contracts and the funded accounts of the saved state, and an empty mempool. */
 export async function startTestChain(
   describe: (url: string) => Chain,
   chainId: number,

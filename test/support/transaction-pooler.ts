@@ -2,8 +2,8 @@ import { createServer, Socket, type AddressInfo } from "node:net";
 import pg from "pg";
 
 /**
- * A pooler in transaction mode: a client has a session of the server for the length of one transaction. As
- * PgBouncer does, it refuses clients whose startup parameters it does not know.
+ * A pooler in transaction mode: a client has a server session for the duration of one transaction. Like
+ * PgBouncer, it refuses clients with unknown startup parameters.
  */
 export interface TransactionPooler {
   readonly url: string;
@@ -14,7 +14,7 @@ const [READY, AUTHENTICATION, ERROR] = ["Z", "R", "E"].map((type) => type.charCo
 const [QUERY, SYNC, TERMINATE] = ["Q", "S", "X"].map((type) => type.charCodeAt(0));
 const IDLE = "I".charCodeAt(0);
 
-/** @param sessions how many sessions of the server the clients share */
+/** @param sessions how many server sessions the clients share */
 export async function startTransactionPooler(
   databaseUrl: string,
   sessions: number,
@@ -68,7 +68,7 @@ export async function startTransactionPooler(
     });
     client.on("data", (more) => {
       if (hasStarted) return onMessage(more);
-      // The first message has no type. Everybody may come in.
+      // The first message has no type. Any client may connect.
       bytes = Buffer.concat([bytes, more]);
       if (bytes.length < 4 || bytes.length < bytes.readInt32BE(0)) return;
       hasStarted = true;
@@ -123,7 +123,7 @@ function fatal(message: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** The socket of a session that is ready. What nobody waits for, such as an announcement, is dropped. */
+/** The socket of a session that is ready. Unsolicited messages, such as notifications, are dropped. */
 async function aSession(connectionString: string): Promise<Socket> {
   const socket = new Socket();
   const client = new pg.Client({ connectionString, stream: () => socket });

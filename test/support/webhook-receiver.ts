@@ -3,24 +3,24 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What came to a receiver. */
+/** What a receiver got. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly requestId: string;
   readonly status: string;
   readonly sequence: number;
-  /** What was answered; undefined: nothing. */
+  /** Its answer; undefined if there was none. */
   readonly answered: number | undefined;
 }
 
-/** A server of an integrator, on the loopback. */
+/** An integrator's server, on loopback. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Those that it took. */
+  /** Those that it accepted. */
   taken(): readonly Received[];
-  /** What it answers from now on; undefined: nothing at all, it hangs. */
+  /** Its answers from now on; undefined means that it hangs. */
   answer: (received: Omit<Received, "answered">) => number | undefined;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export function isSigned(
   header = "x-signature-sha256",
 ): boolean {
   const timestamp = String(headers["x-signature-timestamp"]);
-  // Many parse the body first and write it again.
+  // Many integrators parse the body first and serialize it again.
   const again = JSON.stringify(JSON.parse(body));
   return createHmac("sha256", secret).update(`${timestamp}.${again}`).digest("hex") === headers[header];
 }

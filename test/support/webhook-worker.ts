@@ -1,5 +1,5 @@
-// A worker that does nothing but deliver webhooks, to be killed. Its clock is AHEAD_MS ahead; it says `ready`
-// on stdout.
+// A worker that only delivers webhooks, to be killed. Its clock is AHEAD_MS ahead; it prints `ready` on
+// stdout.
 import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";

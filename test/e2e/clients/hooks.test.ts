@@ -26,7 +26,7 @@ let chains: readonly Chain[];
 let origin: Chain;
 let destination: Chain;
 let user: Wallet;
-/** A bridge that has ended, and one of another user that ended later. */
+/** A completed bridge, and one of another user that completed later. */
 let own: { readonly requestId: Hex; readonly hash: Hex };
 
 beforeAll(async () => {
@@ -64,20 +64,20 @@ const trade = (from: Address) => ({
   tradeType: "EXACT_INPUT" as const,
 });
 
-/** Quotes with the hook's function, and sends what it says. */
+/** Quotes with the hook's function, and sends the steps. */
 async function quoted(from: Wallet, more: object = {}): Promise<Quote> {
   return (await queryQuote(url, { ...trade(from.address), ...more })) as unknown as Quote;
 }
 
 async function bridged(from: Wallet): Promise<{ requestId: Hex; hash: Hex }> {
   const quote = await quoted(from);
-  const { hash } = await from.carryOut(quote);
+  const { hash } = await from.execute(quote);
   const { requestId } = quote;
   expect((await api.follow(requestId)).at(-1)?.status).toBe("success");
   return { requestId, hash };
 }
 
-test("these are all query functions that the package exports", () => {
+test("the package exports no other query functions than these", () => {
   expect(Object.keys(hooks).filter((name) => name.startsWith("query"))).toEqual([
     "queryDepositAddressStatus",
     "queryExecutionStatus",
@@ -96,7 +96,7 @@ test("queryRelayChains lists the chains", async () => {
   expect(listed?.map(({ id }) => id)).toEqual(expect.arrayContaining([origin.id, destination.id]));
 });
 
-test("queryRelayConfig tells what the solver holds for a route", async () => {
+test("queryRelayConfig reports the solver's capacity for a route", async () => {
   const config = await queryRelayConfig(url, {
     originChainId: String(origin.id),
     destinationChainId: String(destination.id),
@@ -116,7 +116,7 @@ test("queryTokenList finds tokens by name, chain and address", async () => {
   expect(byAddress).toMatchObject([{ symbol: "USDC", chainId: destination.id }]);
 });
 
-test("queryTokenPrice gives a price, and the service's own words for an unknown token", async () => {
+test("queryTokenPrice gives a price, and the service's error for an unknown token", async () => {
   expect(await queryTokenPrice(url, { address: usdcOn(origin), chainId: origin.id })).toEqual({ price: 1 });
   const unknown = { address: `0x${"ab".repeat(20)}`, chainId: origin.id };
   await expect(queryTokenPrice(url, unknown)).rejects.toThrow(/price|token|currency/i);
@@ -127,12 +127,12 @@ test("queryTrendingCurrencies lists currencies", async () => {
   expect(trending?.length).toBeGreaterThan(0);
 });
 
-test("queryExecutionStatus follows a request to its end", async () => {
+test("queryExecutionStatus follows a request to its final status", async () => {
   const status = await queryExecutionStatus(url, { requestId: own.requestId });
   expect(status).toMatchObject({ status: "success", inTxHashes: [own.hash] });
 });
 
-test("queryRequests finds requests by user, and by hash that request and no other", async () => {
+test("queryRequests finds requests by user, and exactly one request by hash", async () => {
   const byUser = await queryRequests(url, { user: user.address });
   expect(byUser.requests?.map(({ id }) => id)).toEqual([own.requestId]);
   const byHash = await queryRequests(url, { hash: own.hash });
@@ -142,7 +142,7 @@ test("queryRequests finds requests by user, and by hash that request and no othe
   expect(await queryRequests(url, { hash: `0x${"77".repeat(32)}` })).toMatchObject({ requests: [] });
 });
 
-test("queryDepositAddressStatus tells that what was sent to a deposit address arrived", async () => {
+test("queryDepositAddressStatus reports that a transfer to a deposit address arrived", async () => {
   const payer = aWallet(2);
   const quote = await quoted(payer, {
     useDepositAddress: true,
@@ -150,20 +150,20 @@ test("queryDepositAddressStatus tells that what was sent to a deposit address ar
     amount: "4000000000000000",
   });
   const address = (quote as unknown as { steps: { depositAddress: Address }[] }).steps[0]?.depositAddress;
-  await payer.carryOut(quote);
+  await payer.execute(quote);
   const asked = { depositAddress: address ?? "none" };
   await expect.poll(async () => (await queryDepositAddressStatus(url, asked))?.status).toBe("success");
   const [fill] = (await api.status(quote.requestId)).txHashes;
   expect((await queryDepositAddressStatus(url, asked))?.txHashes).toEqual([fill]);
 });
 
-test("queryQuote shows the service's refusal", async () => {
+test("queryQuote shows the service's error", async () => {
   await expect(quoted(user, { amount: "1" })).rejects.toMatchObject({
     response: { status: 400, data: { errorCode: "AMOUNT_TOO_LOW" } },
   });
 });
 
-test("queryRequests goes on to the next page", async () => {
+test("queryRequests fetches the next page", async () => {
   const { requestId } = await bridged(user);
   const question = { user: user.address, limit: 1 };
   const first = await queryRequests(url, question);

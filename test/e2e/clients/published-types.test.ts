@@ -14,24 +14,24 @@ import { readPublishedTypes, type PublishedTypes } from "../../support/published
 import { createClient, createWallet, type Chain, type Client, type Quote } from "../client.ts";
 import { smartEoa } from "../../support/smart-accounts.ts";
 
-// Judges the answers of a local system by the types that the public SDK publishes.
+// Validates the answers of a local system against the types that the public SDK publishes.
 
 /**
- * Where an answer deliberately is not of its published type. The test fails when one appears or disappears.
+ * Where an answer deliberately differs from its published type. The test fails if one appears or disappears.
  */
 const differences: Readonly<Record<string, string>> = {
   "GET /intents/status status: must be equal to one of the allowed values":
-    "every version says waiting and refund, as the newest does",
+    "every version reports waiting and refund, like the newest",
   "GET /requests requests[].status: must be equal to one of the allowed values":
-    "every version says refund, as the newest does",
+    "every version reports refund, like the newest",
   "GET /requests/v2 requests[].data.refundFailReason: must be equal to one of the allowed values":
-    "recorded answers of the family say N/A, although the type does not",
+    "recorded answers of the API family contain N/A, although the type does not",
   "GET /requests/v3 requests[].features[]: must be equal to one of the allowed values":
-    "our own words stand beside the published ones, and both are filters",
-  "POST /quote/v2 400 errorData: must be string": "a text cannot name several fields with their limits",
+    "our own values are listed next to the published ones, and both work as filters",
+  "POST /quote/v2 400 errorData: must be string": "a string cannot name several fields with their limits",
 };
 
-/** Published operations that are not served. docs/CLIENTS.md says why. */
+/** Published operations that are not served; docs/CLIENTS.md says why. */
 const notServed = [
   "POST /execute/swap",
   "GET /loadforge.txt",
@@ -90,14 +90,14 @@ function aWallet() {
 }
 
 interface Sent {
-  /** What stands in the path for its parameters, in their order, and after it. */
+  /** The values of the path's parameters, in order, and what follows the path. */
   readonly at?: string;
   readonly body?: object;
   readonly withKey?: boolean;
   readonly status?: number;
 }
 
-/** Calls an operation and notes where its answer is not of the published type. */
+/** Calls an operation and records where its answer differs from the published type. */
 async function call<T = unknown>(operation: string, sent: Sent = {}): Promise<T> {
   const { at, body, withKey = false, status = 200 } = sent;
   const [method = "", template = ""] = operation.split(" ");
@@ -148,7 +148,7 @@ test("chains, configuration and currencies", async () => {
   await call("GET /lives");
 });
 
-test("quotes and refusals of them", async () => {
+test("quotes and their errors", async () => {
   const user = aWallet().address;
   const native = {
     originCurrency: zeroAddress,
@@ -180,7 +180,7 @@ test("a bridge, from the quote to the history", async () => {
     body: bridge(wallet.address, { appFees: [{ recipient: anAddress(), fee: "100" }] }),
   });
   await statusesOf(quote);
-  const { hash: txHash } = await wallet.carryOut(quote);
+  const { hash: txHash } = await wallet.execute(quote);
   await call("POST /transactions/index", { body: { chainId: String(origin.id), txHash } });
   await call("GET /intents/status/v3", { at: `/intents/status/v3?requestId=${quote.requestId}` });
   await api.follow(quote.requestId);
@@ -203,12 +203,12 @@ test("a bridge, from the quote to the history", async () => {
   await listsOf(wallet.address);
 });
 
-test("a swap on one chain, reported", async () => {
+test("a swap on one chain, with a reported transaction", async () => {
   const wallet = aWallet();
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, { destinationChainId: origin.id, destinationCurrency: zeroAddress }),
   });
-  const { hash: txHash } = await wallet.carryOut(quote);
+  const { hash: txHash } = await wallet.execute(quote);
   const tx = JSON.stringify({ ...quote.steps.at(-1)?.items[0]?.data, txHash });
   await call("POST /transactions/single", {
     body: { requestId: quote.requestId, chainId: String(origin.id), tx },
@@ -227,7 +227,7 @@ test("a refund", async () => {
       referrer: "debug-force-refund",
     }),
   });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("refund");
   await statusesOf(quote);
   await listsOf(wallet.address);
@@ -244,7 +244,7 @@ test("a deposit address", async () => {
       refundTo: wallet.address,
     }),
   });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   await api.follow(quote.requestId);
   const depositAddress = quote.steps[0]?.items[0]?.data.to;
   const at = `/deposit-addresses/v1?requestId=${quote.requestId}`;
@@ -336,12 +336,12 @@ test("a bridge whose fees the app pays, with app fees and native tokens for gas"
     }),
     withKey: true,
   });
-  await wallet.carryOut(quote);
+  await wallet.execute(quote);
   await api.follow(quote.requestId);
   await listsOf(wallet.address, true);
 });
 
-test("pages of requests, and what is only shown when it is asked for", async () => {
+test("pages of requests, and fields that are only returned on request", async () => {
   await call("GET /requests", { at: "/requests?limit=1", withKey: true });
   await call("GET /requests/v2", { at: "/requests/v2?limit=1&includeOrderData=true", withKey: true });
   await call("GET /requests/v3", {
@@ -351,7 +351,7 @@ test("pages of requests, and what is only shown when it is asked for", async () 
 });
 
 interface SignatureData {
-  /** Typed data has a `value`, a claim the `message`. */
+  /** Typed data has a `value`, a claim has a `message`. */
   readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & {
     value: object;
     message: Hex;
@@ -381,12 +381,12 @@ async function listsOf(user: Address, withKey = false): Promise<void> {
   }
 }
 
-test("every published operation that is served has been judged", () => {
+test("every published operation that is served was validated", () => {
   expect(types.operations.filter((operation) => !called.has(operation)).toSorted()).toEqual(
     notServed.toSorted(),
   );
 });
 
-test("answers are of their published types, except where the list says why not", () => {
+test("answers match their published types, except for the listed differences", () => {
   expect([...found].toSorted()).toEqual(Object.keys(differences).toSorted());
 });

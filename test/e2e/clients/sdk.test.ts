@@ -63,7 +63,7 @@ function tokenOf(chain: Chain, symbol: string): Address {
 }
 
 let taken = 0;
-/** A user whom no other test uses, as a wallet of viem on one chain. */
+/** A user whom no other test uses, as a viem wallet on one chain. */
 function aWallet({ id, name, httpRpcUrl }: Chain) {
   const user = system.users[taken++];
   if (user === undefined) throw new Error("the system was started with too few users");
@@ -94,7 +94,9 @@ interface Trade {
 }
 
 /** Quotes and executes with the SDK alone, and returns what the recipient received. */
-async function carryOut(trade: Trade): Promise<{ quote: Execute; received: bigint; told: ProgressData[] }> {
+async function execute(
+  trade: Trade,
+): Promise<{ quote: Execute; received: bigint; progress: ProgressData[] }> {
   const { from, to, pay, get, amount, tradeType = "EXACT_INPUT", options } = trade;
   const wallet = aWallet(from);
   const recipient = anAddress();
@@ -111,14 +113,14 @@ async function carryOut(trade: Trade): Promise<{ quote: Execute; received: bigin
     wallet,
     ...(options !== undefined && { options }),
   });
-  const told: ProgressData[] = [];
-  await actions.execute({ quote, wallet, onProgress: (data) => void told.push(data) });
+  const progress: ProgressData[] = [];
+  await actions.execute({ quote, wallet, onProgress: (data) => void progress.push(data) });
   const received = await createWallet(generatePrivateKey(), chains).balance(
     to.id,
     tokenOf(to, get),
     recipient,
   );
-  return { quote, received, told };
+  return { quote, received, progress };
 }
 
 const promised = ({ details }: Execute): bigint => BigInt(details?.currencyOut?.minimumAmount ?? "0");
@@ -142,17 +144,17 @@ test.each([
   ["USDC", "USDC", parseUnits("25", 6), { options: { usePermit: true } }],
 ] as const)("%s to %s between chains, of %d, %j", async (pay, get, amount, how) => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
-  const { quote, received, told } = await carryOut({ from, to, pay, get, amount, ...how });
+  const { quote, received, progress } = await execute({ from, to, pay, get, amount, ...how });
   if ("tradeType" in how) expect(received).toBe(amount);
   else expect(received).toBeGreaterThanOrEqual(promised(quote));
-  const { txHashes = [], steps = [] } = told.at(-1) ?? {};
+  const { txHashes = [], steps = [] } = progress.at(-1) ?? {};
   expect(steps.every(({ items }) => items.every(({ status }) => status === "complete"))).toBe(true);
   expect(txHashes.map(({ chainId }) => chainId)).toContain(to.id);
 });
 
 test("a swap on one chain", async () => {
   const chain = chainNamed("local-a");
-  const { quote, received } = await carryOut({
+  const { quote, received } = await execute({
     from: chain,
     to: chain,
     pay: "USDC",
@@ -162,7 +164,7 @@ test("a swap on one chain", async () => {
   expect(received).toBeGreaterThanOrEqual(promised(quote));
 });
 
-test("these are all actions and functions of the SDK: a new one needs a test", () => {
+test("the SDK has no other actions and functions than these: a new one needs a test", () => {
   expect(Object.keys(getClient().actions).toSorted()).toEqual([
     "claimAppFees",
     "execute",
@@ -206,10 +208,10 @@ test("these are all actions and functions of the SDK: a new one needs a test", (
   ]);
 });
 
-test("learns from the WebSocket alone that a bridge has arrived", async () => {
+test("learns from the WebSocket alone that a bridge succeeded", async () => {
   const opened: string[] = [];
   const statuses: string[] = [];
-  // The SDK opens a socket only where there is a window.
+  // The SDK opens a socket only if there is a window.
   class Recorder extends WebSocket {
     constructor(url: string) {
       super(url);
@@ -233,7 +235,7 @@ test("learns from the WebSocket alone that a bridge has arrived", async () => {
   try {
     const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
     const bridge = { from, to, pay: "USDC", get: "USDC", amount: parseUnits("25", 6) };
-    const { quote, received } = await carryOut(bridge);
+    const { quote, received } = await execute(bridge);
     expect(received).toBeGreaterThanOrEqual(promised(quote));
     expect(opened).toEqual([url]);
     expect(statuses.at(-1)).toBe("success");
@@ -245,7 +247,7 @@ test("learns from the WebSocket alone that a bridge has arrived", async () => {
   }
 });
 
-test("tells that a request was refunded", async () => {
+test("reports that a request was refunded", async () => {
   const chain = chainNamed("local-a");
   const wallet = aWallet(chain);
   const { actions } = getClient();
@@ -268,7 +270,7 @@ test("tells that a request was refunded", async () => {
 
 test("pays through a deposit address", async () => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
-  const { quote, received } = await carryOut({
+  const { quote, received } = await execute({
     from,
     to,
     pay: "ETH",
@@ -391,7 +393,7 @@ async function withApiKey<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The test contract SignedBatch, as the SDK wants an executor described. */
+/** The test contract SignedBatch, described as the SDK expects an executor. */
 function signedBatch(address: Address): BatchExecutorConfig {
   const salt = keccak256(toHex("causeway.test.SignedBatch"));
   return {
@@ -425,7 +427,7 @@ function signedBatch(address: Address): BatchExecutorConfig {
         functionName: "execute",
         args: [calls as readonly { to: Address; value: bigint; data: Hex }[], wrappedSignature],
       }),
-    // Of an account that has no code yet.
+    // For an account that has no code yet.
     getNonce: async () => 0n,
   };
 }

@@ -29,13 +29,13 @@ const clock = adjustableClock();
 let database: TestDatabase;
 let pool: pg.Pool;
 let usage: UsageCounter;
-let keeper: KeyAdmin;
+let keyAdministration: KeyAdmin;
 let app: Awaited<ReturnType<typeof aServer>>["app"];
 let lines: string[];
-/** What contracts answer. */
+/** What contract calls return. */
 let contract: (to: Address, data: Hex) => Promise<Hex | undefined> = async () => "0x";
 
-/** Counts in a process whose clock some chain confirms. */
+/** Counts in a process whose clock is confirmed by a chain. */
 const aCounter = (sql: Sql, mayDeleteByAge = async () => await Promise.resolve(true)): UsageCounter =>
   usageCounter(sql, {
     searches: { sql: sqlOn(pool), turns: searchTurns() },
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const sql = sqlOn(pool);
   const read = storedKeys(sql);
   usage = aCounter(sql);
-  keeper = keyAdmin({
+  keyAdministration = keyAdmin({
     register: apiKeyRegister(sql),
     clock,
     random: pooledRandomBytes(),
@@ -58,7 +58,7 @@ beforeAll(async () => {
   });
   ({ app, lines } = await aServer({
     apiKeys: knownKeys(async (id) => (await read([id]))[0], { clock }),
-    keyAdmin: keeper,
+    keyAdmin: keyAdministration,
     operatorToken: new Secret(TOKEN),
     usage,
     clock,
@@ -83,15 +83,15 @@ async function admin(method: Method, url: string, payload?: object, authorizatio
   return { status: answer.statusCode, body: answer.json() };
 }
 
-async function aKey(wish: object = {}): Promise<{ readonly key: string; readonly id: string }> {
-  const { body } = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...wish });
+async function aKey(change: object = {}): Promise<{ readonly key: string; readonly id: string }> {
+  const { body } = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...change });
   return { key: body.key, id: body.apiKey.id };
 }
 
 const asKey = async (key: string) =>
   (await app.inject({ url: "/metrics/usage", headers: { "x-api-key": key } })).statusCode;
 
-test("a key is made, shown once, used, changed, rotated and revoked", async () => {
+test("a key is created, shown once, used, changed, rotated and revoked", async () => {
   const made = await admin("POST", "/admin/keys", {
     label: "backend",
     scopes: ["read", "execute"],
@@ -160,7 +160,7 @@ test("a key is made, shown once, used, changed, rotated and revoked", async () =
     expect([path, (await admin(method, path, body)).status]).toEqual([path, 404]);
 });
 
-test("without the operator's token, and with any other, nothing happens", async () => {
+test("without the operator's token, or with a wrong one, nothing happens", async () => {
   const { id } = await aKey();
   const calls: [Method, string, object | undefined][] = [
     ["GET", "/admin/keys", undefined],
@@ -188,7 +188,7 @@ test("without the operator's token, and with any other, nothing happens", async 
   expect((await pool.query("select api_keys::text from api_keys order by id")).rows).toEqual(before.rows);
 });
 
-test("an instance without a token has no such routes", async () => {
+test("an instance without a token does not have these routes", async () => {
   const without = await aServer();
   for (const url of ["/admin/keys", "/admin/keys/0123456789abcdef/rotate"]) {
     const answer = await without.app.inject({
@@ -219,8 +219,8 @@ test.for([
   [{ rules: { allowSelectors: ["0xa9059c"] } }, "must be a 4-byte selector"],
   [{ limits: { quotePerMinute: 0 } }, "limits.quotePerMinute must be at least 1"],
   [{ fundingAddress: `0x${"11".repeat(20)}` }, "has unknown fields: fundingAddress"],
-] as const)("a wish that is not sound is refused: %j", async ([wish, reason]) => {
-  const answer = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...wish });
+] as const)("an invalid request is refused: %j", async ([change, reason]) => {
+  const answer = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...change });
   expect([answer.status, answer.body.errorCode]).toEqual([400, "INVALID_REQUEST"]);
   expect(answer.body.message).toContain(reason);
 });
@@ -245,7 +245,7 @@ test("a wallet is linked by the signature of its key over the message, once", as
   expect((await link(id, owner.address, signature)).status).toBe(400);
 });
 
-test("a signature of another wallet, for another key, over another question or too late links nothing", async () => {
+test("a signature by another wallet, for another key, of another challenge or too late links nothing", async () => {
   const [one, two] = [await aKey(), await aKey()];
   const [owner, thief] = [1, 2].map(() => privateKeyToAccount(generatePrivateKey())) as [
     ReturnType<typeof privateKeyToAccount>,
@@ -260,7 +260,7 @@ test("a signature of another wallet, for another key, over another question or t
     await link(one.id, owner.address, "0x1234"),
     await link(one.id, owner.address, `0x${"00".repeat(65)}`),
   ];
-  // The key of one wallet asks for the other's: each question names its own.
+  // The key of one wallet requests a challenge for the other wallet: each challenge names its own wallet.
   await challenge(two.id, owner.address);
   refusals.push(await link(two.id, owner.address, signature));
   const newer = await challenge(one.id, owner.address);
@@ -277,7 +277,7 @@ test("a signature of another wallet, for another key, over another question or t
   expect(rows).toEqual([]);
 });
 
-test("a contract wallet is asked itself; a node that says nothing is no wrong signature", async () => {
+test("a contract wallet is asked on chain; a node that does not answer is no wrong signature", async () => {
   const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
   const { id } = await aKey();
   const wallet: Address = `0x${"c0".repeat(20)}`;
@@ -307,11 +307,11 @@ test("a contract wallet is asked itself; a node that says nothing is no wrong si
   contract = async () => "0x";
 });
 
-test("usage is counted by minute, hour and day, a key sees its own alone, and counts of two processes add up", async () => {
+test("usage is counted by minute, hour and day, a key sees only its own, and counts of two processes add up", async () => {
   const [mine, other] = [await aKey(), await aKey({ scopes: ["read", "quote"] })];
   const second = aCounter(sqlOn(pool));
   const dayMs = 24 * 3600_000;
-  // Noon: minutes later it is still the same hour.
+  // Noon, so that some minutes later it is still the same hour.
   clock.forward(dayMs - (clock.nowMs() % dayMs) + dayMs / 2 + 30 * 60_000);
   const startMs = clock.nowMs() - (clock.nowMs() % 60_000);
   for (let call = 0; call < 3; call++)
@@ -371,11 +371,11 @@ test("usage is counted by minute, hour and day, a key sees its own alone, and co
     expect([query, (await ask(query)).status]).toEqual([query, 400]);
 });
 
-test("usage is summed up to hours after two days and to days after sixty, by two processes at once, and loses no call", async () => {
+test("usage is aggregated to hours after two days and to days after sixty, by two processes at once, without losing a call", async () => {
   const { id, key } = await aKey();
   const dayMs = 24 * 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % dayMs);
-  // 25,000 minutes of a key that was called once in each, and the same minutes of the newest day.
+  // 25,000 minutes of a key with one call each, and the same for the newest day.
   await pool.query(
     `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
      select $1, $2::bigint - n * 60000, 'GET /x', 200, '', 1 from generate_series(1, 25000) n
@@ -399,7 +399,7 @@ test("usage is summed up to hours after two days and to days after sixty, by two
   expect(day.json().metrics).toMatchObject([{ endpoint: "GET /x", count: dayMs / 60_000 }]);
 });
 
-test("usage is neither deleted nor summed up while no chain confirms the clock", async () => {
+test("usage is neither deleted nor aggregated while no chain confirms the clock", async () => {
   const { id } = await aKey();
   const dayMs = 24 * 3600_000;
   await pool.query(
@@ -420,20 +420,20 @@ test("usage is neither deleted nor summed up while no chain confirms the clock",
   expect(await minutes()).toEqual([]);
 });
 
-test("what could not be written is counted later, once", async () => {
+test("counts that could not be written are written later, once", async () => {
   const { id } = await aKey();
-  let away = true;
+  let isDown = true;
   const sql = sqlOn(pool);
   const counter = aCounter({
     ...sql,
     query: async (statement, values) =>
-      away ? Promise.reject(new Error("away")) : await sql.query(statement, values),
+      isDown ? Promise.reject(new Error("away")) : await sql.query(statement, values),
   });
   const call = { keyId: id, endpoint: "GET /x", status: 200, errorCode: "" };
   counter.note(call);
   await expect(counter.flush()).rejects.toThrow("away");
   counter.note(call);
-  away = false;
+  isDown = false;
   await counter.close();
   const nowMs = clock.nowMs();
   const counts = await counter.read(
@@ -443,16 +443,18 @@ test("what could not be written is counted later, once", async () => {
   expect(counts.map(({ count }) => count)).toEqual([2]);
 });
 
-/** The command in this process, on the same keys. */
+/** Runs the command in this process, on the same keys. */
 async function operator(
   ...words: string[]
-): Promise<{ code: number; told: string; rows: ReturnType<typeof linesOf> }> {
-  let [shown, told] = ["", ""];
+): Promise<{ code: number; errorText: string; rows: ReturnType<typeof linesOf> }> {
+  let [shown, errorText] = ["", ""];
   const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => ((shown += String(text)), true));
-  const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => ((told += String(text)), true));
+  const err = vi
+    .spyOn(process.stderr, "write")
+    .mockImplementation((text) => ((errorText += String(text)), true));
   try {
-    const code = await runKeys(words, () => ({ admin: keeper, close: async () => undefined }));
-    return { code, told, rows: linesOf(shown) };
+    const code = await runKeys(words, () => ({ admin: keyAdministration, close: async () => undefined }));
+    return { code, errorText, rows: linesOf(shown) };
   } finally {
     out.mockRestore();
     err.mockRestore();
@@ -465,10 +467,10 @@ const linesOf = (text: string) =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
 
-test("the operator's command keeps the same keys", async () => {
+test("the operator's command manages the same keys", async () => {
   const did = async (...words: string[]) => {
-    const { code, told, rows } = await operator(...words);
-    expect([words, code, told]).toEqual([words, 0, ""]);
+    const { code, errorText, rows } = await operator(...words);
+    expect([words, code, errorText]).toEqual([words, 0, ""]);
     return rows;
   };
   const [made] = await did(
@@ -505,7 +507,7 @@ test("the operator's command keeps the same keys", async () => {
   expect((await did("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
 });
 
-test("a command that is not understood does nothing and shows how it is used; one that cannot be done says why", async () => {
+test("an unknown command does nothing and shows the usage; a failing one reports why", async () => {
   const { id } = await aKey();
   const before = await pool.query("select api_keys::text from api_keys order by id");
   const words: [string[], number, string][] = [
@@ -532,13 +534,13 @@ test("a command that is not understood does nothing and shows how it is used; on
   for (const [given, code, reason] of words) {
     const answer = await operator(...given);
     expect([given, answer.code, answer.rows]).toEqual([given, code, []]);
-    expect(answer.told).toContain(reason);
-    expect(answer.told.includes("usage:")).toBe(code === 2);
+    expect(answer.errorText).toContain(reason);
+    expect(answer.errorText.includes("usage:")).toBe(code === 2);
   }
   expect((await pool.query("select api_keys::text from api_keys order by id")).rows).toEqual(before.rows);
 });
 
-test("the program itself needs nothing but the database", async () => {
+test("the program itself needs only the database", async () => {
   const program = join(repositoryRoot, "apps/api/src/operator.ts");
   const { stdout } = await promisify(execFile)(
     workspaceNode,

@@ -19,12 +19,12 @@ let database: TestDatabase;
 let pool: pg.Pool;
 let register: ApiKeyRegister;
 const clock = adjustableClock();
-const keeping = () => ({ register, clock });
+const keyServices = () => ({ register, clock });
 
-/** What one process knows keys by: its pool, its cache and, unless it is deaf, its listener. */
+/** A process that reads keys: its pool, its cache and, unless it is deaf, its listener. */
 interface KeyProcess {
   readonly keys: KnownKeys;
-  /** Questions that reached Postgres. */
+  /** Queries that reached Postgres. */
   readonly asked: string[][];
   stop(): Promise<void>;
 }
@@ -96,15 +96,15 @@ apiKeysContract("keys of a test", async () => {
 });
 apiKeysContract("keys of the register", async () => {
   const { keys } = await aProcess();
-  const wish = someSettings();
-  const { key, record } = await createKey(keeping(), wish);
-  return { keys, text: key, identity: { ...wish, id: record.id, fundingAddress: undefined } };
+  const settings = someSettings();
+  const { key, record } = await createKey(keyServices(), settings);
+  return { keys, text: key, identity: { ...settings, id: record.id, fundingAddress: undefined } };
 });
 
-test("a key is found with all that was said of it, to the last rule, and its secret is stored nowhere", async () => {
+test("a key is found with all its fields, and its secret is not stored", async () => {
   const { keys } = await aProcess();
   const target: Address = `0x${"ab".repeat(20)}`;
-  const wish = someSettings({
+  const settings = someSettings({
     scopes: ["execute", "fast-fill"],
     referrers: ["app.example"],
     rules: {
@@ -122,18 +122,18 @@ test("a key is found with all that was said of it, to the last rule, and its sec
     },
     limits: { quotePerMinute: 600 },
   });
-  const { key, record } = await createKey(keeping(), wish);
-  expect(await keys.find(key)).toEqual({ ...wish, id: record.id, fundingAddress: undefined });
+  const { key, record } = await createKey(keyServices(), settings);
+  expect(await keys.find(key)).toEqual({ ...settings, id: record.id, fundingAddress: undefined });
   const secret = key.slice(-43);
   const { rows } = await pool.query("select api_keys::text as row from api_keys");
   expect(rows.map(({ row }) => row).join()).not.toContain(secret);
   expect(rows.map(({ row }) => row).join()).not.toContain(Buffer.from(secret, "base64url").toString("hex"));
 });
 
-test("a wrong secret, an unknown id and what is no key at all are nobody", async () => {
+test("a wrong secret, an unknown id and a malformed key identify no one", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), someSettings());
-  const other = await createKey(keeping(), someSettings());
+  const { key, record } = await createKey(keyServices(), someSettings());
+  const other = await createKey(keyServices(), someSettings());
   const wrong = [
     `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`,
     `cwk_${record.id}_${other.key.slice(-43)}`,
@@ -150,24 +150,24 @@ test("a wrong secret, an unknown id and what is no key at all are nobody", async
   expect(await keys.find(key)).toMatchObject({ id: record.id });
 });
 
-test("a revoked key is nobody in every process within a second, and stays so", async () => {
+test("a revoked key is invalid in every process within a second, and stays so", async () => {
   const [one, two] = [await aProcess(), await aProcess()];
-  const { key, record } = await createKey(keeping(), someSettings());
+  const { key, record } = await createKey(keyServices(), someSettings());
   for (const { keys } of [one, two]) expect(await keys.find(key)).toBeDefined();
-  await revokeKey(keeping(), record.id);
+  await revokeKey(keyServices(), record.id);
   for (const { keys } of [one, two])
     await expect.poll(() => keys.find(key), { timeout: 1_000, interval: 5 }).toBeUndefined();
-  await expect(changeKey(keeping(), record.id, { label: "again" })).rejects.toMatchObject({
+  await expect(changeKey(keyServices(), record.id, { label: "again" })).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
-  await expect(rotateKey(keeping(), record.id, 60)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(rotateKey(keyServices(), record.id, 60)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a process that hears nothing knows of a revocation within a second, also while the key is in use", async () => {
+test("a process without notifications applies a revocation within a second, even while the key is in use", async () => {
   const { keys } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), someSettings());
+  const { key, record } = await createKey(keyServices(), someSettings());
   expect(await keys.find(key)).toBeDefined();
-  await revokeKey(keeping(), record.id);
+  await revokeKey(keyServices(), record.id);
   const revokedAtMs = Date.now();
   while ((await keys.find(key)) !== undefined) {
     expect(Date.now() - revokedAtMs).toBeLessThan(1_000);
@@ -175,9 +175,9 @@ test("a process that hears nothing knows of a revocation within a second, also w
   }
 });
 
-test("a change in the table by whatever means is heard", async () => {
+test("a change in the table by any means sends a notification", async () => {
   const { keys } = await aProcess();
-  const { key, record } = await createKey(keeping(), someSettings());
+  const { key, record } = await createKey(keyServices(), someSettings());
   expect(await keys.find(key)).toMatchObject({ label: "backend" });
   await pool.query("update api_keys set label = 'by hand' where id = $1", [record.id]);
   await expect.poll(async () => (await keys.find(key))?.label, { timeout: 500, interval: 5 }).toBe("by hand");
@@ -185,23 +185,23 @@ test("a change in the table by whatever means is heard", async () => {
 
 test("accepts the old secret for the grace period after a rotation, and no earlier secret", async () => {
   const { keys } = await aProcess();
-  const first = await createKey(keeping(), someSettings());
+  const first = await createKey(keyServices(), someSettings());
   const id = first.record.id;
-  const second = await rotateKey(keeping(), id, 60);
+  const second = await rotateKey(keyServices(), id, 60);
   for (const { key } of [first, second]) await expect.poll(() => keys.find(key)).toMatchObject({ id });
-  const third = await rotateKey(keeping(), id, 60);
+  const third = await rotateKey(keyServices(), id, 60);
   await expect.poll(() => keys.find(third.key)).toMatchObject({ id });
   expect([await keys.find(first.key), (await keys.find(second.key))?.id]).toEqual([undefined, id]);
   clock.forward(60_000);
   expect([await keys.find(second.key), (await keys.find(third.key))?.id]).toEqual([undefined, id]);
-  const fourth = await rotateKey(keeping(), id, 0);
+  const fourth = await rotateKey(keyServices(), id, 0);
   await expect.poll(() => keys.find(third.key)).toBeUndefined();
   expect(await keys.find(fourth.key)).toMatchObject({ id });
 });
 
-test("a key in use asks Postgres twice a second at most, however many requests it makes at once", async () => {
+test("a key in use causes at most two queries a second, however many requests it makes at once", async () => {
   const { keys, asked } = await aProcess({ deaf: true });
-  const { key, record } = await createKey(keeping(), someSettings());
+  const { key, record } = await createKey(keyServices(), someSettings());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
   expect(asked).toEqual([[record.id]]);
   const endsAtMs = Date.now() + 1_000;
@@ -212,9 +212,9 @@ test("a key in use asks Postgres twice a second at most, however many requests i
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-test("ten thousand made-up keys cost twenty queries, one after the other, and push no key out", async () => {
+test("10,000 unknown keys cause at most 20 queries, one after the other, and evict no valid key", async () => {
   const { keys, asked } = await aProcess();
-  const { key, record } = await createKey(keeping(), someSettings());
+  const { key, record } = await createKey(keyServices(), someSettings());
   await keys.find(key);
   const before = asked.length;
   const made = (index: number): string => `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
@@ -231,67 +231,69 @@ test("ten thousand made-up keys cost twenty queries, one after the other, and pu
   expect(await keys.find(key)).toMatchObject({ id: record.id });
 });
 
-test("while Postgres is away nobody is let in, and nobody is told that the key is wrong", async () => {
+test("while Postgres is unavailable no key is accepted, and none is reported as wrong", async () => {
   const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
   const read = storedKeys(sqlOn(own));
   const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
-  const { key } = await createKey(keeping(), someSettings());
+  const { key } = await createKey(keyServices(), someSettings());
   expect(await keys.find(key)).toBeDefined();
   await own.end();
   clock.forward(1_000);
   await expect(keys.find(key)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 
-test("the database itself keeps a publishable key from spending", async () => {
+test("the database itself prevents a publishable key from spending", async () => {
   const { record } = await createKey(
-    keeping(),
+    keyServices(),
     someSettings({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
   );
   await expect(
     pool.query("update api_keys set scopes = '{quote,execute}' where id = $1", [record.id]),
   ).rejects.toThrow(/check constraint/);
   await expect(
-    createKey(keeping(), someSettings({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
+    createKey(keyServices(), someSettings({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
   ).rejects.toMatchObject({ code: "INVALID_REQUEST" });
-  await expect(changeKey(keeping(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
+  await expect(changeKey(keyServices(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
 });
 
-test("a publishable key gets no wallet, and a key with a wallet is not published, nor when both happen at once", async () => {
+test("a publishable key gets no wallet, and a key with a wallet is not published, even if both happen at once", async () => {
   const wallet: Address = `0x${"13".repeat(20)}`;
   const origins = ["https://app.example"];
-  const wish = someSettings({ scopes: ["read"] });
+  const settings = someSettings({ scopes: ["read"] });
   const nonce = "n";
   const open = async (id: string): Promise<void> =>
     await register.openChallenge(id, wallet, { nonce, expiresAtMs: clock.nowMs() + 60_000 });
   const linkNow = async (id: string) => await register.link(id, wallet, nonce, clock.nowMs());
 
-  const { record: published } = await createKey(keeping(), { ...wish, origins });
-  const asking = { ...keeping(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
+  const { record: published } = await createKey(keyServices(), { ...settings, origins });
+  const asking = { ...keyServices(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
   await expect(askFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   await open(published.id);
-  const signing = { ...keeping(), signatures: { isSignedBy: async () => true } };
+  const signing = { ...keyServices(), signatures: { isSignedBy: async () => true } };
   await expect(linkFundingAddress(signing, published.id, wallet, "0x")).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   expect(await linkNow(published.id)).toBeUndefined();
 
-  const { record: funded } = await createKey(keeping(), wish);
+  const { record: funded } = await createKey(keyServices(), settings);
   await open(funded.id);
   expect(await linkFundingAddress(signing, funded.id, wallet, "0x")).toMatchObject({
     fundingAddress: wallet,
   });
-  await expect(changeKey(keeping(), funded.id, { origins })).rejects.toMatchObject({
+  await expect(changeKey(keyServices(), funded.id, { origins })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   expect(await register.change(funded.id, { origins }, clock.nowMs())).toBeUndefined();
-  expect(await changeKey(keeping(), funded.id, { label: "other" })).toMatchObject({ fundingAddress: wallet });
+  expect(await changeKey(keyServices(), funded.id, { label: "other" })).toMatchObject({
+    fundingAddress: wallet,
+  });
 
   for (let round = 0; round < 10; round++) {
-    const { record } = await createKey(keeping(), wish);
+    const { record } = await createKey(keyServices(), settings);
     await open(record.id);
     await Promise.all([linkNow(record.id), register.change(record.id, { origins }, clock.nowMs())]);
     const after = await register.get(record.id);
@@ -302,12 +304,15 @@ test("a publishable key gets no wallet, and a key with a wallet is not published
   }
 });
 
-test("a change touches what it names and nothing else", async () => {
+test("a change affects only the fields that it names", async () => {
   const { record } = await createKey(
-    keeping(),
+    keyServices(),
     someSettings({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }),
   );
-  const changed = await changeKey(keeping(), record.id, { label: "other", limits: { otherPerMinute: 7 } });
+  const changed = await changeKey(keyServices(), record.id, {
+    label: "other",
+    limits: { otherPerMinute: 7 },
+  });
   expect(changed).toEqual({
     ...record,
     label: "other",
@@ -317,8 +322,8 @@ test("a change touches what it names and nothing else", async () => {
   expect((await register.list()).find(({ id }) => id === record.id)).toEqual(changed);
 });
 
-test("of two who answer the same challenge one links the wallet, and a lapsed one links nothing", async () => {
-  const { record } = await createKey(keeping(), someSettings());
+test("one of two clients that answer the same challenge links the wallet, and an expired challenge links nothing", async () => {
+  const { record } = await createKey(keyServices(), someSettings());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();
   await register.openChallenge(record.id, wallet, { nonce: "old", expiresAtMs: atMs + 1_000 });

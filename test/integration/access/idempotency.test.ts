@@ -16,11 +16,11 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { aQuoteBody, aServer } from "../../support/route-server.ts";
 
-/** In the past: the store never goes by a clock that is ahead of the database's. */
+/** In the past: the store ignores a clock that is ahead of the database's. */
 const NOW_MS = 1_600_000_000_000;
 const MINUTE_MS = 60_000;
 let database: TestDatabase;
-/** As two processes have it. */
+/** One per process. */
 let pools: readonly [pg.Pool, pg.Pool];
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ idempotencyContract("the fake", async () => fakeIdempotency());
 const queued = async (jobId: string): Promise<boolean> =>
   (await pools[0].query("select 1 from outbox where job_id = $1", [jobId])).rows.length > 0;
 
-test("what a commit does and the answer to it are there together", async () => {
+test("the effects of a commit and its answer are stored together", async () => {
   const store = eitherProcess();
   const call = aCall();
   const lease = await begun(store, call);
@@ -65,7 +65,7 @@ test("what a commit does and the answer to it are there together", async () => {
   expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
 });
 
-test("nothing of a commit remains whose lease was taken over", async () => {
+test("nothing remains of a commit whose lease was taken over", async () => {
   const store = eitherProcess();
   const call = aCall();
   const dead = await begun(store, call);
@@ -78,7 +78,7 @@ test("nothing of a commit remains whose lease was taken over", async () => {
   expect(await queued(call.key)).toBe(false);
 });
 
-test("who takes over while the first one commits gets the first one's answer", async () => {
+test("a process that takes over while the first one commits gets the first one's answer", async () => {
   const store = eitherProcess();
   const call = aCall();
   const slow = await begun(store, call);
@@ -96,7 +96,7 @@ test("who takes over while the first one commits gets the first one's answer", a
   expect(await late).toEqual({ kind: "answered", answer: anAnswer });
 });
 
-test("of two who both believe to run the call one commits", async () => {
+test("only one of two processes that both believe they run the call commits", async () => {
   const store = eitherProcess();
   const call = aCall();
   const first = await begun(store, call);
@@ -112,7 +112,7 @@ test("of two who both believe to run the call one commits", async () => {
   expect(rows).toEqual([{ job_id: `${call.key}-${second.token}` }]);
 });
 
-test("calls of yesterday are forgotten, a bounded number at a time, and those of today are not", async () => {
+test("calls of the day before are deleted in bounded batches, and those of today are kept", async () => {
   const store = eitherProcess();
   const [old, young] = [aCall(), aCall()];
   await store.finish(await begun(store, old, NOW_MS), anAnswer);
@@ -134,7 +134,7 @@ test("calls of yesterday are forgotten, a bounded number at a time, and those of
   expect(rows).toEqual([{ key: young.key }]);
 });
 
-test("a process whose clock is ahead gives the first answer again and takes over no run", async () => {
+test("a process whose clock is ahead repeats the first answer and takes over no run", async () => {
   const store = eitherProcess();
   const [answered, underWay] = [aCall(), aCall()];
   const { rows } = await pools[0].query<{ now_ms: number }>(
@@ -149,7 +149,7 @@ test("a process whose clock is ahead gives the first answer again and takes over
   expect(await store.begin(underWay, aheadMs)).toEqual({ kind: "underWay" });
 });
 
-test("whatever order things happen in, Postgres answers as the fake does", async () => {
+test("in any order of events, Postgres answers like the fake", async () => {
   const step = fc.record({
     what: fc.constantFrom("begin", "begin", "finish", "abandon"),
     key: fc.constantFrom("a", "b"),

@@ -36,7 +36,7 @@ async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unk
   return { ...limits, faults };
 }
 
-test("three processes under load give no more than the limit in a window, and nearly all of it", async () => {
+test("three processes under load allow at most the limit in a window, and nearly all of it", async () => {
   const processes = await Promise.all([aProcess(), aProcess(), aProcess()]);
   const take = async (): Promise<number> => {
     const permits = await Promise.all(
@@ -51,7 +51,7 @@ test("three processes under load give no more than the limit in a window, and ne
   expect(processes.flatMap(({ faults }) => faults)).toEqual([]);
 });
 
-test("in ever new windows the limit holds for any process mix", async () => {
+test("the limit holds in every new window for any mix of processes", async () => {
   const processes = await Promise.all([aProcess(), aProcess()]);
   const passedAt: number[] = [];
   const endsAtMs = performance.now() + 3.2 * windowMs;
@@ -62,14 +62,14 @@ test("in ever new windows the limit holds for any process mix", async () => {
     }
     await new Promise((resolve) => setTimeout(resolve, 4));
   }
-  // Fixed windows: two of them may meet in any one window's length, never three.
+  // Fixed windows: two of them may overlap any interval of a window's length, never three.
   for (const from of passedAt)
     expect(passedAt.filter((at) => at >= from && at < from + windowMs).length).toBeLessThanOrEqual(80);
   expect(passedAt.length).toBeLessThanOrEqual(4 * 40);
   expect(passedAt.length).toBeGreaterThan(60);
 });
 
-test("what Redis keeps of a caller goes with the window", async () => {
+test("Redis forgets a caller at the end of the window", async () => {
   const limits = await aProcess();
   await limits.take("gone", 10);
   const keys = () => redis.keys(`${prefix}:limit:gone`);
@@ -79,12 +79,12 @@ test("what Redis keeps of a caller goes with the window", async () => {
   await expect.poll(keys, { timeout: 2 * windowMs }).toEqual([]);
 });
 
-test("a Redis that refuses or is silent costs a caller a moment once, and limits nobody for good", async () => {
+test("a Redis that refuses or is silent delays a caller once for a moment, and limits no one permanently", async () => {
   const silent = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
   await new Promise((resolve) => silent.once("listening", resolve));
   const { port } = silent.address() as AddressInfo;
-  for (const away of ["redis://127.0.0.1:1", `redis://127.0.0.1:${port}`]) {
-    const limits = await aProcess(away);
+  for (const redisUrl of ["redis://127.0.0.1:1", `redis://127.0.0.1:${port}`]) {
+    const limits = await aProcess(redisUrl);
     const startedAtMs = performance.now();
     const permits = [];
     for (let call = 0; call < 20; call++) permits.push(await limits.take(`b${call % 5}`, 3));

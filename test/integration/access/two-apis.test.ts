@@ -16,7 +16,7 @@ let lines = "";
 /** An API as `main.ts` builds it, without a chain that answers. */
 interface Api {
   readonly app: FastifyInstance;
-  /** True when every part was put down in time. */
+  /** True if every part stopped in time. */
   stop(): Promise<boolean>;
 }
 const apis: Api[] = [];
@@ -82,7 +82,7 @@ const newKey = async (api: Api): Promise<{ readonly key: string; readonly id: st
   return { key, id: apiKey.id };
 };
 
-test("a key made at one API is known at the other at once, and one revoked there is unknown here within a second", async () => {
+test("a key created at one API is known at the other at once, and one revoked there is unknown here within a second", async () => {
   const { key, id } = await newKey(one);
   for (const api of [two, one]) expect((await usage(api, key)).statusCode).toBe(200);
   expect((await admin(two, "DELETE", `/admin/keys/${id}`)).statusCode).toBe(200);
@@ -91,7 +91,7 @@ test("a key made at one API is known at the other at once, and one revoked there
     await expect.poll(() => status(api), { timeout: 1_000, interval: 10 }).toBe(401);
 });
 
-test("both together let a caller through as often as the limit says", async () => {
+test("both together allow a caller exactly the limit", async () => {
   let passed = 0;
   for (let call = 0; call < 120; call++) {
     const { app } = call % 2 === 0 ? one : two;
@@ -104,7 +104,7 @@ test("both together let a caller through as often as the limit says", async () =
   expect(lines).not.toContain("rate_limits_alone");
 });
 
-test("a node that is away is never taken for a wrong signature", async () => {
+test("an unavailable node is never treated as a wrong signature", async () => {
   const { id } = await newKey(one);
   const address = `0x${"c0".repeat(20)}`;
   await admin(one, "POST", `/admin/keys/${id}/funding-address/challenge`, { address });
@@ -115,7 +115,7 @@ test("a node that is away is never taken for a wrong signature", async () => {
   expect([answer.statusCode, answer.json().errorCode]).toEqual([503, "RPC_HTTP_ERROR"]);
 });
 
-test("what an API has counted is written when it stops", async () => {
+test("an API writes its counts when it stops", async () => {
   const three = await anApi();
   const { key } = await newKey(three);
   for (let call = 0; call < 3; call++) await usage(three, key);
@@ -124,7 +124,7 @@ test("what an API has counted is written when it stops", async () => {
   expect(metrics).toMatchObject([{ endpoint: "GET /metrics/usage", statusCode: 200, count: 3 }]);
 });
 
-test("nothing secret was logged", () => {
+test("no secret was logged", () => {
   expect(lines).not.toBe("");
   expect(lines).not.toContain(TOKEN);
   expect(lines).not.toMatch(/cwk_[0-9a-f]{16}_/);

@@ -22,7 +22,7 @@ import {
 import { Died, mortalServices } from "../../fakes/mortal-services.ts";
 import { loseRows } from "../../support/lost-rows.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { someHash } from "../../support/terms.ts";
 
 const ONE = 10n ** 18n;
@@ -32,11 +32,11 @@ beforeAll(async () => {
   world = await startEngineWorld();
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
-/** A wallet with a key, and so much in its app balance. */
+/** A wallet with a key, and this amount in its app balance. */
 async function aWallet(amount: bigint, currency: Address = world.usdc): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey());
   await give(account.address.toLowerCase() as Address, amount, currency);
@@ -98,7 +98,7 @@ async function record(claimId: Hex32): Promise<ClaimRecord> {
   return claim;
 }
 
-/** Rounds until the claim has ended. */
+/** Runs rounds until the claim has ended. */
 async function untilEnded(claimId: Hex32): Promise<ClaimRecord> {
   for (let round = 0; round < 40; round++) {
     const claim = await record(claimId);
@@ -109,7 +109,7 @@ async function untilEnded(claimId: Hex32): Promise<ClaimRecord> {
   throw new Error(`still ${JSON.stringify(await record(claimId), (_, v: unknown) => String(v))}`);
 }
 
-test("a signed claim is paid once: what was set aside is gone when the payout is beyond reorgs, its cost earned", async () => {
+test("a signed claim is paid once: its reservation ends when the payout is final, and its cost is earned", async () => {
   const account = await aWallet(10_000_000n);
   const { claimId, recipient, feeAmount } = await offer(account.address);
   expect(feeAmount).toBeGreaterThan(0n);
@@ -130,7 +130,7 @@ test("a signed claim is paid once: what was set aside is gone when the payout is
   expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
 });
 
-test("a claim without an amount pays out all there is, in the native coin too", async () => {
+test("a claim without an amount pays out the whole balance, in the native token too", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   const { claimId, recipient, amount, feeAmount } = await offer(account.address, {
     currency: NATIVE_CURRENCY,
@@ -162,7 +162,7 @@ test("only the wallet's own signature moves money, and only over this claim", as
   expect((await line(account.address)).pending).toBe(0n);
 });
 
-test("a contract wallet signs by EIP-1271, and a node that does not answer says nothing about it", async () => {
+test("a contract wallet signs by EIP-1271, and a node that does not answer decides nothing", async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
   const hash = await world.origin.client.deployContract({
     account: privateKeyToAccount(world.stranger.privateKey),
@@ -222,7 +222,7 @@ test("refuses to claim what holds and debts need, both at the offer and at the s
   expect((await untilEnded(early.claimId)).state).toBe("paid");
 });
 
-test("a hundred signatures of one claim, and ten claims on money for two: nothing is paid that is not there", async () => {
+test("a hundred signatures of one claim, and ten claims on a balance for two, never overdraw", async () => {
   const account = await aWallet(10_000_000n);
   const claims = await Promise.all(Array.from({ length: 10 }, async () => await offer(account.address)));
   const results = await Promise.allSettled(
@@ -239,7 +239,7 @@ test("a hundred signatures of one claim, and ten claims on money for two: nothin
     expect(await world.origin.balance(recipient, world.usdc)).toBe(state === "paying" ? 4_000_000n : 0n);
 });
 
-test("an offer ends: who signs later is told so, and it is forgotten a day after", async () => {
+test("an expired offer refuses a later signature and the offer is deleted a day after", async () => {
   const account = await aWallet(10_000_000n);
   const { claimId } = await offer(account.address);
   world.clock.forward(601_000);
@@ -250,7 +250,7 @@ test("an offer ends: who signs later is told so, and it is forgotten a day after
   expect(await world.services.balances.claim(claimId)).toBeUndefined();
 });
 
-test("what cannot be claimed is refused with the field at fault", async () => {
+test("an invalid claim is refused with the field at fault", async () => {
   const account = await aWallet(10_000_000n);
   const poor = await aWallet(1n);
   const cases: readonly [() => Promise<unknown>, string][] = [
@@ -267,9 +267,9 @@ test("what cannot be claimed is refused with the field at fault", async () => {
   for (const [refused, code] of cases) await expect(refused()).rejects.toMatchObject({ code });
 });
 
-test("a recipient who takes no money gives it back to the balance, its cost too", async () => {
+test("a recipient that rejects money returns it to the balance, including the cost", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
-  // A contract whose code refuses plain money.
+  // A contract whose code rejects plain transfers.
   const refuses = world.anAddress();
   await world.origin.client.setCode({ address: refuses, bytecode: "0x5f5ffd" });
   const refused = await offer(account.address, {
@@ -282,7 +282,7 @@ test("a recipient who takes no money gives it back to the balance, its cost too"
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: ONE, pending: 0n, owed: 0n });
 });
 
-test("a payout that reverts in its block is given back without its cost when that block is beyond reorgs, and not paid again", async () => {
+test("a payout that reverts is returned without its cost when its block is final, and not paid again", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   const earnedBefore = await earned(NATIVE_CURRENCY);
   const { claimId, recipient } = await offer(account.address, {
@@ -323,7 +323,7 @@ test("broadcasts the same payout again after a reorg and pays once", async () =>
   expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
 });
 
-test("wherever the process dies that accepts and pays, others finish: the claim is paid once or the wallet has its money", async () => {
+test("wherever the process that accepts and pays dies, others finish: the claim is paid once or the wallet has its money", async () => {
   for (let dieAt = 0; ; dieAt++) {
     const account = await aWallet(10_000_000n);
     const { claimId, recipient } = await offer(account.address);
@@ -339,7 +339,7 @@ test("wherever the process dies that accepts and pays, others finish: the claim 
       if (!(error instanceof Died) && !mortal.isDead()) throw error;
       died = true;
     }
-    // The client, who heard nothing, signs again.
+    // The client, which got no answer, signs again.
     await accept(claimId, signature);
     expect((await untilEnded(claimId)).state).toBe("paid");
     expect(await world.origin.balance(recipient, world.usdc), mortal.acts.at(-1)).toBe(4_000_000n);
@@ -352,7 +352,7 @@ test("wherever the process dies that accepts and pays, others finish: the claim 
 }, 300_000);
 
 for (const currency of ["token", "native"] as const)
-  test(`a ${currency} payout whose commit a failover lost is not made again, nor given back`, async () => {
+  test(`a ${currency} payout whose commit a failover lost is neither repeated nor returned`, async () => {
     const asset = currency === "token" ? world.usdc : NATIVE_CURRENCY;
     const amount = currency === "token" ? 4_000_000n : 10n ** 17n;
     const account = await aWallet(amount * 2n, asset);

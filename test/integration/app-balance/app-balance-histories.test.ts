@@ -18,7 +18,7 @@ import { releaseFees } from "../../../apps/api/src/balances/release-fees.ts";
 import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import {
   ONE,
-  brokenLaws,
+  violatedInvariants,
   ether,
   startLedgerWorld,
   usdc,
@@ -26,7 +26,7 @@ import {
 } from "../../support/ledger-world.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
-/** Fixed, so that every kind of movement comes up; what happens at once still differs from run to run. */
+/** Fixed, so that every kind of movement occurs; the interleaving still differs from run to run. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261121");
 
 let world: LedgerWorld;
@@ -35,10 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/**
- * One thing that happens to a wallet: `at` names which of the requests, top-ups or claims of the history it
- * is about.
- */
+/** One event of a wallet: `at` picks the request, top-up or claim of the history. */
 interface Act {
   readonly kind:
     | "topUp"
@@ -56,7 +53,7 @@ interface Act {
     | "claimReturned";
   readonly at: number;
   readonly asset: LedgerAsset;
-  /** Cents, whatever the asset. */
+  /** Cents, for any asset. */
   readonly cents: number;
 }
 
@@ -93,7 +90,7 @@ const anAct: fc.Arbitrary<Act> = fc.record({
 /** Acts of one row happen at once. */
 const aHistory = fc.array(fc.array(anAct, { minLength: 1, maxLength: 6 }), { minLength: 10, maxLength: 20 });
 
-/** Ids of one history, the same for every act about the same thing. */
+/** Ids of one history, the same for every act on the same thing. */
 interface Names {
   readonly wallet: Address;
   readonly requests: readonly RequestId[];
@@ -194,7 +191,7 @@ async function happen(names: Names, { kind, at, asset, cents }: Act): Promise<vo
   }
 }
 
-/** Offered and signed at once; refused when there is not enough, or when it was offered before. */
+/** Offered and signed at once; refused without enough balance, or if offered before. */
 async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents: number): Promise<void> {
   const balances = balanceReads(sqlOn(world.pool));
   const createdAtMs = world.services.clock.nowMs();
@@ -222,7 +219,7 @@ async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents:
   });
 }
 
-test("whatever happens to a wallet, in whatever order and at once: every asset sums to zero, balances are the sums of their entries, and pending is what is under way", async () => {
+test("for any history and concurrency, every asset sums to zero, balances are the sums of their entries, and pending is what is in progress", async () => {
   const counted: Record<string, number> = {};
   await fc.assert(
     fc.asyncProperty(aHistory, async (history) => {
@@ -231,7 +228,7 @@ test("whatever happens to a wallet, in whatever order and at once: every asset s
         const results = await Promise.allSettled(acts.map(async (act) => await happen(names, act)));
         for (const result of results) if (result.status === "rejected") throw result.reason;
       }
-      expect(await brokenLaws(world.pool)).toEqual([]);
+      expect(await violatedInvariants(world.pool)).toEqual([]);
       const { rows } = await world.pool.query<{ context: string }>(
         "select context from ledger_movements where wallet = $1",
         [names.wallet],
@@ -240,7 +237,7 @@ test("whatever happens to a wallet, in whatever order and at once: every asset s
     }),
     { numRuns: 25, seed: SEED },
   );
-  // Every kind of movement did happen.
+  // Every kind of movement occurred.
   expect(Object.keys(counted).toSorted()).toEqual([
     "balance-topup",
     "balance-topup-reversed",
@@ -253,7 +250,7 @@ test("whatever happens to a wallet, in whatever order and at once: every asset s
   ]);
 }, 120_000);
 
-test("what the solver holds is what came in less what went out, however it was used in between", async () => {
+test("the solver's holdings equal what came in minus what went out, whatever happened in between", async () => {
   const { rows } = await world.pool.query<{ currency: string; ledger: bigint; facts: bigint }>(
     `select currency, sum(amount) filter (where account = 'custody') as ledger,
        (select coalesce(sum(c.amount), 0) from claims c where c.state = 'paid' and c.currency = e.currency)

@@ -17,7 +17,7 @@ import { creditTopUp, reverseTopUp } from "../../../apps/api/src/balances/credit
 import { appraise } from "../../../apps/api/src/balances/appraise.ts";
 import {
   ONE,
-  brokenLaws,
+  violatedInvariants,
   ether,
   startLedgerWorld,
   usdc,
@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await startLedgerWorld();
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -107,7 +107,7 @@ test("charges fees from the preferred currency first, then from the next, at the
   });
 });
 
-test("fees are all or nothing: a dollar short reserves nothing and says what there is", async () => {
+test("fees are all or nothing: a dollar short reserves nothing and reports the available balance", async () => {
   const wallet = await aWallet(3_000_000n);
   expect(await reserve(wallet, 4n * ONE)).toMatchObject({ kind: "insufficient", availableUsd: 3n * ONE });
   expect(await world.line(wallet, usdc)).toMatchObject({ balance: 3_000_000n, pending: 0n, owed: 0n });
@@ -136,7 +136,7 @@ test("reserving, paying and releasing the same request twice does it once", asyn
   expect(await world.line(wallet, usdc)).toEqual({ balance: 9_000_000n, pending: 0n, owed: 0n });
 });
 
-test("what costs more than was reserved takes the reservation whole and tells the rest", async () => {
+test("a cost above the reservation takes the whole reservation and reports the rest", async () => {
   const wallet = await aWallet(10_000_000n);
   const reserved = await reserve(wallet, 2n * ONE);
   if (reserved.kind !== "reserved") throw new Error(reserved.kind);
@@ -147,7 +147,7 @@ test("what costs more than was reserved takes the reservation whole and tells th
   expect(await world.line(wallet, usdc)).toEqual({ balance: 8_000_000n, pending: 0n, owed: 0n });
 });
 
-test("exact amounts are paid as they are, never more than was reserved, and nothing of what was not", async () => {
+test("exact amounts are paid unchanged, never above the reservation, and not at all without one", async () => {
   const wallet = await aWallet(5_000_000n, ONE);
   const reserved = await reserve(wallet, 7n * ONE);
   if (reserved.kind !== "reserved") throw new Error(reserved.kind);
@@ -163,15 +163,15 @@ test("exact amounts are paid as they are, never more than was reserved, and noth
   expect(await world.line(wallet, ether)).toEqual({ balance: ONE - 400n, pending: 0n, owed: 0n });
 });
 
-test("two hundred reservations at once on a balance for fifty: fifty get theirs, and not a cent is below zero", async () => {
+test("fifty of two hundred concurrent reservations on a balance for fifty succeed, and nothing is overdrawn", async () => {
   const wallet = await aWallet(50_000_000n);
   const answers = await Promise.all(Array.from({ length: 200 }, async () => await reserve(wallet, ONE)));
   expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(50);
   expect(await world.line(wallet, usdc)).toEqual({ balance: 0n, pending: 50_000_000n, owed: 0n });
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
-test("two hundred holds and reservations at once: holds never vouch beyond the balance, and fees pass them by", async () => {
+test("two hundred concurrent holds and reservations: holds never exceed the balance, and fees ignore them", async () => {
   const wallet = await aWallet(100_000_000n);
   const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, at) =>
@@ -190,7 +190,7 @@ test("two hundred holds and reservations at once: holds never vouch beyond the b
   expect(await world.available(wallet, "sponsorship")).toBe(50n * ONE);
 });
 
-test("a hold lessens what fast fills and claims may use, and not what sponsorship may", async () => {
+test("a hold reduces what fast fills and claims may use, but not what sponsorship may use", async () => {
   const wallet = await aWallet(10_000_000n);
   expect(await hold(wallet, 7n * ONE)).toEqual({ kind: "placed" });
   expect(await world.available(wallet, "fastFill")).toBe(3n * ONE);
@@ -205,7 +205,7 @@ test("a hold lessens what fast fills and claims may use, and not what sponsorshi
   expect(await world.available(wallet, "claim")).toBe(0n);
 });
 
-test("a volatile balance backs holds with half of its worth, and claims leave as much while anything is held", async () => {
+test("a volatile balance backs holds with half of its value, and claims must leave as much while anything is held", async () => {
   const wallet = await aWallet(0n, ONE);
   expect(await world.available(wallet, "claim")).toBe(2_000n * ONE);
   expect(await hold(wallet, 1_001n * ONE)).toMatchObject({
@@ -232,7 +232,7 @@ test("stablecoins back a hold in a volatile currency with a margin for its rise,
     expect(await world.available(wallet, purpose)).toBe(ONE);
   expect(await world.available(wallet, "sponsorship")).toBe(10n * ONE);
 
-  // What is held is worth 6.30 dollars now.
+  // The hold is worth 6.30 dollars now.
   world.prices.set("ethereum", "2100");
   expect(await world.available(wallet, "claim")).toBe((55n * ONE) / 100n);
   world.prices.trust("ethereum", unbelievable.disputed);
@@ -244,7 +244,7 @@ test("stablecoins back a hold in a volatile currency with a margin for its rise,
 });
 
 test.each(["disputed", "too old", "missing"] as const)(
-  "a hold with a %s price counts three times its greatest known worth, and the rest of the balance stays usable",
+  "a hold with a %s price counts three times its highest known value, and the rest of the balance stays usable",
   async (doubt) => {
     const wallet = await aWallet(1_000_000_000n);
     const inEther = { currency: ether.currency, amount: ONE / 40n };
@@ -273,12 +273,12 @@ test.each(["disputed", "too old", "missing"] as const)(
   },
 );
 
-test("a balance in the currency of a hold is its collateral: it needs its haircut, and no margin beside it", async () => {
+test("a balance in the hold's own currency is its collateral: it needs its haircut, but no additional margin", async () => {
   const wallet = await aWallet(0n, ONE);
   const inEther = { currency: ether.currency, amount: ONE / 2n };
   expect(await hold(wallet, 1_000n * ONE, inEther)).toEqual({ kind: "placed" });
   expect(await hold(wallet, ONE, inEther)).toMatchObject({ kind: "insufficient", availableUsd: 0n });
-  // Beyond what is there in kind, the margin is needed.
+  // Beyond the balance in the same currency, the margin applies.
   await world.give(wallet, usdc, 3_001_000_000n);
   const more = { currency: ether.currency, amount: (3n * ONE) / 2n };
   expect(await hold(wallet, 3_000n * ONE, more)).toMatchObject({
@@ -304,7 +304,7 @@ test("never transfers held funds to others in a sponsored charge, whatever its f
   expect((await reserve(wallet, ONE, someHash(), 1n)).kind).toBe("insufficient");
 });
 
-test("a key vouches for no more at once than it may, whatever its wallet has", async () => {
+test("a key holds at most its limit at once, whatever its wallet has", async () => {
   const wallet = await aWallet(100_000_000n);
   const limit = { keyId: someHash(), maxExposureUsd: 10n * ONE };
   expect(await hold(wallet, 6n * ONE, limit)).toEqual({ kind: "placed" });
@@ -312,7 +312,7 @@ test("a key vouches for no more at once than it may, whatever its wallet has", a
   expect(await hold(wallet, 4n * ONE, limit)).toEqual({ kind: "placed" });
 });
 
-test("a request is vouched for once: the same hold again is the same hold, and one that was resolved is not placed anew", async () => {
+test("a request has one hold: placing it again changes nothing, and a resolved one is not placed anew", async () => {
   const wallet = await aWallet(10_000_000n);
   const requestId = someHash();
   expect(await hold(wallet, 6n * ONE, { requestId })).toEqual({ kind: "placed" });
@@ -326,7 +326,7 @@ test("a request is vouched for once: the same hold again is the same hold, and o
   });
 });
 
-test("a hold that becomes permanent is paid by the balance, and what that does not cover is owed and repaid by the next credit", async () => {
+test("a permanent hold is charged to the balance; the rest is owed and repaid by the next credit", async () => {
   const wallet = await aWallet(10_000_000n);
   const requestId = someHash();
   await hold(wallet, 8n * ONE, { requestId });
@@ -345,18 +345,18 @@ test("a hold that becomes permanent is paid by the balance, and what that does n
     pending: 5_000_000n,
     owed: 0n,
   });
-  // The deposit comes after all: all eight dollars come back, to whoever paid them.
+  // The deposit arrives after all: all eight dollars are returned to their payers.
   expect(await act(returnPermanent)).toBe("applied");
   expect(await act(returnPermanent)).toBe("already");
   expect((await world.line(wallet, usdc)).balance).toBe(9_000_000n);
-  // And vanishes again.
+  // And it is reorged out again.
   expect(await act(reinstateHold)).toBe("applied");
   expect((await world.book(wallet)).heldUsd).toBe(8n * ONE);
   expect(await act(makeHoldPermanent)).toBe("applied");
   expect((await world.line(wallet, usdc)).balance).toBe(1_000_000n);
 });
 
-test("a debt in one currency keeps the others from being used", async () => {
+test("a debt in one currency blocks the others", async () => {
   const wallet = await aWallet(0n, ONE / 100n);
   const topUp = { wallet, asset: usdc, amount: 15_000_000n, movementKey: someHash() };
   await world.in(async (tx) => await creditTopUp(world.services, tx, topUp));
@@ -398,7 +398,7 @@ test("never reports an insufficient balance without a fresh price", async () => 
 });
 
 test.each(["disputed", "too old"] as const)(
-  "a balance with a %s price vouches for nothing, and pays no charge",
+  "a balance with a %s price backs no hold and pays no charge",
   async (doubt) => {
     const wallet = await aWallet(2_000_000n, ONE);
     const requestId = someHash();
@@ -447,7 +447,7 @@ test("a transaction that fails leaves no trace in the ledger", async () => {
   expect((await reserve(wallet, ONE, requestId)).kind).toBe("reserved");
 });
 
-test("the database itself refuses states that nobody knows", async () => {
+test("the database itself refuses unknown states", async () => {
   const wallet = await aWallet(5n);
   const rows = {
     holds: {
@@ -497,7 +497,7 @@ test("the database itself refuses states that nobody knows", async () => {
   }
 });
 
-test("the database itself refuses to overdraw, to unbalance, to change and to forget", async () => {
+test("the database itself refuses to overdraw, to unbalance, to change and to delete", async () => {
   const wallet = await aWallet(5n);
   const post = async (entries: { account: "balance" | "custody"; amount: bigint }[]) =>
     await world.in(
@@ -529,7 +529,7 @@ test("the database itself refuses to overdraw, to unbalance, to change and to fo
       /what was written stays/,
     );
   }
-  // Nor is anything added to a movement of another day, nor does an early check let the rest slip by.
+  // An entry cannot be added to a movement of another day, nor does an early check let the rest pass.
   const add = `insert into ledger_entries (movement_id, account, wallet, chain_id, currency, amount)
     select max(id), 'balance', '${wallet}', 1, '0x', 1 from ledger_movements where wallet = '${wallet}'`;
   await expect(world.pool.query(add)).rejects.toThrow(/another transaction/);

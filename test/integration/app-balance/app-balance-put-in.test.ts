@@ -19,10 +19,16 @@ import {
   reserveSponsorship,
 } from "../../../apps/api/src/balances/sponsor-fees.ts";
 import { noChains } from "../../fakes/no-chains.ts";
-import { ONE, brokenLaws, startLedgerWorld, usdc, type LedgerWorld } from "../../support/ledger-world.ts";
+import {
+  ONE,
+  violatedInvariants,
+  startLedgerWorld,
+  usdc,
+  type LedgerWorld,
+} from "../../support/ledger-world.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
 
-// An app and its friends: whatever they do with a balance, they never take out more than they put in.
+// An app and cooperating parties: whatever they do with a balance, they never take out more than they put in.
 
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261122");
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? "60");
@@ -32,7 +38,7 @@ beforeAll(async () => {
   world = await startLedgerWorld();
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -49,10 +55,10 @@ interface Act {
     | "makeCall"
     | "dropCall"
     | "claim";
-  /** Which of the requests, calls or wallets it is about. */
+  /** Picks the request, call or wallet. */
   readonly at: number;
   readonly cents: number;
-  /** Bps of the charge that go to somebody else than the service. */
+  /** The share of the charge, in bps, that goes to parties other than the service. */
   readonly transferredBps: number;
 }
 
@@ -82,7 +88,7 @@ const anAct: fc.Arbitrary<Act> = fc.record({
 const usdOf = (cents: number): bigint => (BigInt(cents) * ONE) / 100n;
 const unitsOf = (usd: bigint): bigint => usd / 10n ** 12n;
 
-/** One group's history: USD with 18 decimals of what its members put in, and of what they took out. */
+/** One group's history: what its members put in and took out, in USD with 18 decimals. */
 class Group {
   putInUsd = 0n;
   tookOutUsd = 0n;
@@ -141,7 +147,7 @@ class Group {
     }
   }
 
-  /** Everything is claimed that can be, and every deposit that did not come is due. */
+  /** Claims everything possible, and every missing deposit becomes due. */
   async end(): Promise<void> {
     for (let at = 0; at < 3; at++) {
       await this.#fillSponsored(at);
@@ -167,7 +173,7 @@ class Group {
     this.putInUsd += usd;
   }
 
-  /** The friend is paid at once. */
+  /** The recipient is paid at once. */
   async #fastFill(at: number, usd: bigint): Promise<void> {
     const requestId = someHash();
     const hold = { wallet: this.app, keyId: this.keyId, requestId, usd, chainId: 1, amount: unitsOf(usd) };
@@ -201,7 +207,7 @@ class Group {
     front.state = "debited";
   }
 
-  /** The balance promises to pay gas and an app fee of a request whose fill is planned. */
+  /** The balance reserves gas and an app fee of a request whose fill is planned. */
   async #sponsorFees(at: number, usd: bigint, transferUsd: bigint): Promise<void> {
     if (this.#sponsored.has(at)) return;
     const terms = sponsoredTerms(this, usd, transferUsd);
@@ -209,7 +215,7 @@ class Group {
     if (reserved.kind === "reserved") this.#sponsored.set(at, { terms, usd, transferUsd });
   }
 
-  /** Out of the deposit come the output and the app fee; the sponsored part is output as well. */
+  /** The deposit pays the output and the app fee; the sponsored part is output as well. */
   async #fillSponsored(at: number): Promise<void> {
     const sponsored = this.#sponsored.get(at);
     if (sponsored === undefined) return;
@@ -222,7 +228,7 @@ class Group {
       await accrueAppFees({ ...world.services, chains: noChains }, tx, terms, terms.origin.amount);
     });
     this.putInUsd += depositUsd;
-    // The app fee leaves the output, and the sponsor puts the same back: the gas was the service's to pay.
+    // The app fee reduces the output, and the sponsor adds the same: the gas was the service's cost.
     this.tookOutUsd += depositUsd - transferUsd + transferUsd;
   }
 
@@ -260,7 +266,7 @@ class Group {
     if (reserved.kind === "reserved") this.#calls.set(at, { requestId, usd, valueUsd });
   }
 
-  /** The friend gets the coin that the call carries; half of its gas was enough. */
+  /** The recipient gets the native tokens that the call carries; half of its gas limit was used. */
   async #makeCall(at: number): Promise<void> {
     const call = this.#calls.get(at);
     if (call === undefined) return;
@@ -313,7 +319,7 @@ class Group {
   }
 }
 
-/** A request whose sponsor pays gas and a fee that goes to the friend's balance. */
+/** A request whose sponsor pays gas and a fee that goes to another member's balance. */
 function sponsoredTerms(
   { app, friend, keyId }: Pick<Group, "app" | "friend" | "keyId">,
   usd: bigint,
@@ -346,7 +352,7 @@ test("never lets cooperating parties take out more than they put in, for any seq
       await group.start();
       for (const act of acts) await group.act(act);
       await group.end();
-      // A claim of less than the smallest unit is not made, and puts nothing in either.
+      // A claim below one base unit is not made, and adds nothing either.
       expect(group.tookOutUsd - group.putInUsd).toBeLessThanOrEqual(0n);
       if (group.tookOutUsd > 0n) moved++;
     }),

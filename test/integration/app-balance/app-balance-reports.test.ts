@@ -31,8 +31,8 @@ const lostId = someHash();
 const claimId = someHash();
 
 const hold = async (id: typeof heldId, usd: bigint): Promise<void> => {
-  const wish = { wallet, keyId: "key", usd, chainId: 10, currency: usdc.currency, amount: 9n };
-  await world.in(async (tx) => await placeHold(world.services, tx, { ...wish, requestId: id }));
+  const terms = { wallet, keyId: "key", usd, chainId: 10, currency: usdc.currency, amount: 9n };
+  await world.in(async (tx) => await placeHold(world.services, tx, { ...terms, requestId: id }));
 };
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-test("a wallet is told what it has, what is set aside and what it may use", async () => {
+test("a wallet sees its balance, what is reserved and what it may use", async () => {
   const balances = await readBalances({ ...world.services, balances: reads }, wallet);
   expect(balances.main).toMatchObject({
     currency: { id: "usdc" },
@@ -108,7 +108,7 @@ test("a wallet is told what it has, what is set aside and what it may use", asyn
   });
 });
 
-test("what is owed is taken off the total, and is not shown as money", async () => {
+test("a debt is subtracted from the total, and is not shown as money", async () => {
   const balances = await readBalances({ ...world.services, balances: reads }, debtor);
   expect(balances.main).toMatchObject({ amount: 0n, owed: 3_000_000n });
   expect(balances).toMatchObject({ totalUsd: 0n, availableUsd: 0n });
@@ -137,7 +137,7 @@ test("movements come newest first, page by page, each once", async () => {
   expect(pages).toEqual(all);
 });
 
-test("holds and claims come newest first, page by page, and an offer is no claim", async () => {
+test("holds and claims come newest first, page by page, and an offer is not listed as a claim", async () => {
   const unsigned = someHash();
   await world.in(
     async (tx) =>
@@ -165,7 +165,7 @@ test("holds and claims come newest first, page by page, and an offer is no claim
   expect(claims).toMatchObject([{ claim: { claimId, state: "paying" }, usd: 4n * ONE }]);
 });
 
-test("an operator sees every wallet, the house, holds, claims, and top-ups that credit nobody", async () => {
+test("an operator sees every wallet, the service's accounts, holds, claims, and top-ups without a credit", async () => {
   const rows = (await balanceReport(sql)) as Record<string, unknown>[];
   expect(rows.find((row) => row["wallet"] === wallet && row["currency"] === usdc.currency)).toMatchObject({
     balance: 80_900_000n,
@@ -190,7 +190,7 @@ test("an operator sees every wallet, the house, holds, claims, and top-ups that 
   ]);
 });
 
-test("the metrics show holds, exposure, debts, top-ups and claims, and zero where there is nothing", async () => {
+test("the metrics show holds, exposure, debts, top-ups and claims, and zero if there are none", async () => {
   const { registry } = createMetrics("test");
   balanceGauges(registry, reads, world.services.appBalance.currencies, world.services.clock);
   registry.setDefaultLabels({});

@@ -9,17 +9,17 @@ import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// Top-ups have their confirmations in the second block here.
+// Top-ups reach their confirmations in the second block here.
 let world: EngineWorld;
 
 beforeAll(async () => {
   world = await startEngineWorld({ policy: { maxScanBlocks: 25 } });
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -53,7 +53,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
 
 const tailFor = (wallet: Address): string => topUpMarker(wallet).slice(2);
 
-test("a marked transfer is credited once, when it has its confirmations and not before", async () => {
+test("a marked transfer is credited once, as soon as it has its confirmations", async () => {
   const wallet = world.anAddress();
   await sendToken(7_000_000n, tailFor(wallet));
   await block();
@@ -64,14 +64,14 @@ test("a marked transfer is credited once, when it has its confirmations and not 
   expect((await line(wallet, world.usdc)).balance).toBe(7_000_000n);
 });
 
-test("native coin with only the marker is credited, to the sender when the marker names nobody", async () => {
+test("native tokens with only the marker are credited, to the sender if the marker names no wallet", async () => {
   const before = await line(world.user.address, NATIVE_CURRENCY);
   await sendNative(10n ** 17n, topUpMarker(NATIVE_CURRENCY));
   await block(2);
   expect((await line(world.user.address, NATIVE_CURRENCY)).balance - before.balance).toBe(10n ** 17n);
 });
 
-test("transfers without a marker and reverted ones are nothing; a malformed marker is kept for somebody to look at", async () => {
+test("transfers without a marker and reverted ones are ignored; a malformed marker is kept for the operator", async () => {
   const wallet = world.anAddress();
   const before = world.events.of("top_up_seen").length;
   const alarms = world.events.of("top_up_unattributed").length;
@@ -91,7 +91,7 @@ test("transfers without a marker and reverted ones are nothing; a malformed mark
   ).toEqual([6n, 7n]);
 });
 
-test("a token that the solver does not hold is no balance, however it is marked", async () => {
+test("a token that the solver does not hold becomes no balance, even with a marker", async () => {
   const wallet = world.anAddress();
   const before = world.events.of("top_up_seen").length;
   const [odd] = world.origin.chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
@@ -105,7 +105,7 @@ test("a token that the solver does not hold is no balance, however it is marked"
   expect(await line(wallet, to)).toEqual({ balance: 0n, owed: 0n });
 });
 
-test("dust credits nobody and wakes nobody; what is worth enough, and what nobody can price, is credited", async () => {
+test("dust is not credited and raises no alarm; sufficient amounts and amounts without a price are credited", async () => {
   const { services, origin } = world;
   const wallet = world.anAddress();
   const alarms = (): number => world.events.all.filter(({ level }) => level === "alarm").length;
@@ -148,7 +148,7 @@ test("dust credits nobody and wakes nobody; what is worth enough, and what nobod
   );
 });
 
-test("what vanishes before it was credited was never there; mined again, it is credited once", async () => {
+test("a top-up that is reorged out before its credit is ignored; mined again, it is credited once", async () => {
   const wallet = world.anAddress();
   const raw = await rawOf(await sendToken(3_000_000n, tailFor(wallet)));
   await block();
@@ -185,7 +185,7 @@ test("reverses an orphaned top-up, into debt if it was spent, and credits it onc
   await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
   await block(3);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 3_000_000n, owed: 0n });
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
 test("a credited top-up that a reorg moves to another block stays credited", async () => {
@@ -203,7 +203,7 @@ test("a credited top-up that a reorg moves to another block stays credited", asy
   expect(await line(wallet, world.usdc)).toEqual({ balance: 2_000_000n, owed: 0n });
 });
 
-test("many at once, after an hour without anybody watching, are each credited once", async () => {
+test("many top-ups at once, after an hour without a watcher, are each credited once", async () => {
   const wallet = world.anAddress();
   for (let at = 0; at < 5; at++) {
     await sendToken(1_000_000n, tailFor(wallet));
@@ -216,7 +216,7 @@ test("many at once, after an hour without anybody watching, are each credited on
   expect((await line(wallet, NATIVE_CURRENCY)).balance).toBe(5n);
 });
 
-test("a reported transaction is recorded before the watcher comes, and credited by it all the same, once", async () => {
+test("a reported transaction is recorded before the watcher reads it, and credited by the watcher once", async () => {
   const wallet = world.anAddress();
   const report = { chainId: world.origin.chain.id, txHash: await sendToken(9_000_000n, tailFor(wallet)) };
   await world.origin.mine();
@@ -230,7 +230,7 @@ test("a reported transaction is recorded before the watcher comes, and credited 
   expect((await line(wallet, world.usdc)).balance).toBe(9_000_000n);
 });
 
-test("of two processes that read the same blocks one records and credits, and nothing is credited twice", async () => {
+test("when two processes read the same blocks, one records and credits, and nothing is credited twice", async () => {
   const wallet = world.anAddress();
   await sendToken(1_000_000n, tailFor(wallet));
   await world.origin.mine(3);

@@ -7,7 +7,7 @@ import { priceBookContract } from "../../contracts/price-book.ts";
 import { adjustablePrices } from "../../fakes/adjustable-prices.ts";
 import { steppedHeads } from "../../fakes/stepped-heads.ts";
 
-// Fakes are held to their word: the same promises, kept by them and by what they stand for.
+// Tests fakes and the implementations that they replace against the same contracts.
 
 let node: RunningAnvil;
 beforeAll(async () => {
@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(async () => await node.stop());
 
-priceBookContract("prices that a test moves", async () => adjustablePrices({ ethereum: "2500" }));
-priceBookContract("prices that are kept in memory", async () => {
+priceBookContract("prices that a test sets", async () => adjustablePrices({ ethereum: "2500" }));
+priceBookContract("prices in memory", async () => {
   const book = createPriceBook({
     source: {
       name: "one price",
@@ -33,7 +33,7 @@ priceBookContract("prices that are kept in memory", async () => {
   return book;
 });
 
-headSourceContract("heads that come when the test says so", async () => {
+headSourceContract("heads that the test emits", async () => {
   const source = steppedHeads();
   let number = 0n;
   return {

@@ -38,7 +38,7 @@ const store = async (state: string, hours: number, count: number): Promise<unkno
     [state, hours, count],
   );
 
-test("requests under way are counted by state with the time of the oldest, and all others are not read", async () => {
+test("requests in progress are counted by state with the time of the oldest, and others are not read", async () => {
   await store("quoted", 5, 1_000);
   await store("filled", 5, 1_000);
   await store("fillable", 2, 3);
@@ -58,7 +58,7 @@ test("requests under way are counted by state with the time of the oldest, and a
   expect(plan).not.toContain("Seq Scan");
 });
 
-test("the outbox's depth counts jobs that are in no queue yet, and tells since when the oldest waits", async () => {
+test("the outbox's depth counts jobs that are in no queue yet, and reports the oldest job's age", async () => {
   const sql = sqlOn(pool);
   expect(await outboxDepth(sql)).toEqual({ waiting: 0, oldestMs: undefined });
   await pool.query(

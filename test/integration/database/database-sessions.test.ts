@@ -15,7 +15,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("accepts a server that keeps sessions, and reports how many connections it takes", async () => {
+test("accepts a server that keeps sessions, and reports how many connections it accepts", async () => {
   const { maxConnections } = await checkSessions(database.url);
   expect(maxConnections).toBeGreaterThan(10);
   const client = new pg.Client({ connectionString: database.url });
@@ -95,7 +95,7 @@ test("sets TCP keepalives and tcp_user_timeout on the sessions of the pool", asy
   });
 });
 
-test("a transaction over a cut network fails and gives its connection up, and the next one works", async () => {
+test("a transaction over a cut network fails and releases its connection, and the next one works", async () => {
   const { hostname, port } = new URL(database.url);
   const network = await startSwallowingProxy({ host: hostname, port: Number(port) });
   const url = new URL(database.url);

@@ -106,7 +106,7 @@ async function aLane(firstNonce = 0): Promise<`0x${string}`> {
   return sender;
 }
 
-test("what a quote agreed on comes back as it was, to the last unit", async () => {
+test("the stored terms of a quote are read unchanged, to the last unit", async () => {
   const terms = await aStoredRequest({
     origin: { chainId: 1, currency: someAddress(), amount: 2n ** 255n },
     referrer: `quote " \\ ' ; drop table requests; -- {"$n":"1"}`,
@@ -116,7 +116,7 @@ test("what a quote agreed on comes back as it was, to the last unit", async () =
   expect((await reads.requestsByOrders([terms.orderId])).get(terms.orderId)?.terms).toEqual(terms);
 });
 
-test("of eight processes that see the same event one applies it and seven find it done", async () => {
+test("when eight processes see the same event, one applies it and seven find it applied", async () => {
   const terms = await aStoredRequest();
   const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await happens(terms, seen("1"))));
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 7 }, () => "already"), "applied"]);
@@ -128,7 +128,7 @@ test("of eight processes that see the same event one applies it and seven find i
   expect(trace.rows, "one line of trace").toHaveLength(1);
 });
 
-test("eight deposits for one request at once: one is accepted, seven go back", async () => {
+test("accepts one of eight concurrent deposits for one request and refunds seven", async () => {
   const terms = await aStoredRequest();
   const eight = Array.from({ length: 8 }, () => aDeposit());
   const ids = (await uow.run(async (tx) => await tx.deposits.record(1, eight))).map(({ id }) => id);
@@ -139,7 +139,7 @@ test("eight deposits for one request at once: one is accepted, seven go back", a
   expect(dispositions.filter((one) => one === "refund")).toHaveLength(7);
 });
 
-test("a transaction that fails leaves nothing behind: no state, no job, no trace", async () => {
+test("a transaction that fails leaves no state, job or trace", async () => {
   const terms = await aStoredRequest();
   await expect(
     uow.run(async (tx) => {
@@ -153,7 +153,7 @@ test("a transaction that fails leaves nothing behind: no state, no job, no trace
     expect((await pool.query(`select 1 from ${table}`, [terms.requestId])).rows).toEqual([]);
 });
 
-test("events of a transaction are raised once, after its commit, in their order; those of a rolled back one never", async () => {
+test("a transaction's events are raised once, after its commit and in order; those of a rolled back one never", async () => {
   const events = recordedEvents();
   const own = postgresUnitOfWork(pool, events);
   const raisedInside = await own.run(async (tx) => {
@@ -188,7 +188,7 @@ test("a transaction that continues after a failed statement reports that nothing
   expect(events.all).toEqual([]);
 });
 
-test("a deadlock victim that is run again raises its events once", async () => {
+test("a deadlock victim that runs again raises its events once", async () => {
   const events = recordedEvents();
   const own = postgresUnitOfWork(pool, events);
   const [first, second] = [await aStoredRequest(), await aStoredRequest()];
@@ -213,7 +213,7 @@ test("a deadlock victim that is run again raises its events once", async () => {
   expect(events.all.map(({ facts }) => facts["name"]).toSorted()).toEqual(["mine", "yours"]);
 });
 
-test("a connection that the server cuts costs the transaction on it and nothing else", async () => {
+test("a cut connection fails only the transaction on it", async () => {
   const terms = await aStoredRequest();
   const cut = uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
@@ -230,7 +230,7 @@ test("a connection that the server cuts costs the transaction on it and nothing 
   expect(await happens(terms, seen("1"))).toBe("applied");
 });
 
-test("two fills reserved at once for one request: one gets a nonce, the other finds the leg taken", async () => {
+test("one of two concurrent reservations of fills for one request gets a nonce, the other finds the leg taken", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
   const leg = { kind: "fill", requestId: terms.requestId } as const;
   const results = await Promise.allSettled(
@@ -242,7 +242,7 @@ test("two fills reserved at once for one request: one gets a nonce, the other fi
   expect(await reads.unsettledSlots(2, sender)).toHaveLength(1);
 });
 
-test("a leg that comes twice in one batch gets one nonce, and the others of the batch theirs", async () => {
+test("a leg that occurs twice in one batch gets one nonce, and the batch's other legs get theirs", async () => {
   const sender = await aLane(3);
   const [first, second] = [1, 2].map(() => ({ kind: "fill", requestId: someTerms().requestId }) as const);
   if (first === undefined || second === undefined) throw new Error("two legs");
@@ -266,7 +266,7 @@ test("two lanes cannot pay one leg at once: the database itself refuses the seco
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("a leg can be paid again only when its nonce is dead", async () => {
+test("a leg can be paid again only after its nonce is dead", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
   const leg = { kind: "fill", requestId: terms.requestId } as const;
   const reserve = async () => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS));
@@ -279,7 +279,7 @@ test("a leg can be paid again only when its nonce is dead", async () => {
   expect((await reserve()).nonce).toBe(first.nonce + 1);
 });
 
-test("fifty reservations at once get fifty nonces in a row, and one that fails takes none", async () => {
+test("fifty concurrent reservations get fifty consecutive nonces, and a failing one takes none", async () => {
   const sender = await aLane(7);
   const results = await Promise.allSettled(
     Array.from({ length: 50 }, async (_, at) => {
@@ -295,7 +295,7 @@ test("fifty reservations at once get fifty nonces in a row, and one that fails t
   expect(nonces.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, at) => 7 + at));
 });
 
-test("a lane never goes back, and jumps over nonces that the key used elsewhere", async () => {
+test("a lane never goes back, and skips nonces that the key used elsewhere", async () => {
   const sender = await aLane(5);
   const next = async () => {
     const { requestId } = someTerms();
@@ -309,7 +309,7 @@ test("a lane never goes back, and jumps over nonces that the key used elsewhere"
   expect(await next()).toBe(20);
 });
 
-test("money of open payments is reserved until a balance shows that it has left", async () => {
+test("money of open payments is reserved until a balance shows that it left", async () => {
   const sender = await aLane();
   const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
   const { currency } = plan.outflow;
@@ -332,7 +332,7 @@ test("money of open payments is reserved until a balance shows that it has left"
   expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
 });
 
-test("coin that a payment in a token carries is reserved with its gas, and that of a payment in coin once", async () => {
+test("native tokens that a token payment carries are reserved with its gas, those of a native payment once", async () => {
   const native = "0x0000000000000000000000000000000000000000";
   const gasWeiOf = async (currency: Address): Promise<bigint> => {
     const sender = await aLane();
@@ -346,7 +346,7 @@ test("coin that a payment in a token carries is reserved with its gas, and that 
   expect(await gasWeiOf(native)).toBe(0n);
 });
 
-test("of two processes that sign for one nonce at once the first one's bytes are kept", async () => {
+test("keeps the first bytes when two processes sign for one nonce at once", async () => {
   const sender = await aLane();
   const slot = await uow.run(
     async (tx) => await tx.lanes.reserve(aPlan(sender, { kind: "fill", requestId: someHash() }), NOW_MS),
@@ -373,7 +373,7 @@ test("of two processes that sign for one nonce at once the first one's bytes are
   expect((await reads.slot(slot.id))?.attempts.map(({ txHash }) => txHash)).toEqual([kept[0]?.txHash]);
 });
 
-test("two hundred quotes of one moment are all stored, and one that is stored already is refused", async () => {
+test("two hundred simultaneous quotes are all stored, and a quote that is already stored is refused", async () => {
   const many = Array.from({ length: 200 }, () => someTerms());
   await Promise.all(many.map(async (terms) => await insertQuoted(terms)));
   const found = await Promise.all(many.map(async ({ requestId }) => await reads.status(requestId)));
@@ -381,7 +381,7 @@ test("two hundred quotes of one moment are all stored, and one that is stored al
   await expect(insertQuoted(many[0] as RequestTerms)).rejects.toThrow(/duplicate/);
 });
 
-test("five hundred questions for a status at once each get the answer to their own", async () => {
+test("each of five hundred concurrent status requests gets its own answer", async () => {
   const many = await Promise.all(Array.from({ length: 20 }, async () => await aStoredRequest()));
   const asked = Array.from({ length: 500 }, (_, at) => many[at % 25]?.requestId ?? someHash());
   const answers = await Promise.all(asked.map(async (requestId) => await reads.status(requestId)));
@@ -389,7 +389,7 @@ test("five hundred questions for a status at once each get the answer to their o
     expect(answer?.requestId).toBe(many[at % 25] === undefined ? undefined : asked[at]);
 });
 
-test("a deposit keeps its row through a reorg: gone with its block, back in another, and no change when nothing changed", async () => {
+test("a deposit keeps its row through a reorg: removed with its block, back in another, and unchanged otherwise", async () => {
   const deposit = aDeposit();
   const put = async (change: Partial<NewDeposit> = {}) =>
     await uow.run(async (tx) => await tx.deposits.record(31, [{ ...deposit, ...change }]));
@@ -405,12 +405,12 @@ test("a deposit keeps its row through a reorg: gone with its block, back in anot
   expect(await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, []))).toEqual([]);
   const block = { blockNumber: 11n, blockHash: someHash(), confirmAtBlock: 13n };
   expect(await put(block)).toMatchObject([{ id: first?.id, canonical: true, ...block }]);
-  // Blocks that are canonical keep what is in them.
+  // Canonical blocks keep their deposits.
   const kept = await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, [block.blockHash]));
   expect(kept).toEqual([]);
 });
 
-test("two deposits of one transaction are two", async () => {
+test("two deposits of one transaction are two rows", async () => {
   const deposit = aDeposit();
   const stored = await uow.run(
     async (tx) => await tx.deposits.record(1, [deposit, { ...deposit, ordinal: 1 }]),
@@ -418,7 +418,7 @@ test("two deposits of one transaction are two", async () => {
   expect(new Set(stored.map(({ id }) => id)).size).toBe(2);
 });
 
-test("the trail forgets what lies too deep and what a reorg replaced", async () => {
+test("the trail drops blocks that are final or that a reorg replaced", async () => {
   const block = (number: bigint): BlockRef => ({
     number,
     hash: someHash(),
@@ -442,7 +442,7 @@ const quotePolicy = {
   solverChainName: "one",
 };
 
-test("the reconciler closes what is past its deadline and brings back jobs that were lost, however many run it", async () => {
+test("the reconciler closes overdue requests and restores lost jobs, however many processes run it", async () => {
   await pool.query("truncate requests, deposits, outbox, chain_blocks cascade");
   const lateMs = NOW_MS - enginePolicy.expiryGraceMs - 1;
   const overdue = await aStoredRequest({ fillDeadlineMs: lateMs });

@@ -20,7 +20,7 @@ test("each test file gets a migrated database that no other file sees", async ()
   }
 });
 
-test("the Redis of the run answers and every file has a prefix of its own", async () => {
+test("the run's Redis answers, and every file has its own prefix", async () => {
   const { url, prefix } = testRedis();
   expect(testRedis().prefix).not.toBe(prefix);
   const redis = new Redis(url);

@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-// Takes long: each of some hundred deaths is followed by a whole life of the request in another process.
-test("whenever the process dies between finding money at an address and having moved it, the money is moved once, for one request, and filled once", async () => {
+// Takes long: after each of about a hundred deaths another process completes the request.
+test("whenever the process dies between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
   const { origin, destination, usdc } = world;
   const addresses = new Map<string, `0x${string}`>();
   const deaths = await dieAtEveryMoment(world, {

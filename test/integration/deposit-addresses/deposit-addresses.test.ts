@@ -25,8 +25,7 @@ import { startAddressWorld, type AddressWorld } from "../../support/address-worl
 import { aSponsor } from "../../support/sponsors.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-// Money is sent to addresses by people who only can send: all of it is filled, or goes back, or stays where
-// everyone sees it.
+// People who can only transfer send money to addresses. All of it is filled, refunded, or stays visible.
 
 let world: AddressWorld;
 
@@ -37,7 +36,7 @@ afterAll(async () => await world.stop());
 
 const usd = (dollars: number): bigint => BigInt(Math.round(dollars * 1e6));
 
-test("the address that a quote tells is the one that the factory makes of the order, and its one step is a plain payment", async () => {
+test("a quoted address is the one that the factory derives from the order, and its one step is a plain transfer", async () => {
   const { origin, usdc } = world;
   const factory = origin.chain.contracts.depositAddressFactory as Address;
   const { answer, terms, at } = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -46,8 +45,8 @@ test("the address that a quote tells is the one that the factory makes of the or
     cloneCodeHash(factory),
   );
   const key = { id: terms.orderId, depositor: terms.user, recovery: NATIVE_CURRENCY, strict: true };
-  const told = await origin.client.readContract({ ...read, functionName: "addressOf", args: [key] });
-  expect(told.toLowerCase()).toBe(at);
+  const lookup = await origin.client.readContract({ ...read, functionName: "addressOf", args: [key] });
+  expect(lookup.toLowerCase()).toBe(at);
   expect(answer.steps).toHaveLength(1);
   expect(answer.steps[0]).toMatchObject({ id: "deposit", depositAddress: at });
   expect(answer.steps[0]?.items[0]?.data).toMatchObject({ to: at, data: "0x", value: "0" });
@@ -57,7 +56,7 @@ test("the address that a quote tells is the one that the factory makes of the or
   expect(native.answer.steps[0]?.items[0]?.data).toMatchObject({ data: "0x", value: "40000000000000000" });
 });
 
-test("an open address is paid three times with other amounts: the first is the quote's, each other one gets a request of its own, and all are filled", async () => {
+test("an open address gets three other amounts: the first is the quote's, the others get their own requests, and all are filled", async () => {
   const { destination, origin, usdc } = world;
   const { at, terms } = await world.address();
   const { recipient } = terms;
@@ -91,7 +90,7 @@ test("an open address is paid three times with other amounts: the first is the q
   expect(await origin.balance(at, usdc)).toBe(0n);
 });
 
-test("the quoted sum that comes a second time, while the quote is still firm, is another request's", async () => {
+test("a second payment of the quoted amount during the firm quote belongs to another request", async () => {
   const { destination, usdc } = world;
   const { at, requestId, terms } = await world.address();
   await world.sendTo(at, terms.origin.amount);
@@ -120,8 +119,8 @@ test("money waits at its address for as many blocks as a deposit of its value wo
   expect((await world.sweepsFrom(at)).map(({ amount }) => amount)).toEqual([usd(2_500)]);
 });
 
-/** The clock and the chains' blocks go on together. */
-async function goOn(ms: number): Promise<void> {
+/** Advances the clock and the chains' blocks together. */
+async function advance(ms: number): Promise<void> {
   world.clock.forward(ms);
   for (const { client } of [world.origin, world.destination]) {
     const { timestamp } = await client.getBlock();
@@ -137,10 +136,10 @@ const atAddress = {
   nextAction: "wait_for_confirmations",
 } as const;
 
-test("money at a deposit address is told there from the moment it is seen, on every surface, and what came in time is filled however long the operator lacks gas", async () => {
+test("money at a deposit address is shown on every surface once seen, and a timely payment is filled however long gas is missing", async () => {
   const { origin, destination, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address ?? "0x";
-  const coin = await origin.balance(operator, NATIVE_CURRENCY);
+  const balanceBefore = await origin.balance(operator, NATIVE_CURRENCY);
   await origin.client.setBalance({ address: operator, value: 0n });
   const keyId = randomUUID();
   await pool.query(
@@ -163,11 +162,11 @@ test("money at a deposit address is told there from the moment it is seen, on ev
   await world.watch(origin);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   for (let n = 0; n < 3; n++) await world.round();
-  // Decided, and not moved for want of gas.
+  // Planned, and not swept without gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
   expect(await world.status(requestId)).toMatchObject(atAddress);
-  const told = await lookUpAddress(world.watching(), { address: at }, undefined);
-  expect(told?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
+  const lookup = await lookUpAddress(world.watching(), { address: at }, undefined);
+  expect(lookup?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
   const listed = await pool.query("select status from request_history where request_id = $1", [requestId]);
   expect(listed.rows).toEqual([{ status: "depositing" }]);
   const history = postgresRequestHistory(sqlOn(pool));
@@ -187,12 +186,12 @@ test("money at a deposit address is told there from the moment it is seen, on ev
     ]),
   ).toEqual([[requestId, "depositing"]]);
 
-  for (let n = 0; n < 8; n++) await goOn(600_000);
+  for (let n = 0; n < 8; n++) await advance(600_000);
   expect(await world.status(unpaid.requestId)).toMatchObject({ status: "failure", fundsAt: "user" });
   expect(await world.status(requestId)).toMatchObject(atAddress);
   expect(await origin.balance(at, usdc)).toBe(usd(100));
 
-  await origin.client.setBalance({ address: operator, value: coin });
+  await origin.client.setBalance({ address: operator, value: balanceBefore });
   await world.untilSettled(at, 1);
   expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
@@ -200,14 +199,14 @@ test("money at a deposit address is told there from the moment it is seen, on ev
   expect(ended.rows).toEqual([{ status: "success" }]);
 });
 
-test("money that comes to a strict address too late is told there, and goes back under its request", async () => {
+test("money that comes to a strict address too late is shown there, and is refunded under its request", async () => {
   const { origin, usdc } = world;
   const { at, requestId, terms } = await world.address({
     ttl: 60,
     strict: true,
     refundTo: world.anAddress(),
   });
-  for (let n = 0; n < 3; n++) await goOn(300_000);
+  for (let n = 0; n < 3; n++) await advance(300_000);
   expect(await world.status(requestId)).toMatchObject({
     status: "failure",
     fundsAt: "user",
@@ -222,10 +221,10 @@ test("money that comes to a strict address too late is told there, and goes back
   expect(await origin.balance(terms.refundTo, usdc)).toBeGreaterThan(usd(99));
 });
 
-test("whoever asks for an expired request is told what became of money that came to its open address later", async () => {
+test("an expired request shows the outcome of later money at its open address", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ ttl: 60 });
-  for (let n = 0; n < 3; n++) await goOn(300_000);
+  for (let n = 0; n < 3; n++) await advance(300_000);
   expect((await world.status(requestId)).status).toBe("failure");
   await world.sendTo(at, usd(100));
   await origin.mine();
@@ -237,7 +236,7 @@ test("whoever asks for an expired request is told what became of money that came
   expect(await destination.balance(terms.recipient, usdc)).toBe(expectedAmount);
 });
 
-test("dust in every block for an hour postpones no payment: it is moved when it has the confirmations of its value, and the dust stays", async () => {
+test("dust in every block for an hour delays no payment: it is swept with the confirmations of its value, and the dust stays", async () => {
   const { origin, usdc } = world;
   const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
   const { connection } = origin.connected;
@@ -281,7 +280,7 @@ test("dust in every block for an hour postpones no payment: it is moved when it 
   expect(dust?.amount).toBe(119n);
   expect(dust?.layers.length).toBeLessThanOrEqual(8);
   expect(world.events.of("funds_held").length - alarms).toBeLessThanOrEqual(1);
-  // The balance was made up: nothing is to be moved.
+  // The balance was made up: nothing is to be swept.
   await world.pool.query("update deposit_sweeps set state = 'void' where address = $1", [at]);
 });
 
@@ -321,7 +320,7 @@ test("fills the quoted amount at a strict address and refunds the excess, from o
   expect(back).toBeGreaterThan(usd(29));
 });
 
-test("what is moved only to go back pays for being moved; what is more than was quoted, and came with it, does not", async () => {
+test("a sweep that only refunds pays its own gas; an excess swept with the quoted amount does not", async () => {
   const { origin, usdc } = world;
   const keptOf = async (sent: number, back: number, changes: Partial<QuoteInput> = {}): Promise<bigint> => {
     const { at, terms } = await world.address({ strict: true, refundTo: world.anAddress(), ...changes });
@@ -330,15 +329,15 @@ test("what is moved only to go back pays for being moved; what is more than was 
     for (let n = 0; n < 5; n++) await world.round();
     return usd(back) - (await origin.balance(terms.refundTo, usdc));
   };
-  const [alone, beside] = [await keptOf(30, 30), await keptOf(130, 30)];
-  expect(beside).toBeGreaterThan(0n);
-  expect(alone).toBeGreaterThan(beside * 2n);
-  // Also what was quoted, and was to go back from the beginning.
+  const [alone, withQuoted] = [await keptOf(30, 30), await keptOf(130, 30)];
+  expect(withQuoted).toBeGreaterThan(0n);
+  expect(alone).toBeGreaterThan(withQuoted * 2n);
+  // Also the quoted amount, if it was to be refunded from the start.
   const forced = await keptOf(100, 100, { referrer: "debug-force-refund" });
-  expect(forced).toBeGreaterThan(beside * 2n);
+  expect(forced).toBeGreaterThan(withQuoted * 2n);
 });
 
-test("what is more by less than its own way back costs stays at the strict address, and the quote is filled", async () => {
+test("an excess below its own refund cost stays at the strict address, and the quote is filled", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(100) + 1n);
@@ -350,7 +349,7 @@ test("what is more by less than its own way back costs stays at the strict addre
   expect((await world.status(requestId)).status).toBe("success");
 });
 
-test("another token at a strict address, and the right one on another chain, go back where they came, in what they came", async () => {
+test("another token at a strict address, and the right one on another chain, are refunded there in the same token", async () => {
   const { origin, destination, tst, usdc } = world;
   const wrongToken = await world.address({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(wrongToken.at, parseEther("100"), { currency: tst });
@@ -370,7 +369,7 @@ test("another token at a strict address, and the right one on another chain, go 
   expect(await destination.balance(wrongChain.terms.refundTo, usdc)).toBeGreaterThan(usd(99));
 });
 
-test("another token at an open address, and native coin, get quotes of their own and are filled", async () => {
+test("another token at an open address, and native tokens, get their own quotes and are filled", async () => {
   const { destination, tst, usdc } = world;
   const { at, terms } = await world.address();
   await world.sendTo(at, parseEther("100"), { currency: tst });
@@ -385,7 +384,7 @@ test("another token at an open address, and native coin, get quotes of their own
   expect(await destination.balance(terms.recipient, usdc)).toBe(expected);
 });
 
-test("who asks for the first request of an address is told what became of the one that stood in for it", async () => {
+test("the first request of an address shows the outcome of the request that replaced it", async () => {
   const { at, requestId } = await world.address();
   await world.sendTo(at, usd(55));
   const [standIn] = await world.untilSettled(at, 1);
@@ -398,7 +397,7 @@ test("who asks for the first request of an address is told what became of the on
     txHashes,
     final: true,
   });
-  // Nobody is told that it failed for want of a deposit.
+  // The request is not reported as failed for a missing deposit.
   await world.pool.query("update requests set fill_deadline_ms = 1 where request_id = $1", [requestId]);
   await world.round();
   expect((await world.request(requestId)).state.name).toBe("quoted");
@@ -443,7 +442,7 @@ test.each([
   },
 );
 
-test("a sweep that cannot become the agreed deposit does not let a fast fill through", async () => {
+test("a sweep that cannot become the agreed deposit does not allow a fast fill", async () => {
   const { origin } = world;
   const app = await aSponsor(world, 10_000);
   const agreed = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -494,7 +493,7 @@ test("refuses to fast fill a superseded request and names its successor", async 
   });
 });
 
-test("an open address without refundTo keeps what nobody can route, for everyone to see, and its recovery address takes it", async () => {
+test("an open address without refundTo keeps money that cannot be routed, visibly, and its recovery address can take it", async () => {
   const { origin, usdc } = world;
   const weth = origin.chain.liquidity?.wrappedNative as Address;
   const recovery = world.user;
@@ -532,23 +531,23 @@ test("an open address without refundTo keeps what nobody can route, for everyone
   expect((await world.reads.fundsAt(at)).map(({ currency }) => currency)).toEqual([usdc]);
 });
 
-test("what cannot be routed goes back to the refundTo of an open address, in a request of its own", async () => {
+test("money that cannot be routed is refunded to the refundTo of an open address, in its own request", async () => {
   const { origin, usdc } = world;
   const refundTo = world.anAddress();
   const { at } = await world.address({ refundTo, destinationCurrency: world.tst });
-  // More than the solver has of what it would have to pay.
+  // More than the solver has of the output currency.
   await origin.fund(world.stranger.address, { tokens: 70_000_000n });
   await world.sendTo(at, usd(60_000_000));
   for (let n = 0; n < 6; n++) await world.round();
   expect(await world.sweepsFrom(at)).toEqual([]);
-  // Inventory may come: it waits as long as a fill would.
+  // Inventory may arrive: it waits as long as a fill would.
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs);
   const [refund] = await world.untilSettled(at, 1);
   expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
   expect(await origin.balance(refundTo, usdc)).toBeGreaterThan(usd(59_999_999));
 });
 
-test("what nobody was named for is not sent back to a placeholder, but told to the operator", async () => {
+test("money without a refund address is not sent to a placeholder, but reported to the operator", async () => {
   const dead: Address = "0x000000000000000000000000000000000000dead";
   const { at, requestId } = await world.address({ user: dead, referrer: "debug-force-refund" });
   await world.sendTo(at, usd(100));
@@ -576,23 +575,25 @@ test("refunds to the sender if it is the only one, and never guesses between two
     originCurrency: NATIVE_CURRENCY,
     amount: parseEther("1").toString(),
   });
-  const coin = await origin.balance(stranger.address, NATIVE_CURRENCY);
+  const balanceBefore = await origin.balance(stranger.address, NATIVE_CURRENCY);
   await world.sendTo(native.at, parseEther("0.5"), { currency: NATIVE_CURRENCY, from: stranger });
   await world.untilSettled(native.at, 1);
-  expect(coin - (await origin.balance(stranger.address, NATIVE_CURRENCY))).toBeLessThan(parseEther("0.01"));
+  expect(balanceBefore - (await origin.balance(stranger.address, NATIVE_CURRENCY))).toBeLessThan(
+    parseEther("0.01"),
+  );
 
   const two = await world.address(ask);
   await world.sendTo(two.at, usd(30), { from: stranger });
   await world.sendTo(two.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
   expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
-  // What was quoted is filled all the same, once it is there.
+  // The quoted amount is still filled once it is there.
   await world.sendTo(two.at, usd(40), { from: stranger });
   await world.untilSettled(two.at, 1);
   expect((await world.status(two.requestId)).status).toBe("success");
 });
 
-test("two workers that see the same money at once move it once, under one request", async () => {
+test("two workers that see the same money at once sweep it once, under one request", async () => {
   const { origin, usdc, destination } = world;
   const { at, terms } = await world.address();
   await world.sendTo(at, usd(77));
@@ -612,7 +613,7 @@ test("two workers that see the same money at once move it once, under one reques
   const sweeps = await world.sweepsFrom(at);
   expect(sweeps.map(({ amount }) => amount)).toEqual([usd(77)]);
   expect(await world.requestsOf(at)).toHaveLength(2);
-  // The others saw that it was decided, and did not run into the database's own refusal.
+  // The others saw the decision, and did not run into the database's constraint.
   expect(world.events.of("deposit_address_fault")).toEqual([]);
   const [id] = await world.untilSettled(at, 1);
   expect(await world.sweepsFrom(at)).toHaveLength(1);
@@ -645,7 +646,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   await world.watch(origin);
   const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
   expect(world.events.of("slot_mined").at(-1)?.facts).toMatchObject({ leg: "sweep", status: "reverted" });
-  // In another block it may yet succeed: what comes meanwhile may be what it moves.
+  // In another block it may yet succeed: money that arrives meanwhile may be what it sweeps.
   expect(await states()).toEqual(["sent"]);
   await world.sendTo(at, usd(100));
   await world.untilSettled(at, 1);
@@ -654,7 +655,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });
 
-test("a sweep whose commit a failover lost is not made again out of money that came later", async () => {
+test("a sweep whose commit a failover lost is not repeated with money that came later", async () => {
   const { origin, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address as Address;
   const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -667,7 +668,7 @@ test("a sweep whose commit a failover lost is not made again out of money that c
   if (sweep === undefined || slot === undefined) throw new Error("the sweep has a nonce");
   await origin.mine();
   const sentBefore = (await origin.sentBy(operator)).length;
-  // What a database knows that failed over to a copy without the commit that gave the sweep its nonce.
+  // The state of a database that failed over to a copy without the commit that gave the sweep its nonce.
   const take = async (table: string, column: string): Promise<unknown> =>
     (
       await pool.query<{ row: unknown }>(
@@ -691,7 +692,7 @@ test("a sweep whose commit a failover lost is not made again out of money that c
   expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId, sender: operator });
   expect(await origin.sentBy(operator)).toHaveLength(sentBefore);
   expect(await origin.balance(at, usdc)).toBe(usd(100));
-  // The operator restores what was lost, and the lane goes on.
+  // The operator restores what was lost, and the lane continues.
   const restore = (table: string): string =>
     `insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, $1)`;
   await pool.query(restore("slots"), [JSON.stringify(slotRow)]);
@@ -775,7 +776,7 @@ test("after two sweeps that moved nothing the next one is planned only after a p
   expect((await world.status(successor ?? "0x")).status).toBe("success");
 });
 
-/** The owner of an address takes everything back before a sweep that was broadcast is mined. */
+/** The owner of an address recovers everything before a broadcast sweep is mined. */
 async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
   const { origin, usdc, user } = world;
   const key = (await world.reads.find(agreed.at))?.key;
@@ -807,7 +808,7 @@ test.each([
     await world.work();
     const [sweep] = await world.sweepsFrom(first.at);
     if (sweep === undefined) throw new Error("the payment is on its way");
-    // Where a refund goes to the sender the order is made anew with the sender in it.
+    // If a refund goes to the sender, the order is recreated with the sender in it.
     const agreed = {
       ...first,
       requestId: sweep.requestId,
@@ -824,7 +825,7 @@ test.each([
 
     world.clock.forward(120_000);
     expect(world.clock.nowMs()).toBeGreaterThan(firmUntilMs);
-    // Less than the agreed amount covers nothing: filled or refunded, it would be paid twice.
+    // Less than the agreed amount covers nothing: whether filled or refunded, it would be paid twice.
     await world.sendTo(first.at, usd(60));
     for (let n = 0; n < 3; n++) await world.round();
     expect(await world.sweepsFrom(first.at)).toHaveLength(1);
@@ -878,20 +879,20 @@ const tokensOf = (listed: TestChain): TokenBook => ({
     } as Currency),
 });
 
-test("asking for a look finds what nobody would look for, decides anew about what is on hold, and is refused elsewhere", async () => {
+test("a requested check finds money that no scan would look for, decides again about money on hold, and is refused elsewhere", async () => {
   const { origin, usdc } = world;
   const services = { ...world.watching(), tokens: tokensOf(origin) };
   const { at, requestId } = await world.address({ recoveryAddress: world.user.address });
   const chainId = origin.chain.id;
-  const wish = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
-  expect(await reindexAddress(services, wish)).toMatchObject({
+  const scope = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
+  expect(await reindexAddress(services, scope)).toMatchObject({
     triggeredCurrencies: [],
     checkedCurrencies: origin.chain.tokens.length + 1,
     failedCurrencies: 0,
     failedAddresses: [],
   });
 
-  // Too little while gas is dear; enough when it is cheap.
+  // Too little while gas is expensive; enough when it is cheap.
   await world.sendTo(at, usd(0.5));
   world.prices.set("ethereum", "250000");
   for (let n = 0; n < 3; n++) await world.round();
@@ -899,14 +900,14 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   world.prices.set("ethereum", "2500");
   await world.round();
   expect(await world.sweepsFrom(at)).toEqual([]);
-  expect(await reindexAddress(services, wish)).toMatchObject({
+  expect(await reindexAddress(services, scope)).toMatchObject({
     triggeredCurrencies: [{ currency: usdc, symbol: "USDC", balance: "500000" }],
   });
   const [id] = await world.untilSettled(at, 1);
   expect((await world.status(id ?? "0x")).status).toBe("success");
   expect((await world.status(requestId)).fundsAt).toBe("recipient");
 
-  // A token that no list has: it is told, and waits for who may take it.
+  // An unlisted token: it is reported, and waits until its owner recovers it.
   const created = await origin.client.sendTransaction({
     account: privateKeyToAccount(world.stranger.privateKey),
     data: returnsNothingBytecode,
@@ -922,12 +923,12 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   await origin.send(world.stranger, { to: odd, data: mint });
   await world.round();
   expect(await world.reads.fundsAt(at)).toEqual([]);
-  const told = await reindexAddress(services, { ...wish, currency: odd });
-  expect(told).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
+  const lookup = await reindexAddress(services, { ...scope, currency: odd });
+  expect(lookup).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
   for (let n = 0; n < 5; n++) await world.round();
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
 
-  // Not the rounds of everybody, which one token that burns all gas would bring to nothing.
+  // Not the shared scan, which one token that burns all gas would break.
   const { heldAmounts } = origin.connected.connection.reader;
   const asked: Address[] = [];
   const looking = {
@@ -948,7 +949,7 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   expect(asked).not.toContain(odd);
 
   const refused = async (changes: object): Promise<unknown> =>
-    await reindexAddress(services, { ...wish, ...changes }).catch(
+    await reindexAddress(services, { ...scope, ...changes }).catch(
       (error: unknown) => (error as { code: string }).code,
     );
   expect(await refused({ depositAddress: "0x12" })).toBe("INVALID_ADDRESS");
@@ -958,7 +959,7 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
 });
 
-test("all that was asked for is at the deposit address although today's fees exceed it: the status does not ask for a second payment", async () => {
+test("the whole requested amount is at the deposit address although today's fees exceed it: the status does not ask for a second payment", async () => {
   const { at, requestId } = await world.address({ amount: "2000000" });
   world.clock.forward(120_000);
   world.prices.set("ethereum", "25000000");
@@ -979,7 +980,7 @@ for (const [name, referrer] of [
   ["the NUL character", "a\0b"],
   ["half a character", "a\ud800"],
 ] as const)
-  test(`a quote whose text holds ${name} stops neither its own deposit address nor any other`, async () => {
+  test(`a quote whose text contains ${name} blocks neither its own deposit address nor others`, async () => {
     const odd = await world.address({ referrer });
     const other = await world.address();
     for (const { at, terms } of [odd, other]) await world.sendTo(at, terms.origin.amount);
@@ -987,7 +988,7 @@ for (const [name, referrer] of [
       expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
   });
 
-test("after a look whose result was not written down, the sender is looked for from the last whole look on", async () => {
+test("after a scan whose result was not stored, senders are searched from the last complete scan on", async () => {
   const { origin } = world;
   const { at } = await world.address();
   const watching = world.watching();
@@ -1017,7 +1018,7 @@ test("after a look whose result was not written down, the sender is looked for f
   expect([sinceBlock, unseenBlock]).toEqual([String(whole + 2n), String(whole)]);
 });
 
-test("a fault at one address does not keep what arrived at another one from being seen", async () => {
+test("a fault at one address does not hide money at another one", async () => {
   const [broken, other] = [await world.address(), await world.address()];
   await world.sendTo(broken.at, usd(100));
   await world.sendTo(other.at, usd(100));
@@ -1036,7 +1037,7 @@ test("a fault at one address does not keep what arrived at another one from bein
   expect(await world.untilSettled(broken.at, 1)).toEqual([broken.requestId]);
 });
 
-test("tokens that are not configured and dust change no status, call no operator and are kept in bounded number", async () => {
+test("unconfigured tokens and dust change no status, alert no operator and are stored in bounded number", async () => {
   const { origin, usdc } = world;
   const finished = await world.address();
   await world.sendTo(finished.at, usd(100));
@@ -1065,8 +1066,8 @@ test("tokens that are not configured and dust change no status, call no operator
   const alarms = world.events.all.filter(({ level }) => level === "alarm").length;
   for (const { at } of [finished, unpaid])
     for (const currency of [usdc, ...worthless]) {
-      const wish = { chainId: origin.chain.id, depositAddress: at, targetChainId: undefined, currency };
-      const found = await reindexAddress(services, wish);
+      const scope = { chainId: origin.chain.id, depositAddress: at, targetChainId: undefined, currency };
+      const found = await reindexAddress(services, scope);
       expect(found.triggeredCurrencies).toMatchObject([{ currency }]);
     }
   const look = {
@@ -1133,8 +1134,8 @@ test.each([
     expect((await world.status(requestId)).nextAction).toBe("contact_operator");
     expect(await world.sweepsFrom(at)).toEqual([]);
 
-    const wish = { chainId: chain.id, depositAddress: at, targetChainId: undefined, currency: undefined };
-    await reindexAddress({ ...world.watching(), tokens: tokensOf(origin) }, wish);
+    const scope = { chainId: chain.id, depositAddress: at, targetChainId: undefined, currency: undefined };
+    await reindexAddress({ ...world.watching(), tokens: tokensOf(origin) }, scope);
     const [swept] = await world.untilSettled(at, 1);
     expect(swept).toBe(requestId);
     expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
@@ -1143,7 +1144,7 @@ test.each([
   },
 );
 
-test("an address that nobody paid is forgotten with its expired quote; one that money came to, or that a secret API key asked for, is kept", async () => {
+test("an address without a payment is deleted with its expired quote; one with money, or requested by a secret API key, is kept", async () => {
   const { pool, services } = world;
   await pool.query(
     `insert into api_keys (id, secret_hash, label, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
@@ -1173,7 +1174,7 @@ test("an address that nobody paid is forgotten with its expired quote; one that 
   expect(await services.reads.request(unused.requestId)).toBeUndefined();
 });
 
-test("who looks an address up is told what it is for, what lies there and what was deposited from it, by any of its requests", async () => {
+test("an address lookup shows its purpose, its balances and the deposits made from it, for any of its requests", async () => {
   const { origin, destination } = world;
   const recovery = world.user.address;
   const { at, requestId, terms } = await world.address({ recoveryAddress: recovery });
@@ -1182,8 +1183,8 @@ test("who looks an address up is told what it is for, what lies there and what w
   await world.sendTo(at, 1n);
   for (let n = 0; n < 3; n++) await world.round();
   const services = world.watching();
-  const told = await lookUpAddress(services, { address: at }, undefined);
-  expect(told).toMatchObject({
+  const lookup = await lookUpAddress(services, { address: at }, undefined);
+  expect(lookup).toMatchObject({
     depositAddress: at,
     address: at,
     type: "open",
@@ -1200,18 +1201,18 @@ test("who looks an address up is told what it is for, what lies there and what w
     funds: [{ amount: "1", heldReason: "AMOUNT_TOO_LOW" }],
     deposits: [{ requestId: standIn, amount: "41000000", status: "final" }],
   });
-  expect(await lookUpAddress(services, { requestId }, undefined)).toEqual(told);
-  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" }, undefined)).toEqual(told);
+  expect(await lookUpAddress(services, { requestId }, undefined)).toEqual(lookup);
+  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" }, undefined)).toEqual(lookup);
   expect(await lookUpAddress(services, { address: world.anAddress() }, undefined)).toBeUndefined();
   const { rows } = await world.pool.query(
     "select deposit_address from request_history where request_id = $1",
     [standIn],
   );
   expect(rows).toEqual([{ deposit_address: at }]);
-  expect(depositAddressAnswer.safeParse(told).success).toBe(true);
+  expect(depositAddressAnswer.safeParse(lookup).success).toBe(true);
 });
 
-test("what an address is made of is shown only to the key that asked for it, until its first transaction shows everybody", async () => {
+test("an address's parameters are shown only to the key that requested it, until its first transaction publishes them", async () => {
   const { at, terms } = await world.address({ recoveryAddress: world.user.address }, "key-of-the-app");
   const services = world.watching();
   const shown = async (keyId: string | undefined): Promise<unknown[]> => {
@@ -1227,7 +1228,7 @@ test("what an address is made of is shown only to the key that asked for it, unt
   expect(await shown(undefined)).toEqual(all);
 });
 
-test("a strict address is bound to its order by the contract, unless what is not filled goes back to its sender", async () => {
+test("a strict address is bound to its order by the contract, unless unfilled money is refunded to its sender", async () => {
   const named = await world.address({ strict: true, refundTo: world.anAddress() });
   const toSender = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
   for (const [{ at }, bound] of [
@@ -1239,8 +1240,7 @@ test("a strict address is bound to its order by the contract, unless what is not
       "strict",
     );
   }
-  // Where it is not bound, nobody but the operator can make its deposit: not even all of it, under its own
-  // order.
+  // Without the binding only the operator can make its deposit, even for the whole amount and its own order.
   await world.sendTo(toSender.at, usd(100));
   await world.origin.mine();
   const { orderId, user } = toSender.terms;
@@ -1260,7 +1260,7 @@ test("a strict address is bound to its order by the contract, unless what is not
 
 test("a strict address with refunds to the sender that its contract binds to the order is swept under that order", async () => {
   const { origin } = world;
-  // As such addresses were given out before binding was stored.
+  // As such addresses were created before the binding was stored.
   const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
     const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
     const key = (await world.reads.find(agreed.at))?.key;
@@ -1293,7 +1293,7 @@ test("a strict address with refunds to the sender that its contract binds to the
   expect(less.terms.refundTo).toBe(world.user.address);
 });
 
-test("nothing is written while nothing comes, however often it is looked", async () => {
+test("scans write nothing while no money arrives", async () => {
   const { origin } = world;
   await world.address();
   for (let n = 0; n < 6; n++) await world.round();
@@ -1308,7 +1308,7 @@ test("nothing is written while nothing comes, however often it is looked", async
   expect(await written()).toEqual(before);
 });
 
-test("after the solver's key has changed, money at an open address is filled under an order of the new key, and at a strict one nothing is paid that settlement would miss", async () => {
+test("after the solver's key changed, money at an open address is filled under an order of the new key, and a strict one pays nothing that settlement would miss", async () => {
   const { destination, origin, usdc, services, solver } = world;
   const former = { solver: world.anAddress() };
   const quoted = async (ask: Parameters<typeof world.quote>[0]) => {
@@ -1338,7 +1338,7 @@ test("after the solver's key has changed, money at an open address is filled und
   expect(await world.status(strict.requestId)).toMatchObject({ fundsAt: "depository" });
 });
 
-test("an address that nobody uses any more is still found, in its turn", async () => {
+test("an address that is no longer used is still scanned in its turn", async () => {
   const { at } = await world.address({ refundTo: world.anAddress() });
   await world.pool.query("update deposit_addresses set active_at_ms = 0 where address = $1", [at]);
   await world.sendTo(at, usd(12));

@@ -33,7 +33,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
     params: [hash] as never,
   })) as TxHash;
 
-/** Approval and deposit in one block; returns what is needed to put them into another one. */
+/** Mines approval and deposit in one block; returns what is needed to mine them in another one. */
 async function mined(agreed: Agreed): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -57,7 +57,7 @@ const filledOnce = async (agreed: Agreed): Promise<void> => {
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 };
 
-test("a deposit that a reorg takes back before it was filled leaves the request waiting; mined again, it is filled once", async () => {
+test("a deposit that is reorged out before its fill leaves the request waiting; mined again, it is filled once", async () => {
   const agreed = await agree();
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -71,7 +71,7 @@ test("a deposit that a reorg takes back before it was filled leaves the request 
     fundsAt: "user",
   });
   expect((await world.depositsOf(agreed.requestId))[0]?.canonical).toBe(false);
-  // The job that was asked for meanwhile finds nothing to pay for.
+  // The job that was queued meanwhile finds nothing to pay for.
   await world.work();
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 
@@ -96,7 +96,7 @@ test("a deposit that a reorg moved into another block is filled once", async () 
   await filledOnce(agreed);
 });
 
-test("a deposit that vanishes while its fill is under way is reported as exposed, and its return changes nothing", async () => {
+test("a deposit that is reorged out during its fill is reported as exposed, and its return changes nothing", async () => {
   const agreed = await agree();
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -112,7 +112,7 @@ test("a deposit that vanishes while its fill is under way is reported as exposed
   await filledOnce(agreed);
 });
 
-test("a large deposit waits for its confirmations; a reorg above it starts no fill, one below it takes it back", async () => {
+test("a large deposit waits for its confirmations; a reorg above it starts no fill, one below it removes it", async () => {
   const agreed = await agree({ amount: "20000000000" });
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -141,7 +141,7 @@ test("a large deposit waits for its confirmations; a reorg above it starts no fi
   await filledOnce(agreed);
 });
 
-test("a deposit that a reorg moves into a younger block while its fill waits has its confirmations again before it is filled", async () => {
+test("a deposit that a reorg moves into a newer block while its fill waits needs its confirmations again", async () => {
   const agreed = await agree({ amount: "20000000000" });
   const raws = await mined(agreed);
   await world.origin.mine(3);
@@ -172,9 +172,9 @@ for (const [when, isMined] of [
   ["while its fill is under way", false],
   ["after its fill", true],
 ] as const)
-  test(`a deposit that comes under another hash takes the place of one that vanished ${when}`, async () => {
+  test(`a deposit under another hash replaces one that was reorged out ${when}`, async () => {
     const agreed = await agree();
-    // The lead of a hub file that sets none.
+    // The default lead, for a hub file that sets none.
     const enginePolicy = { ...world.services.enginePolicy, fillLeadMs: 60_000 };
     const settling = { ...world.services, enginePolicy };
     await mined(agreed);
@@ -198,13 +198,13 @@ for (const [when, isMined] of [
     expect((await world.status(agreed.requestId)).inTxHashes).toEqual([second?.txHash]);
   });
 
-test("a second deposit that waits for its refund takes the place of the first one when a reorg takes only that away", async () => {
+test("a second deposit that waits for its refund replaces the first one if a reorg removes only that", async () => {
   const agreed = await agree();
   await mined(agreed);
   await world.watch(world.origin);
   await world.work();
   await world.origin.reorg(1);
-  // Reported before the watcher hears of the reorg.
+  // Reported before the watcher learns of the reorg.
   await minedUnderAnotherHash(agreed);
   const { transactions } = await world.origin.client.getBlock();
   const txHash = transactions.at(-1) ?? "0x";
@@ -247,7 +247,7 @@ test("a plain token transfer that carries the order id is a deposit", async () =
   await filledOnce(agreed);
 });
 
-test("after downtime everything is read in bounded ranges, in order, and nothing is skipped or taken twice", async () => {
+test("after downtime everything is read in bounded ranges, in order, and nothing is skipped or recorded twice", async () => {
   const agreed: Agreed[] = [];
   for (let at = 0; at < 4; at++) {
     agreed.push(await agree());
@@ -334,7 +334,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
   expect(world.events.of("reorg")).toHaveLength(reported + 1);
 });
 
-test("of two watchers at once one does the work and the other finds the cursor moved; no deposit counts twice", async () => {
+test("when two watchers run at once, one does the work and the other finds the cursor moved; no deposit counts twice", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -354,7 +354,7 @@ test("of two watchers at once one does the work and the other finds the cursor m
   await filledOnce(agreed);
 });
 
-test("a client that points at its deposit has it recorded before the watcher comes; the watcher then finds nothing new", async () => {
+test("a deposit that a client reports is recorded before the watcher reads it; the watcher then finds nothing new", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   const report = { chainId: world.origin.chain.id, txHash };
@@ -371,7 +371,7 @@ test("a client that points at its deposit has it recorded before the watcher com
   await filledOnce(agreed);
 });
 
-test("what a hint recorded in a block that never became canonical is taken back when the watcher gets there", async () => {
+test("a reported deposit in a block that never became canonical is removed when the watcher gets there", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -384,10 +384,7 @@ test("what a hint recorded in a block that never became canonical is taken back 
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 });
 
-/**
- * Services whose node of the origin chain goes on answering about the transaction and its block as it does
- * now.
- */
+/** Services whose origin node keeps answering about the transaction and its block as it does now. */
 async function staleNode(txHash: TxHash): Promise<typeof world.services> {
   const { connected } = world.origin;
   const { reader } = connected.connection;
@@ -402,7 +399,7 @@ async function staleNode(txHash: TxHash): Promise<typeof world.services> {
   return { ...world.services, chains: { ...world.services.chains, get: () => stale } };
 }
 
-test("a node that lags behind cannot bring back a deposit of a block that the watcher has dropped", async () => {
+test("a lagging node cannot restore a deposit of a block that the watcher dropped", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -416,7 +413,7 @@ test("a node that lags behind cannot bring back a deposit of a block that the wa
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a reported deposit is not confirmed by blocks that are announced and not read: they may be without it", async () => {
+test("a reported deposit is not confirmed by blocks that are announced but not read: they may not contain it", async () => {
   const { origin } = world;
   const agreed = await agree({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
@@ -426,7 +423,7 @@ test("a reported deposit is not confirmed by blocks that are announced and not r
   await origin.reorg(1);
   await origin.mine(20);
   await origin.announce();
-  // Another node behind the same address still has the old branch.
+  // Another node behind the same URL still has the old branch.
   const lagging = {
     ...origin.connected,
     connection: {
@@ -464,7 +461,7 @@ test("a reported deposit has the confirmations that were read since its block", 
   await filledOnce(agreed);
 });
 
-test("a hint about a transaction that nobody knows, that failed or that deposits nothing changes nothing", async () => {
+test("a report of a transaction that is unknown, failed or contains no deposit changes nothing", async () => {
   const chainId = world.origin.chain.id;
   await expect(
     indexTransaction(world.services, { chainId, txHash: `0x${"12".repeat(32)}` }),
@@ -484,7 +481,7 @@ test("a hint about a transaction that nobody knows, that failed or that deposits
   ]);
 });
 
-test("native money deposited with the order id is filled in another currency", async () => {
+test("native tokens deposited with the order id are filled in another currency", async () => {
   const agreed = await agree({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
   await world.pay(agreed);
   await world.origin.mine();
@@ -511,7 +508,7 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that dies before its transaction number `dies`, and does `between` before every
+ * The services of a process that dies before its transaction number `dies`, and runs `between` before every
  * other one.
  */
 function mortal(
@@ -534,9 +531,7 @@ function mortal(
 const jobsOf = async (text: string): Promise<number> =>
   (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
 
-/**
- * A block of 600 deposits of one wei that name a request of a stranger, and an honest deposit behind them.
- */
+/** A block with 600 one-wei deposits by a stranger that name a request, followed by an honest deposit. */
 interface PiledBlock {
   readonly since: bigint;
   readonly named: Agreed;
@@ -602,7 +597,7 @@ test("a client's report is recorded between two slices of a block that is being 
   await filledOnce(honest);
 });
 
-test("a reorg between two slices takes back those that were committed", async () => {
+test("a reorg between two slices removes the committed ones", async () => {
   const { origin } = world;
   const { since, honest, raws } = await aPiledBlock();
   const trail = await loadTrail(world.services, origin.connected);
@@ -619,7 +614,7 @@ test("a reorg between two slices takes back those that were committed", async ()
   await filledOnce(honest);
 });
 
-test("a report of a vanished block that comes between two slices is taken back with the last one", async () => {
+test("a report of an orphaned block between two slices is undone with the last one", async () => {
   const { origin } = world;
   await world.watch(origin);
   const gone = await agree();
@@ -641,7 +636,7 @@ test("a report of a vanished block that comes between two slices is taken back w
   expect(await world.services.reads.slotOfLeg("fill", gone.requestId)).toBeUndefined();
 });
 
-test("a report that moves a deposit back to a vanished block between two slices is corrected by the last one", async () => {
+test("a report that moves a deposit back to an orphaned block between two slices is corrected by the last one", async () => {
   const { origin } = world;
   const { since, honest, raws } = await aPiledBlock();
   await world.watch(origin);
@@ -662,8 +657,8 @@ test("a report that moves a deposit back to a vanished block between two slices 
 const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 /**
- * What a node says that is on another branch from the newest block on: its block has what `agreed` asks for,
- * from `model`, and 300 deposits of a stranger.
+ * The answers of a node on another branch from the newest block on: its block has the deposit for `agreed`,
+ * copied from `model`, and 300 deposits by a stranger.
  */
 async function anotherBranch(model: DepositFact, { terms }: Agreed) {
   const { connected, announce } = world.origin;
@@ -680,7 +675,7 @@ async function anotherBranch(model: DepositFact, { terms }: Agreed) {
   return { connected: { ...connected, connection: { ...connection, reader } }, head };
 }
 
-/** What the newest block says of the deposit of a request. */
+/** The newest block's fact of a request's deposit. */
 async function newestFact({ terms }: Agreed): Promise<DepositFact> {
   const { client, connected } = world.origin;
   const to = await client.getBlockNumber();
@@ -690,7 +685,7 @@ async function newestFact({ terms }: Agreed): Promise<DepositFact> {
   return fact;
 }
 
-test("a crash between two slices of a branch that vanishes leaves none of its deposits, and those of the other branch", async () => {
+test("a crash between two slices of a branch that is orphaned leaves none of its deposits, and those of the other branch", async () => {
   const { origin } = world;
   await world.watch(origin);
   const since = await origin.client.getBlockNumber();
@@ -712,7 +707,7 @@ test("a crash between two slices of a branch that vanishes leaves none of its de
   await filledOnce(lasting);
 });
 
-test("of two leaders that commit slices of two branches, the scan that began last wins", async () => {
+test("when two leaders commit slices of two branches, the scan that began last wins", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const phantom = await agree();
@@ -736,7 +731,7 @@ test("of two leaders that commit slices of two branches, the scan that began las
 });
 
 for (const dies of [-1, 1, 2])
-  test(`a reorg that moves a block of hundreds of deposits takes back none of them${dies < 0 ? "" : `, with a crash after slice ${dies}`}`, async () => {
+  test(`a reorg that moves a block of hundreds of deposits removes none of them${dies < 0 ? "" : `, with a crash after slice ${dies}`}`, async () => {
     const { origin } = world;
     const { since, named, honest, raws } = await aPiledBlock();
     await world.watch(origin);
@@ -790,7 +785,7 @@ test("final blocks of hundreds of deposits that a lagging node hid are recorded 
   await filledOnce(honest);
 });
 
-test("deposits that cannot pay for their own refund are one row each, and are shown as what they are", async () => {
+test("deposits that cannot pay for their own refund are stored as one row each, and are shown as such", async () => {
   const { origin, stranger } = world;
   await world.watch(origin);
   const agreed = await agree();
@@ -830,7 +825,7 @@ test("deposits that cannot pay for their own refund are one row each, and are sh
     },
     { tx_hash: piles[1], amount: 3n, deposits: 3, request_id: null, disposition: "unattributed" },
   ]);
-  // The request knows nothing of them.
+  // They do not affect the request.
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
   await deposit(origin, world.user, agreed);
   await origin.mine();
@@ -838,7 +833,7 @@ test("deposits that cannot pay for their own refund are one row each, and are sh
   await filledOnce(agreed);
 });
 
-test("the story of a request tells twenty of the deposits that strangers made too small to be refunded, and all others", async () => {
+test("a request's history lists twenty of the strangers' deposits that are too small to refund, and all others", async () => {
   const { origin, stranger, pool } = world;
   await world.watch(origin);
   const agreed = await agree();
@@ -850,12 +845,12 @@ test("the story of a request tells twenty of the deposits that strangers made to
   await world.watch(origin);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(31);
   const stories = await postgresRequestHistory(sqlOn(pool)).stories([agreed.requestId]);
-  const told = stories.get(agreed.requestId)?.deposits ?? [];
-  expect(told).toHaveLength(21);
-  expect(told.at(-1)).toMatchObject({ txHash, disposition: "accepted" });
+  const listed = stories.get(agreed.requestId)?.deposits ?? [];
+  expect(listed).toHaveLength(21);
+  expect(listed.at(-1)).toMatchObject({ txHash, disposition: "accepted" });
 });
 
-test("deposits of one wei are looked at one by one while nothing says what their refund costs", async () => {
+test("one-wei deposits are checked one by one while their refund cost is unknown", async () => {
   const { origin, stranger, prices } = world;
   await world.watch(origin);
   const agreed = await agree();
@@ -880,7 +875,7 @@ test("deposits of one wei are looked at one by one while nothing says what their
   ]);
 });
 
-test("reports that wait for a chain's scan are answered in time, and leave the database to everybody else", async () => {
+test("reports that wait for a chain's scan are answered in time, and leave database connections to others", async () => {
   const { origin, stranger, services, pool } = world;
   await world.watch(origin);
   const agreed = await agree();
@@ -911,7 +906,7 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
   await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
   try {
     const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
-    // Of the eight connections of the pool one scans and two wait for it.
+    // One of the pool's eight connections scans and two wait for it.
     await Promise.all(Array.from({ length: 10 }, async () => await agree()));
     const waits = await pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
@@ -921,7 +916,7 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
       new Set(["Transaction will be indexed when its block is scanned"]),
     );
     expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
-    // The scan will not come to this block again.
+    // The scan will not reach this block again.
     await expect(report(lost, "alice")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       retryable: true,

@@ -65,14 +65,14 @@ const call = (
   data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [of, amount] }),
 });
 
-/** What a contract calls that deposits its own tokens in the user's name. */
+/** The calls of a contract that deposits its own tokens in the user's name. */
 function depositing({ terms }: Agreed, currency: Address, amount: bigint): BatchedCall[] {
   const { depository } = world.origin.chain.contracts;
   const data = depositErc20Calldata(world.user.address, currency, amount, terms.orderId);
   return [call(currency, "approve", depository, amount), { to: depository, data }];
 }
 
-/** A contract that owns a million of every listed token, and of one that nobody lists. */
+/** A contract that owns a million of every listed token, and of an unlisted one. */
 async function aContract(): Promise<{ contract: Address; worthless: Address }> {
   const { client } = world.origin;
   const [contract, worthless] = [world.anAddress(), world.anAddress()];
@@ -95,19 +95,19 @@ for (const { what, first, second, filled } of [
     filled: false,
   },
   {
-    what: "what was agreed, then as much of a worthless token",
+    what: "the agreed amount, then as much of a worthless token",
     first: { isUsdc: true, amount: agreedAmount },
     second: { isUsdc: false, amount: agreedAmount },
     filled: false,
   },
   {
-    what: "a worthless token, then what was agreed",
+    what: "a worthless token, then the agreed amount",
     first: { isUsdc: false, amount: agreedAmount },
     second: { isUsdc: true, amount: agreedAmount },
     filled: true,
   },
 ])
-  test(`one transaction that brings ${what} after a reorg is judged by what the chain holds in the end`, async () => {
+  test(`one transaction that contains ${what} after a reorg is judged by the final state of the chain`, async () => {
     const { origin } = world;
     const { contract, worthless } = await aContract();
     const agreed = await agree({ amount: agreedAmount.toString() });
@@ -138,7 +138,7 @@ for (const { what, first, second, filled } of [
       refunded: 0n,
     });
     expect(await world.paymentsOf(agreed, origin)).toEqual([]);
-    // Tokens that the solver does not hold lie in the depository until somebody looks.
+    // Tokens that the solver does not hold stay in the depository until the operator acts.
     expect(await world.status(agreed.requestId)).toMatchObject(
       filled
         ? { status: "success" }
@@ -146,7 +146,7 @@ for (const { what, first, second, filled } of [
     );
   });
 
-test("a token that is listed later does not make a deposit that was read before count twice", async () => {
+test("a token that is listed later does not make an earlier deposit count twice", async () => {
   const { origin } = world;
   const { depository } = origin.chain.contracts;
   const { contract } = await aContract();
@@ -188,7 +188,7 @@ test("a token that is listed later does not make a deposit that was read before 
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
 });
 
-test("a fill that dies while its deposit is gone leaves the request waiting, and the deposit mined again is filled", async () => {
+test("a fill that dies while its deposit is reorged out leaves the request waiting, and the deposit mined again is filled", async () => {
   const { origin, destination } = world;
   const agreed = await agree();
   await deposit(origin, world.user, agreed);
@@ -201,7 +201,7 @@ test("a fill that dies while its deposit is gone leaves the request waiting, and
   );
   await origin.reorg(1);
   await world.watch(origin);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   for (const blocks of [1, 2]) {
     await destination.mine(blocks);
     await world.watch(destination);
@@ -221,7 +221,7 @@ test("a fill that dies while its deposit is gone leaves the request waiting, and
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a deposit that was mined before its deadline and is read after it shows no failure on the way", async () => {
+test("a deposit that was mined before its deadline and is read after it causes no interim failure", async () => {
   const agreed = await agree({ ttl: 60 });
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -233,7 +233,7 @@ test("a deposit that was mined before its deadline and is read after it shows no
   expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
 });
 
-test("money that a stranger deposits for a filled request goes back to him, and its hash is not shown as the user's", async () => {
+test("a stranger's deposit for a filled request is refunded to the stranger, and its hash is not shown as the user's", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await rounds(6);
@@ -245,7 +245,7 @@ test("money that a stranger deposits for a filled request goes back to him, and 
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
 });
 
-test("a refund larger than what the solver holds of the token waits and is paid when the solver is funded", async () => {
+test("a refund above the solver's balance of the token waits and is paid when the solver is funded", async () => {
   const { origin } = world;
   const agreed = await agree();
   const amount = (await origin.balance(world.solver.address, world.usdc)) + 1_000_000n;
@@ -289,7 +289,7 @@ test("refunds at least the order's minimum when gas costs a hundred times more",
   expect(refunded).toBeLessThan(agreed.terms.origin.amount);
 });
 
-/** A contract that takes native money. */
+/** A contract that accepts native tokens. */
 async function aPayableContract(): Promise<Address> {
   const recipient = world.anAddress();
   await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });
@@ -317,20 +317,20 @@ test("a recipient whose code burns the fill's gas only in the block pays for it 
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
   expect(await world.services.reads.unpaidBurnsSince(0), "the deposit has paid for it").toEqual([]);
 
-  const burntWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
+  const gasWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
   const { refunded } = await paidOut(agreed);
   // At $2500, in millionths of a dollar.
-  const burnt = (burntWei * 2_500n) / 10n ** 12n;
-  expect(burnt).toBeGreaterThan(1_000_000n);
-  expect(50_000_000n - refunded).toBeGreaterThanOrEqual(burnt);
+  const gasUsdc = (gasWei * 2_500n) / 10n ** 12n;
+  expect(gasUsdc).toBeGreaterThan(1_000_000n);
+  expect(50_000_000n - refunded).toBeGreaterThanOrEqual(gasUsdc);
   expect(refunded).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n);
   expect(await origin.balance(agreed.terms.refundTo, usdc)).toBe(refunded);
   expect(world.events.of("fill_burnt").map(({ facts }) => facts["requestId"])).toEqual([agreed.requestId]);
   const { rows } = await world.pool.query("select wei, unpaid_wei from fill_burns");
-  expect(rows).toEqual([{ wei: burntWei, unpaid_wei: 0n }]);
+  expect(rows).toEqual([{ wei: gasWei, unpaid_wei: 0n }]);
 });
 
-test("a deposit too low to be sent back pays for the gas that its fills burnt", async () => {
+test("a deposit too low for a refund pays for the gas that its fills used", async () => {
   const agreed = await agree({});
   await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
   await world.origin.mine(3);
@@ -356,7 +356,7 @@ test("starts fills one at a time when together they could burn more gas than the
   const bounded = { ...world.services, enginePolicy: { ...world.services.enginePolicy, maxUnpaidBurntUsd } };
   const ask = { destinationCurrency: NATIVE_CURRENCY, amount: "900000000" };
   const recipient = await aPayableContract();
-  // An order whose promise of a refund leaves nothing for gas.
+  // An order whose minimum refund leaves nothing for gas.
   const uncovered = async (): Promise<Agreed> => {
     const agreed = await agree({ ...ask, recipient });
     const { order } = agreed.terms;
@@ -430,7 +430,7 @@ test("fills only requests without foreign code once reverted fills have cost the
   expect((await world.untilFinal(toContract.requestId, 1_000)).status).toBe("success");
 });
 
-/** The watcher's services, with the origin's node replaced by one behind which another node lags. */
+/** The watcher's services, with an origin URL behind which another node lags. */
 function behindBalancer(
   options: Omit<Parameters<typeof laggingNode>[1], "blocks"> & { readonly blocks?: bigint },
 ): WorkerServices {
@@ -444,7 +444,7 @@ const transports: RpcTransport[] = [];
 afterAll(async () => await Promise.all(transports.map(async (transport) => await transport.close())));
 
 for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as const)
-  test(`every deposit in a final block is recorded although a node behind the same address lags: ${lag}`, async () => {
+  test(`every deposit in a final block is recorded although a node behind the same URL lags: ${lag}`, async () => {
     const { origin } = world;
     const first = (await origin.client.getBlockNumber()) + 1n;
     const missedBefore = world.events.of("deposit_missed").length;
@@ -481,14 +481,14 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
     expect(rows.map((row) => row.tx_hash)).toEqual(onChain.map((log) => log.transactionHash));
     const missed = world.events.of("deposit_missed").length - missedBefore;
     expect({ failed: failed > 0, missed: missed > 0 }).toEqual({
-      // A node that refuses is asked again at once; one that hides what it does not have is found out when
-      // the block is final.
+      // A node that refuses is asked again at once; one that hides missing logs is detected when the block is
+      // final.
       failed: lag !== "logs without an error",
       missed: lag === "logs without an error",
     });
   });
 
-test("a deposit whose transaction was reported is looked for on chain before its request is told that nothing came", async () => {
+test("a deposit whose transaction was reported is searched on chain before its request fails for a missing deposit", async () => {
   const { origin } = world;
   const agreed = await agree({ ttl: 60 });
   const txHash = await deposit(origin, world.user, agreed);
@@ -503,7 +503,7 @@ test("a deposit whose transaction was reported is looked for on chain before its
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
 });
 
-/** Code of a token that nobody knows: reports 257 transfers to `to` whenever it is called. */
+/** Code of an unknown token that reports 257 transfers to `to` whenever it is called. */
 function noisyTokenCode(to: Address): `0x${string}` {
   // mstore(0, 1); for (i = 257; i > 0; i--) log3(0, 32, Transfer, caller, to)
   return `0x60016000526101015b73${to.slice(2)}33${`7f${TRANSFER_TOPIC.slice(2)}`}60206000a36001900380600857`;
@@ -565,7 +565,7 @@ for (const { hub, attestation, isFilled } of [
   test(`a deposit next to 257 transfers of an unknown token is ${isFilled ? "filled" : "not filled"} with a hub ${hub}`, async () => {
     const { origin } = world;
     const { agreed, txHash } = await depositNextToTransfers();
-    // The client's hint must not record what only the watcher judges.
+    // The client's report must not record what only the watcher can judge.
     const { message } = await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
     expect(message).toBe("Transaction will be indexed when its block is scanned");
 
@@ -586,7 +586,7 @@ for (const { hub, attestation, isFilled } of [
     );
   });
 
-test("a request is not fast filled on a mined deposit that oracles cannot attest, and is on one that they can", async () => {
+test("a request is not fast filled on a mined deposit that oracles cannot attest, but is on one that they can", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 50_000);
   const { agreed, txHash } = await depositNextToTransfers();
@@ -624,7 +624,7 @@ async function depositoryReplaced(
   };
 }
 
-test("a deposit to a former depository that was not listed while its block became final stays with the operator", async () => {
+test("a deposit to a former depository that was not listed while its block became final is left to the operator", async () => {
   const { origin } = world;
   const agreed = await agree();
   const txHash = await world.pay(agreed);
@@ -667,8 +667,7 @@ test.for(["a block", "a client's hint"])(
 );
 
 /**
- * The origin chain as a node tells it that cannot give the receipts of transactions: they are too large, or
- * do not come in time.
+ * The origin chain through a node that cannot return transaction receipts: they are too large, or time out.
  */
 function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServices {
   const { origin } = world;
@@ -726,7 +725,7 @@ test("a deposit that oracles can no longer attest after a reorg moved it is not 
   expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toBe(UNATTESTABLE_DEPOSIT);
 });
 
-test("a fill that was sent before a reorg made its deposit unattestable is reported as exposed", async () => {
+test("a fill that was broadcast before a reorg made its deposit unattestable is reported as exposed", async () => {
   const { origin } = world;
   const agreed = await agree();
   await deposit(origin, world.user, agreed);
@@ -791,7 +790,7 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
   });
 });
 
-test("a deposit that oracles cannot attest goes back when the fast fill beside it is not made", async () => {
+test("a deposit that oracles cannot attest is refunded if its fast fill is not made", async () => {
   const { origin, destination } = world;
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();
@@ -812,7 +811,7 @@ test("a deposit that oracles cannot attest goes back when the fast fill beside i
   expect(await sponsor.holdState(agreed)).toBe("released");
 });
 
-test("an unattestable deposit of one unit by a stranger says nothing for a request whose fast fill fails", async () => {
+test("a stranger's unattestable one-unit deposit does not affect a request whose fast fill fails", async () => {
   const { origin, destination } = world;
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();
@@ -835,7 +834,7 @@ test("an unattestable deposit of one unit by a stranger says nothing for a reque
   expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "success" });
 });
 
-test("every deposit that was set aside goes back when the fast fill is not made", async () => {
+test("every reserved deposit is refunded if the fast fill is not made", async () => {
   const { origin, destination } = world;
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();
@@ -899,7 +898,7 @@ test("a deposit that oracles can attest after a reorg moved it is refunded as on
   expect((await world.depositsOf(agreed.requestId))[0]).not.toHaveProperty("unrepaidReason");
 });
 
-test("a deposit that oracles cannot attest is not filled, and goes back within the daily limit", async () => {
+test("a deposit that oracles cannot attest is not filled, and is refunded within the daily limit", async () => {
   const { origin } = world;
   const agreed = await agree();
   const hash = await deposit(origin, world.user, agreed);

@@ -27,11 +27,11 @@ afterAll(async () => await world.stop());
 interface Lost {
   readonly agreed: Agreed;
   readonly hash: TxHash;
-  /** Puts the request's row back, with these columns changed. */
+  /** Restores the request's row, with these columns changed. */
   readonly restore: (changed?: Readonly<Record<string, unknown>>) => Promise<void>;
 }
 
-/** A request that is paid for while the database does not know it. */
+/** A request that is paid while the database does not know it. */
 async function lostRequest(ask: Ask = {}): Promise<Lost> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   const { rows } = await world.pool.query<{ row: object }>(
@@ -67,7 +67,7 @@ async function rowOf(hash: TxHash): Promise<Row> {
   return row;
 }
 
-/** What the worker does now and then about deposits of no known order. */
+/** The worker's periodic check of deposits for unknown orders. */
 async function look(by: WorkerServices = world.services): Promise<void> {
   const connected = by.chains.get(world.origin.chain.id) ?? world.origin.connected;
   await attributeKnown(by, connected);
@@ -83,7 +83,7 @@ async function rounds(count = 5, by: WorkerServices = world.services): Promise<v
   }
 }
 
-/** Payments for the request or its deposit on either chain: never more than one. */
+/** Payments for the request or its deposit on either chain: at most one. */
 async function payments({
   agreed,
   hash,
@@ -97,7 +97,7 @@ async function payments({
   return { fills: fills.length, refunds: refunds.length, returns: returns.length };
 }
 
-test("a deposit whose request becomes known in time is filled, once", async () => {
+test("a deposit whose request becomes known in time is filled once", async () => {
   const lost = await lostRequest();
   await look();
   expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
@@ -115,7 +115,7 @@ test("a deposit whose request becomes known in time is filled, once", async () =
   expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
-test("one whose request becomes known after its deadline is refunded to the request's refund address, once", async () => {
+test("a deposit whose request becomes known after its deadline is refunded to the request's refund address once", async () => {
   const refundTo = world.anAddress();
   const lost = await lostRequest({ refundTo });
   world.clock.forward(lost.agreed.terms.fillDeadlineMs - world.clock.nowMs() + 1);
@@ -128,7 +128,7 @@ test("one whose request becomes known after its deadline is refunded to the requ
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 1, returns: 0 });
 });
 
-test("a deposit with too few blocks above it waits for them, and a reorg takes it back from its request", async () => {
+test("a deposit with too few confirmations waits for them, and a reorg removes it from its request", async () => {
   const lost = await lostRequest();
   await lost.restore();
   await look();
@@ -140,7 +140,7 @@ test("a deposit with too few blocks above it waits for them, and a reorg takes i
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 0 });
 });
 
-test("a deposit that a reorg dropped is not placed", async () => {
+test("a deposit that a reorg dropped is not assigned", async () => {
   const lost = await lostRequest();
   await world.origin.reorg(2);
   await world.watch(world.origin);
@@ -149,7 +149,7 @@ test("a deposit that a reorg dropped is not placed", async () => {
   expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
 });
 
-test("a return that was decided goes on, and the request is not filled from that deposit", async () => {
+test("a planned return continues, and the request is not filled from that deposit", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -162,7 +162,7 @@ test("a return that was decided goes on, and the request is not filled from that
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("a return that was released by the operator goes on as well", async () => {
+test("a return that the operator released continues as well", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -172,7 +172,7 @@ test("a return that was released by the operator goes on as well", async () => {
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("two workers at once place it once, whether or not one of them would return it", async () => {
+test("two workers at once assign it once, whether or not one of them would return it", async () => {
   const lost = await lostRequest();
   for (let round = 0; round < 3; round++) await world.round();
   world.clock.forward(HOUR_MS);
@@ -186,7 +186,7 @@ test("two workers at once place it once, whether or not one of them would return
   expect(fills + refunds + returns).toBe(1);
 });
 
-test("a deposit that goes back, or that a reorg drops, while it is looked at is not placed", async () => {
+test("a deposit that is returned, or that a reorg drops, during the check is not assigned", async () => {
   for (const change of ["disposition = 'refund'", "canonical = false", "refund_state = 'sent'"]) {
     const lost = await lostRequest();
     await lost.restore();
@@ -202,7 +202,7 @@ test("a deposit that goes back, or that a reorg drops, while it is looked at is 
   }
 });
 
-test("dust that is placed while another worker sets dust aside stays with its request", async () => {
+test("dust that is assigned while another worker marks dust stays with its request", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -249,14 +249,14 @@ test("wherever the worker dies, another one pays once for the deposit", async ()
   expect(deaths).toContain("after commit");
 }, 240_000);
 
-test("deposits of known orders that are not placed yet do not keep others from going back", async () => {
+test("deposits of known orders that are not assigned yet do not delay returns of others", async () => {
   const lost = await lostRequest();
   const stray = await deposit(world.origin, world.user, lost.agreed, {
     id: someHash(),
     depositor: world.anAddress(),
   });
   for (let round = 0; round < 4; round++) await world.round();
-  // More than one look takes, and all older than the other.
+  // More than one check handles, and all older than the other.
   await world.pool.query(
     `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
        amount, value_usd, order_id, disposition, seen_at_ms)
@@ -277,7 +277,7 @@ test("deposits of known orders that are not placed yet do not keep others from g
   await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
 });
 
-test("a request that has a deposit which is not stored leaves this one to the operator", async () => {
+test("a request with a deposit that is not stored leaves this one to the operator", async () => {
   const lost = await lostRequest();
   await lost.restore({ state: "submitted", deposit_id: 1_000_001 });
   const alarms = world.events.of("deposit_unattributed").length;
@@ -314,7 +314,7 @@ test("a deposit whose slot shows a return is left to the operator", async () => 
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("a request that a failover lost together with its fill is not filled again when its row is restored alone", async () => {
+test("a request that a failover lost together with its fill is not filled again when only its row is restored", async () => {
   const { services, pool, destination } = world;
   const agreed = await world.quote({ recipient: world.anAddress() });
   const row = await pool.query<{ row: object }>(
@@ -342,7 +342,7 @@ test("a request that a failover lost together with its fill is not filled again 
   expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
-test("a deposit whose return a failover lost is not placed while that payment has no rows", async () => {
+test("a deposit whose return a failover lost is not assigned while that payment has no rows", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);

@@ -65,7 +65,7 @@ async function rowOf(txHash: TxHash): Promise<Row> {
   return row;
 }
 
-/** A deposit for an order that nobody knows, in a block that was scanned. */
+/** A deposit for an unknown order, in a scanned block. */
 async function stray(deviation: Deviation = {}): Promise<TxHash> {
   const hash = await deposit(world.origin, world.user, agreed, { id: someHash(), ...deviation });
   await world.origin.mine();
@@ -101,7 +101,7 @@ for (const [what, id] of [
   ["of an unknown order", someHash()],
   ["of no order", `0x${"00".repeat(32)}`],
 ] as const)
-  test(`a deposit ${what} goes back to its depositor after an hour, once, minus the gas`, async () => {
+  test(`a deposit ${what} is returned to its depositor after an hour, once, minus the gas`, async () => {
     const depositor = world.anAddress();
     const hash = await stray({ id, depositor });
     world.clock.forward(HOUR_MS - 60_000);
@@ -124,14 +124,14 @@ for (const [what, id] of [
     expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   });
 
-test("native currency goes back as well", async () => {
+test("native currency is returned as well", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
   await anHourLater();
   expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
-test("a deposit that is not final waits, whatever the clock says", async () => {
+test("a deposit that is not final waits, however much time has passed", async () => {
   const hash = await stray({ depositor: world.anAddress() });
   world.clock.forward(2 * HOUR_MS);
   await start();
@@ -157,7 +157,7 @@ test("a deposit that a reorg drops before its refund is signed is not refunded",
   expect((await rowOf(hash)).refund_state).toBe("none");
 });
 
-test("beyond the daily limit it waits visibly for the operator, who can release it", async () => {
+test("above the daily limit it waits visibly for the operator, who can release it", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   const limited = {
@@ -179,7 +179,7 @@ test("beyond the daily limit it waits visibly for the operator, who can release 
   expect(await sentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
 });
 
-test("such deposits take at most half of the daily limit, so that refunds of requests keep the other half", async () => {
+test("such deposits use at most half of the daily limit, so that refunds of requests keep the other half", async () => {
   const depositor = world.anAddress();
   const limited = {
     ...world.services,
@@ -196,7 +196,7 @@ test("such deposits take at most half of the daily limit, so that refunds of req
     txHash: waiting,
   });
   expect(message).toContain("waits until the daily limit of such refunds has room");
-  // A day later there is room again.
+  // A day later the limit is free again.
   world.clock.forward(24 * HOUR_MS);
   await anHourLater(limited);
   expect((await rowOf(waiting)).refund_state).toBe("final");
@@ -234,7 +234,7 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
     });
 });
 
-test("dust is set aside in one statement, without a payment or an alarm", async () => {
+test("dust is marked in one statement, without a payment or an alarm", async () => {
   const hash = await stray({ amount: 1n });
   const alarms = world.events.of("refund_impossible").length;
   await anHourLater();
@@ -245,7 +245,7 @@ test("dust is set aside in one statement, without a payment or an alarm", async 
   expect(world.events.of("refund_impossible")).toHaveLength(alarms);
 });
 
-test("two workers at once send it back once", async () => {
+test("two workers at once return it once", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   world.clock.forward(HOUR_MS);
@@ -256,7 +256,7 @@ test("two workers at once send it back once", async () => {
   await sentBack(hash, depositor, world.usdc, 0n);
 });
 
-test("wherever the worker dies, another one sends it back once", async () => {
+test("wherever the worker dies, another one returns it once", async () => {
   const deaths = new Set<string>();
   for (let dieAt = 0; ; dieAt++) {
     const depositor = world.anAddress();
@@ -324,7 +324,7 @@ test("a deposit whose refund waits is returned only after the operator releases 
   expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
 });
 
-test("a refund that was planned for no request is not made once the deposit belongs to one", async () => {
+test("a refund that was planned without a request is not made once the deposit belongs to one", async () => {
   const hash = await stray({ depositor: world.anAddress() });
   const id = String((await rowOf(hash)).id);
   await world.origin.mine(3);
@@ -332,7 +332,7 @@ test("a refund that was planned for no request is not made once the deposit belo
   world.clock.forward(HOUR_MS);
   await start();
   const { reads } = world.services;
-  // The request is found between the job's first look and its commit.
+  // The request is found between the job's first read and its commit.
   const found = async (depositId: string) => {
     const before = await reads.deposit(depositId);
     await world.pool.query("update deposits set request_id = $2 where id = $1", [
@@ -346,7 +346,7 @@ test("a refund that was planned for no request is not made once the deposit belo
   await world.pool.query("delete from deposits where id = $1", [id]);
 });
 
-test("a contract that another account's transaction made pay gets it back only by the operator's release", async () => {
+test("a deposit that another account's transaction triggered at a contract is returned only by the operator's release", async () => {
   const { origin, usdc } = world;
   const contract = world.anAddress();
   const { depository } = origin.chain.contracts;
@@ -369,7 +369,7 @@ test("a contract that another account's transaction made pay gets it back only b
   expect(await origin.balance(contract, usdc)).toBeGreaterThan(0n);
 });
 
-test("a report of its transaction says that it belongs to no request, where it is, and when it goes back", async () => {
+test("a report of its transaction shows that it belongs to no request, where it is, and when it is returned", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   const chainId = world.origin.chain.id;
@@ -387,7 +387,7 @@ test("a report of its transaction says that it belongs to no request, where it i
   expect(await answer()).toBe(`${about}it was refunded to ${depositor}`);
 });
 
-test("lists that name its transaction show it, in each state, and no others", async () => {
+test("lists that name its transaction show it in each state, and show no others", async () => {
   const { pool, services, origin } = world;
   const sql = sqlOn(pool);
   const needs = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
@@ -442,9 +442,7 @@ test("lists that name its transaction show it, in each state, and no others", as
   await app.close();
 });
 
-/**
- * Leaves of a request what a failover to a copy without it knows: nothing, until its deposit is read again.
- */
+/** Leaves of a request what a failover to an older copy knows: nothing, until its deposit is read again. */
 async function loseRequest({ requestId }: Agreed): Promise<void> {
   const { pool } = world;
   await pool.query("delete from request_events where request_id = $1", [requestId]);
@@ -457,7 +455,7 @@ async function loseRequest({ requestId }: Agreed): Promise<void> {
   await pool.query("delete from requests where request_id = $1", [requestId]);
 }
 
-test("a deposit whose request a failover lost together with its fill goes back only by the operator's release", async () => {
+test("a deposit whose request a failover lost together with its fill is returned only by the operator's release", async () => {
   const { origin, destination, user, usdc, services } = world;
   const filled = await world.quote({ recipient: world.anAddress() });
   const hash = await world.pay(filled);
@@ -481,7 +479,7 @@ test("a deposit whose request a failover lost together with its fill goes back o
   expect(await origin.balance(user.address, usdc)).toBeGreaterThan(before);
 });
 
-test("a deposit of an unknown order does not go back while an EVM chain cannot show whether the order was paid", async () => {
+test("a deposit of an unknown order is not returned while an EVM chain cannot show whether the order was paid", async () => {
   const { origin, destination, services, usdc } = world;
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
@@ -512,8 +510,8 @@ test("a deposit of an unknown order does not go back while an EVM chain cannot s
   expect(await origin.balance(depositor, usdc)).toBeGreaterThan(0n);
 });
 
-// After this, the lane of the world plans nothing any more.
-test("a refund whose rows a failover lost is found on the chain, and not made again", async () => {
+// After this, the world's lane plans nothing more.
+test("a refund whose rows a failover lost is found on the chain, and not repeated", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   await anHourLater();

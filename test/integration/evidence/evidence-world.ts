@@ -19,12 +19,12 @@ export const orderId: Hex = `0x${"1d".repeat(32)}`;
 export const DEPTH = 3n;
 const farFuture = 2n ** 33n;
 
-/** A real chain with a depository, a fill contract and tokens, as an oracle is configured for it. */
+/** A real chain with a depository, a fill contract and tokens, as configured for an oracle. */
 export interface EvidenceWorld extends EvmWorld {
   readonly depository: Address;
   readonly router: Address;
   readonly extraData: Hex;
-  /** The chain for an oracle that asks these endpoints; the node itself when none is given. */
+  /** The chain for an oracle that uses these endpoints; default: the node itself. */
   chainAt(
     urls?: readonly string[],
     fields?: Partial<AttestationChain>,
@@ -33,13 +33,13 @@ export interface EvidenceWorld extends EvmWorld {
   mine(blocks: bigint): Promise<void>;
   /** Replaces the newest blocks by empty ones, and adds one. */
   reorg(depth: number): Promise<void>;
-  /** Lets the chain's clock run. */
+  /** Advances the chain's clock. */
   pass(seconds: number): Promise<void>;
   newestTime(): Promise<bigint>;
   deposit(amount: bigint, id?: Hex): Promise<Hex>;
-  /** A payload that the depository would carry out until `expiration`. */
+  /** A payload that the depository would execute until `expiration`. */
   payloadOf(call: EvmCall, expiration?: bigint): { readonly payload: Hex; readonly request: EvmCallRequest };
-  /** The transaction that carries a request out. */
+  /** The transaction that executes a request. */
   execution(request: EvmCallRequest): Promise<{ readonly to: Address; readonly data: Hex }>;
   mint(token: Address, holder: Address, amount: bigint): Promise<void>;
 }

@@ -26,8 +26,7 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// What an oracle learns from a real node about real contracts. Numbers are those of the cases that an
-// attestation must withstand.
+// What an oracle learns from a real node about real contracts. The numbers are those of the hostile cases.
 
 const alice: Address = `0x${"a1".repeat(20)}`;
 const userAddress = user.address.toLowerCase() as Address;
@@ -56,7 +55,7 @@ afterAll(async () => {
 });
 
 describe("deposits", () => {
-  test("a deposit is there once its block is final, with the time of that block", async () => {
+  test("a deposit is attested once its block is final, with the block's time", async () => {
     const hash = await world.deposit(7n);
     const time = await world.newestTime();
     expect(await source.deposits(hash)).toEqual({
@@ -79,7 +78,7 @@ describe("deposits", () => {
     });
   });
 
-  test("by the finalized tag a block is final only when the node tags it so", async () => {
+  test("with the finalized tag a block is final only when the node tags it", async () => {
     const tagged = open(world.chainAt(undefined, {}, { kind: "tag" }));
     const hash = await world.deposit(7n);
     expect(await tagged.deposits(hash)).toMatchObject({ kind: "notFinal" });
@@ -87,20 +86,20 @@ describe("deposits", () => {
     expect(await tagged.deposits(hash)).toMatchObject({ kind: "final" });
   });
 
-  test("an unknown transaction is absent, other spellings of a known one are refuted (case 14)", async () => {
+  test("an unknown transaction is absent, other formats of a known one are refuted (case 14)", async () => {
     const hash = await world.deposit(7n);
     await world.mine(DEPTH);
     expect(await source.deposits(absentHash)).toEqual({ kind: "absent" });
-    for (const spelling of [
+    for (const format of [
       hash.toUpperCase().replace("0X", "0x"),
       hash.slice(2),
       `${hash} `,
       `0x0${hash.slice(2)}`,
     ])
-      expect(await source.deposits(spelling)).toMatchObject({ kind: "refuted" });
+      expect(await source.deposits(format)).toMatchObject({ kind: "refuted" });
   });
 
-  test("a transaction that waits in the pool is not final", async () => {
+  test("a pending transaction is not final", async () => {
     await world.wallet.rpc("evm_setAutomine", [false]);
     try {
       const hash = (await world.wallet.rpc("eth_sendTransaction", [
@@ -129,7 +128,7 @@ describe("deposits", () => {
     expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "transaction reverted" });
   });
 
-  test("case 6: of a token that charges a fee, what arrived is credited", async () => {
+  test("case 6: a token with a transfer fee is credited with what arrived", async () => {
     await world.mint(world.feeToken, user.address, 1_000n);
     const approve = encodeFunctionData({
       abi: erc20Abi,
@@ -149,7 +148,7 @@ describe("deposits", () => {
     });
   });
 
-  test("a direct transfer brings its id behind its calldata", async () => {
+  test("a direct transfer carries its id after its calldata", async () => {
     await world.mint(world.token, user.address, 9n);
     const { data } = tokenCall(world.token, world.depository, 9n);
     const hash = await world.wallet.send({ to: world.token, data: `${data}${orderId.slice(2)}` });
@@ -161,7 +160,7 @@ describe("deposits", () => {
     });
   });
 
-  test("case 1: a deposit whose block was left behind is no deposit any more", async () => {
+  test("case 1: a deposit whose block was reorged out does not count", async () => {
     const hash = await world.deposit(7n);
     await world.mine(1n);
     await world.reorg(2);
@@ -183,7 +182,7 @@ describe("payments", () => {
     calls,
   });
 
-  test("our own fills prove themselves: a token, native to an account, native to a contract", async () => {
+  test("fills of the solver are proven: a token, native to an account, native to a contract", async () => {
     await world.mint(world.token, solver.address, 100n);
     const token = paymentCall(
       { currency: world.token, recipient: alice, amount: 5n, orderId },
@@ -219,7 +218,7 @@ describe("payments", () => {
     }
   });
 
-  test("calls and a payment of one transaction are proven by the fill contract's reports, in order", async () => {
+  test("calls and a payment of one transaction are proven by the fill contract's events, in order", async () => {
     await world.mint(world.token, world.router, 8n);
     const first = { to: world.token, data: tokenCall(world.token, alice, 8n).data, value: 0n };
     const pay = nativeTransferCall(world.router, alice, 3n);
@@ -246,7 +245,7 @@ describe("payments", () => {
     });
   });
 
-  test("a withdrawal that anybody submits with an order's id behind is no payment of that order", async () => {
+  test("a withdrawal with an order's id appended, which anyone can submit, is no payment of that order", async () => {
     await world.mint(world.token, world.depository, 50n);
     const { request } = world.payloadOf(tokenCall(world.token, alice, 50n));
     const { to, data } = await world.execution(request);
@@ -307,7 +306,7 @@ describe("after the depository was replaced", () => {
     expect(await source.withdrawal(payload, undefined)).not.toHaveProperty("value.formerDepositories");
   });
 
-  test("a withdrawal from the former depository to the present one is no withdrawal to itself", async () => {
+  test("a withdrawal from the former depository to the current one is not a withdrawal to itself", async () => {
     await world.deposit(100n);
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n));
     const toPresent = world.payloadOf(nativeCall(present, 10n));
@@ -321,7 +320,7 @@ describe("after the depository was replaced", () => {
 });
 
 describe("withdrawals", () => {
-  test("pending, then executed once a final block says so", async () => {
+  test("pending, then executed once a final block shows it", async () => {
     await world.deposit(100n);
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n));
     await world.mine(DEPTH);
@@ -342,7 +341,7 @@ describe("withdrawals", () => {
     expect((await source.withdrawal(payload, absentHash)).kind).toBe("final");
   });
 
-  test("case 27: expired is said only when a final block is later than the expiration", async () => {
+  test("case 27: a withdrawal is expired only when a final block is later than the expiration", async () => {
     await world.mine(DEPTH);
     const expiration = (await world.newestTime()) + 100n;
     const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
@@ -357,7 +356,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
 
-  test("at the very second of its expiration a withdrawal can still be carried out, so it is not expired", async () => {
+  test("at the exact second of its expiration a withdrawal can still be executed, so it is not expired", async () => {
     const expiration = (await world.newestTime()) + 500n;
     const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
     for (const [time, status] of [
@@ -371,7 +370,7 @@ describe("withdrawals", () => {
     }
   });
 
-  test("case 26: an execution that a reorg took back was never executed, and expires", async () => {
+  test("case 26: an execution that was reorged out does not count, and expires", async () => {
     await world.deposit(100n);
     await world.mine(DEPTH + 2n);
     const expiration = (await world.newestTime()) + 1_000n;
@@ -387,7 +386,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
 
-  test("a token's withdrawal is proven by its transaction, named or found", async () => {
+  test("a token withdrawal is proven by its transaction, named or searched", async () => {
     await world.mint(world.token, world.depository, 50n);
     const { payload, request } = world.payloadOf(tokenCall(world.token, alice, 50n));
     const hash = await world.wallet.send(await world.execution(request));
@@ -398,7 +397,7 @@ describe("withdrawals", () => {
       });
   });
 
-  test("case 28: a token that answered false has paid nobody, and neither executed nor expired is said", async () => {
+  test("case 28: a token that returned false paid no one, and the withdrawal is neither executed nor expired", async () => {
     const liar = await world.wallet.deploy(returnsFalseAbi, returnsFalseBytecode);
     const expiration = (await world.newestTime()) + 100n;
     const { payload, request } = world.payloadOf(tokenCall(liar, alice, 50n), expiration);
@@ -412,7 +411,7 @@ describe("withdrawals", () => {
       });
   });
 
-  test("without code at the depository's address nothing is known, least of all that a request is unused", async () => {
+  test("without code at the depository's address nothing is known, not even that a request is unused", async () => {
     const empty = open(world.chainAt(undefined, { depository: alice }));
     const { payload } = world.payloadOf(nativeCall(userAddress, 10n), 1n);
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({
@@ -429,7 +428,7 @@ describe("withdrawals", () => {
   });
 });
 
-test("case 33: a node of another chain answers nothing", async () => {
+test("case 33: a node of another chain is not used", async () => {
   const { evm } = world.chainAt();
   if (evm === undefined) throw new Error("no facts");
   const other = open(world.chainAt(undefined, { evm: { ...evm, chainId: 1 } }));

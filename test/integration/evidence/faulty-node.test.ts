@@ -14,7 +14,7 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// Whatever single thing is wrong with a node: what is called final is the truth.
+// An answer that is called final is true, whatever single fault the node has.
 
 const chainId = 31_412;
 const alice: Address = `0x${"a1".repeat(20)}`;
@@ -26,12 +26,12 @@ let proxy: FaultyRpc;
 interface Asked {
   readonly name: string;
   ask(source: EvidenceSource): Promise<Evidence<unknown>>;
-  /** The final answer of an honest node; undefined when it has none. */
+  /** The final answer of an honest node; undefined if it has none. */
   truth: Evidence<unknown> | undefined;
 }
 const questions: Asked[] = [];
 
-/** Does on the other branch what the true chain never saw. */
+/** Sends on the other branch what never happened on the true chain. */
 async function onBranch(method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(branch.url, {
     method: "POST",
@@ -44,7 +44,7 @@ async function onBranch(method: string, params: readonly unknown[]): Promise<unk
 }
 
 function open(chain: AttestationChain, trouble?: RpcTrouble): EvidenceSource {
-  // Patience that outlasts a busy machine, but for the trouble that is to exhaust it.
+  // A deadline longer than a busy machine needs, except for the trouble that must exceed it.
   const deadlineMs = trouble === "late" ? 60 : 2_000;
   return evmEvidence(chain, { finalBlockReuseMs: 20, rpc: { deadlineMs, maxAnswerBytes: 64 * 1024 } });
 }
@@ -60,9 +60,9 @@ beforeAll(async () => {
   const expired = world.payloadOf(nativeCall(alice, 11n), expiration);
   await world.mine(DEPTH);
 
-  // The branch: the same past, then blocks of which none is ever final. There the executed withdrawals were
-  // not, and the time is later than their expiration; the expired one was executed; and somebody deposited
-  // what the true chain never saw.
+  // The other branch shares the past; none of its later blocks is ever final. There the executed withdrawals
+  // were not executed, the time is past their expiration, the expired one was executed, and there are
+  // deposits that the true chain never had.
   const { number } = (await world.wallet.rpc("eth_getBlockByNumber", ["latest", false])) as { number: Hex };
   branch = await startAnvil({
     chainId,
@@ -148,25 +148,25 @@ function isPending({ kind, ...rest }: Evidence<unknown>): boolean {
   return kind === "final" && value.status === "pending";
 }
 
-/** Asks and holds the answer to the property. Returns what was said. */
+/** Asks every question, checks each answer against the property, and returns the statuses. */
 async function askAll(source: EvidenceSource): Promise<string[]> {
-  const said: string[] = [];
+  const seenStatuses: string[] = [];
   for (const { name, ask, truth } of questions) {
     try {
       const evidence = await ask(source);
-      said.push(`${name} ${evidence.kind}`);
+      seenStatuses.push(`${name} ${evidence.kind}`);
       if (evidence.kind === "final" && !isPending(evidence))
         expect({ name, evidence }).toEqual({ name, evidence: truth });
       expect(evidence.kind).not.toBe("refuted");
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
-      said.push(`${name} ${error.kind}`);
+      seenStatuses.push(`${name} ${error.kind}`);
     }
   }
-  return said;
+  return seenStatuses;
 }
 
-test("an honest node behind the proxy tells the truth, and each question has the answer it was made for", async () => {
+test("an honest node behind the proxy reports the truth, and each question has its intended answer", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   await askAll(source);
@@ -211,7 +211,7 @@ describe.each(rpcTroubles)("%s", (trouble) => {
   );
 });
 
-test("a state that was read counts only after its block was seen to be canonical still", async () => {
+test("state counts only after its block was seen to be still canonical", async () => {
   const expired = questions.find(({ name }) => name === "expired");
   let last = 0;
   const ask = async (trouble: (request: number) => RpcTrouble | undefined): Promise<unknown> => {
@@ -228,13 +228,13 @@ test("a state that was read counts only after its block was seen to be canonical
     await expect(ask((request) => (request === confirming ? trouble : undefined))).rejects.toThrow(RpcFault);
 });
 
-/** What goes wrong with the next requests: one kind of trouble, whenever it pleases. */
+/** The faults of the next requests: one kind of trouble, at random requests. */
 const schedule = fc.record({
   trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((one) => one !== "late")),
   when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
 });
 
-test("invariant c: whenever and as often as a node fails, a withdrawal is never said to be both executed and expired, and nothing untrue is final", async () => {
+test("invariant c: whenever and however often a node fails, a withdrawal is never both executed and expired, and nothing false is final", async () => {
   const statuses = new Map<string, Set<string>>();
   await fc.assert(
     fc.asyncProperty(schedule, async ({ trouble, when }) => {
@@ -257,8 +257,8 @@ test("invariant c: whenever and as often as a node fails, a withdrawal is never 
     }),
     { numRuns: 100 },
   );
-  // Not by silence: each was said at least once, and only that.
-  expect(Object.fromEntries([...statuses].map(([name, said]) => [name, [...said]]))).toEqual({
+  // This does not hold by silence: each status was answered at least once, and no other.
+  expect(Object.fromEntries([...statuses].map(([name, seenStatuses]) => [name, [...seenStatuses]]))).toEqual({
     executed: ["executed"],
     executedToken: ["executed"],
     executedUnnamed: ["executed"],
@@ -267,7 +267,7 @@ test("invariant c: whenever and as often as a node fails, a withdrawal is never 
 }, 60_000);
 
 describe("several endpoints", () => {
-  test("two honest ones answer while the third is in any trouble", async () => {
+  test("two honest ones answer while the third has any trouble", async () => {
     const source = evmEvidence(
       { ...world.chainAt([proxy.url, world.node.url, world.node.url]), rpcQuorum: 2 },
       { rpc: { deadlineMs: 2_000 } },
@@ -282,25 +282,25 @@ describe("several endpoints", () => {
     await source.close();
   });
 
-  test("a node that is wholly on another branch is outvoted by none: nothing is final until two agree", async () => {
+  test("a node on another branch is not outvoted: nothing is final until two agree", async () => {
     proxy.trouble(() => "otherBranch");
-    // With no depth at all each branch is final to its own node, as after a fault of the chain itself.
+    // With depth zero each branch is final to its own node, as after a fault of the chain itself.
     const chain = world.chainAt(
       [proxy.url, world.node.url],
       { rpcQuorum: 2 },
       { kind: "depth", blocks: 0n, seconds: 0n },
     );
-    const told: unknown[] = [];
-    const source = evmEvidence(chain, { onDisagreement: (one) => told.push(one) });
+    const reported: unknown[] = [];
+    const source = evmEvidence(chain, { onDisagreement: (one) => reported.push(one) });
     const expired = questions.find(({ name }) => name === "expired");
     if (expired === undefined) throw new Error("no such question");
     await expect(expired.ask(source)).rejects.toMatchObject({ kind: "inconsistent" });
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     await source.close();
   });
 });
 
-test("a deposit that is final and known costs no further request; one that is not is asked again", async () => {
+test("a final, known deposit costs no further request; one that is not final is asked again", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   const [deposit, orphan] = questions;
@@ -318,7 +318,7 @@ test("a deposit that is final and known costs no further request; one that is no
   await source.close();
 });
 
-test("a cold deposit takes three requests, the first of which asks for the chain id", async () => {
+test("an unknown deposit takes three requests, the first of which asks for the chain id", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   const methods: string[][] = [];

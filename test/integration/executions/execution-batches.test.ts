@@ -17,15 +17,13 @@ beforeEach(async () => {
   world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
 const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const };
 
-/**
- * The services with calls of one moment accepted together; `commits` counts the transactions that were begun.
- */
+/** Services that accept simultaneous calls together; `commits` counts the transactions that were begun. */
 function together(): { readonly services: WorkerServices; readonly commits: () => number } {
   let commits = 0;
   const { uow } = world.services;
@@ -45,7 +43,7 @@ function together(): { readonly services: WorkerServices; readonly commits: () =
 const rowsOf = async (table: string): Promise<number> =>
   (await world.pool.query(`select from ${table}`)).rowCount ?? 0;
 
-test("calls of one moment are accepted in few commits, and each is written, sent and charged as if it were alone", async () => {
+test("simultaneous calls are accepted in few commits, and each is stored, broadcast and charged as if it were alone", async () => {
   const { services, commits } = together();
   const recipients = Array.from({ length: 12 }, () => world.anAddress());
   const ids = await Promise.all(
@@ -53,7 +51,7 @@ test("calls of one moment are accepted in few commits, and each is written, sent
   );
   expect(new Set(ids).size).toBe(12);
   expect(commits()).toBeLessThan(8);
-  // What one commit of its own writes.
+  // What a commit for a single call writes.
   const alone = await world.execute(world.mintCall(world.anAddress()));
   const traceOf = async (id: string) =>
     (
@@ -77,13 +75,13 @@ test("calls of one moment are accepted in few commits, and each is written, sent
   expect({ pending, sum: balance + fees }).toEqual({ pending: 0n, sum: 1_000_000_000n });
 });
 
-test("of calls of one moment those are accepted that the balance bears, and the others leave no trace", async () => {
+test("accepts as many simultaneous calls as the balance covers, and the others leave no trace", async () => {
   const { services } = together();
   const probe = await world.anApp();
   const { costUsd } = await world.execution(
     await world.execute(world.mintCall(world.anAddress()), probe, services),
   );
-  // Enough for three and a half.
+  // Enough for three and a half calls.
   const poor = await world.anApp({}, (costUsd * 7n) / 2n / (ONE_USD / 1_000_000n));
   const ends = await Promise.allSettled(
     Array.from(
@@ -99,7 +97,7 @@ test("of calls of one moment those are accepted that the balance bears, and the 
   expect(await rowsOf("outbox where job_name = 'execute'")).toBe(4);
 });
 
-test("calls with budgets keep to them although others of their moment are accepted together", async () => {
+test("simultaneous calls that are accepted together stay within their budgets", async () => {
   const { services } = together();
   const probe = await world.execution(await world.execute(world.mintCall(world.anAddress())));
   const thrifty = await world.anApp({}, 1_000_000_000n, { dailyUsd: (probe.costUsd * 5n) / 2n });
@@ -112,7 +110,7 @@ test("calls with budgets keep to them although others of their moment are accept
   expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
 });
 
-test("when a common commit fails each of its calls is accepted by itself", async () => {
+test("when a common commit fails, each of its calls is accepted by itself", async () => {
   const { services } = together();
   const { uow } = services;
   let failures = 0;
@@ -144,7 +142,7 @@ test("when a common commit fails each of its calls is accepted by itself", async
   for (const id of ids) expect(await world.untilFinal(id)).toMatchObject({ status: "success" });
 });
 
-/** So many accepted calls, each of which mints for a recipient of its own. */
+/** This many accepted calls, each of which mints for its own recipient. */
 async function accepted(count: number): Promise<Map<RequestId, Address>> {
   const calls = new Map<RequestId, Address>();
   for (let n = 0; n < count; n++) {
@@ -154,7 +152,7 @@ async function accepted(count: number): Promise<Map<RequestId, Address>> {
   return calls;
 }
 
-/** As a worker with several jobs of one moment does it. */
+/** Like a worker with several jobs at once. */
 async function submitAll(by: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
   const together = { ...by, sendExecution: by.sendExecution ?? groupedSending(by) };
   const ends = await Promise.allSettled([...ids].map(async (id) => await submitExecution(together, id)));
@@ -168,7 +166,7 @@ async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: s
   }
 }
 
-test("calls of one moment get their nonces in few commits, one after the other, and each is sent once however often they are submitted", async () => {
+test("simultaneous calls get their nonces in few commits, in sequence, and each is broadcast once however often it is submitted", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(10);
   let commits = 0;
@@ -201,7 +199,7 @@ test("calls of one moment get their nonces in few commits, one after the other, 
   expect(await origin.sentBy(executor)).toHaveLength(10);
 });
 
-test("of calls of one moment those get a nonce that the executor's coin bears together, and the others wait for more", async () => {
+test("as many simultaneous calls get a nonce as the executor's native tokens cover, and the others wait", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(5);
   const [first] = calls.keys();
@@ -217,7 +215,7 @@ test("of calls of one moment those get a nonce that the executor's coin bears to
   expect(await origin.sentBy(executor)).toHaveLength(5);
 });
 
-test("whenever the process dies while it sends calls together, each of them happens exactly once", async () => {
+test("whenever the process dies while it broadcasts calls together, each of them runs exactly once", async () => {
   let calls = new Map<RequestId, Address>();
   const deaths = await dieAtEveryMoment(world, {
     prepare: async () => {

@@ -3,7 +3,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startExecutionWorld, type ExecutionWorld } from "../../support/execution-world.ts";
 
-// What no block, no node and no account could bear is refused before anything is set aside.
+// Calls that no block, node or account could handle are refused before anything is reserved.
 
 let world: ExecutionWorld;
 
@@ -11,13 +11,13 @@ beforeEach(async () => {
   world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
 const GIVEN = 1_000_000_000n;
 
-/** A contract that counts down so many times, 26 gas each. */
+/** A contract that counts down this many times, at 26 gas each. */
 async function countdown(times: number): Promise<Address> {
   const address = world.anAddress();
   const bytecode: Hex = `0x62${times.toString(16).padStart(6, "0")}5b6001900380600457`;
@@ -27,7 +27,7 @@ async function countdown(times: number): Promise<Address> {
   return address;
 }
 
-test("a gas limit fits into a block with its headroom, and what needs more is refused", async () => {
+test("a gas limit fits into a block with its headroom, and a call that needs more is refused", async () => {
   const { origin } = world;
   await origin.client.setBlockGasLimit({ gasLimit: 3_000_000n });
   const greedy = await countdown(100_000);
@@ -41,7 +41,7 @@ test("a gas limit fits into a block with its headroom, and what needs more is re
   expect(await world.untilFinal(requestId)).toMatchObject({ status: "success" });
 });
 
-test("a transaction that nodes would not take for its size is refused, and the largest that they take is sent", async () => {
+test("a transaction too large for nodes is refused, and the largest allowed one is broadcast", async () => {
   const to = world.anAddress();
   const data = (bytes: number): Hex => `0x${"00".repeat(bytes)}`;
   await expect(world.execute({ to, data: data(130_000) })).rejects.toThrow(
@@ -49,7 +49,7 @@ test("a transaction that nodes would not take for its size is refused, and the l
   );
   const { requestId } = await world.quote();
   const calls = [70_000, 60_000].map((bytes) => ({ to, value: "0", data: data(bytes) }));
-  await expect(world.execute({ to, requestId, beside: { calls } })).rejects.toThrow(
+  await expect(world.execute({ to, requestId, callsWithFill: { calls } })).rejects.toThrow(
     /destinationChainExecutionData: the transaction must have at most 131072 bytes, got up to 132100/,
   );
   await world.origin.client.setCode({ address: to, bytecode: "0x00" });
@@ -59,7 +59,7 @@ test("a transaction that nodes would not take for its size is refused, and the l
   expect(await world.untilFinal(largest)).toMatchObject({ status: "success" });
 });
 
-test("an app that could not pay for what a call carries is told so; only where it could is the executor's lack an alarm", async () => {
+test("an app that cannot pay a call's value gets that answer; the executor's shortage raises an alarm only if the app could pay", async () => {
   const call = { to: world.anAddress(), value: 200n * 10n ** 18n };
   const rules = { maxCallValueUsd: 10n ** 6n * ONE_USD };
   const poor = await world.anApp({}, GIVEN, rules);

@@ -32,12 +32,12 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await secondPool.end();
   await world.stop();
 });
 
-/** A call, and what it may cost in smallest units of USDC: every time the same, until a block is mined. */
+/** A call and its maximum cost in base units of USDC: the same each time, until a block is mined. */
 async function pricedCall(): Promise<{ call: AskedCall; price: bigint }> {
   const probe = await world.anApp();
   const call = world.mintCall(world.anAddress());
@@ -45,7 +45,7 @@ async function pricedCall(): Promise<{ call: AskedCall; price: bigint }> {
   return { call, price: (await world.book(probe)).pending };
 }
 
-/** How each of many calls at the same time was answered, half of them by another process. */
+/** The answers of many concurrent calls, half of them to another process. */
 async function atOnce(
   count: number,
   ask: (by: ExecutionWorld["services"], at: number) => Promise<RequestId>,
@@ -78,15 +78,15 @@ test("accepts exactly forty of a hundred concurrent calls on two processes with 
     await world.round();
   }
   const sent = (await world.origin.sentBy(world.executor)).filter(({ succeeded }) => succeeded);
-  // Beside the probe.
+  // In addition to the probe.
   expect(sent).toHaveLength(41);
   expect((await world.book(app)).pending).toBe(0n);
 });
 
 test("enforces a daily budget across concurrent calls and frees what they do not spend", async () => {
   const { call, price } = await pricedCall();
-  const most = (10n * price + price / 2n) * 10n ** 12n;
-  const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: most });
+  const maxUsd = (10n * price + price / 2n) * 10n ** 12n;
+  const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: maxUsd });
   const answers = await atOnce(30, async (by) => await world.execute(call, app, by));
   const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason)] : []));
   expect(answers.length - refused.length).toBe(10);
@@ -95,34 +95,34 @@ test("enforces a daily budget across concurrent calls and frees what they do not
     world.clock.forward(5_000);
     await world.round();
   }
-  // They cost less than was set aside.
+  // They cost less than was reserved.
   await world.execute(call, app);
   world.clock.forward(86_400_000);
   const tomorrow = await atOnce(5, async (by) => await world.execute(call, app, by));
   expect(tomorrow.every(({ status }) => status === "fulfilled")).toBe(true);
 });
 
-test("budgets of users and of targets are counted apart", async () => {
+test("budgets of users and of targets are counted separately", async () => {
   const { call, price } = await pricedCall();
-  const most = (price + price / 2n) * 10n ** 12n;
-  const app = await world.anApp({}, 1_000_000_000n, { perTargetDailyUsd: most });
+  const maxUsd = (price + price / 2n) * 10n ** 12n;
+  const app = await world.anApp({}, 1_000_000_000n, { perTargetDailyUsd: maxUsd });
   await world.execute(call, app);
   await expect(world.execute(call, app)).rejects.toThrow(/perTargetDailyUsd/);
   await world.execute({ to: world.anAddress(), data: "0x" }, app);
-  const personal = await world.anApp({}, 1_000_000_000n, { perUserDailyUsd: most });
+  const personal = await world.anApp({}, 1_000_000_000n, { perUserDailyUsd: maxUsd });
   await world.execute(call, personal);
   await expect(world.execute(call, personal)).rejects.toThrow(/perUserDailyUsd/);
   await world.execute({ to: world.anAddress(), data: "0x" }, personal);
 });
 
-test("rules about targets and functions bind, also deep inside a call", async () => {
+test("rules about targets and functions also apply deep inside a call", async () => {
   const target = world.mintCall(world.anAddress());
   const refusing = await world.anApp({}, 1_000_000_000n, { denySelectors: [{ selector: "0x40c10f19" }] });
   await expect(world.execute(target, refusing)).rejects.toThrow(/Not sponsored \(denySelectors\)/);
   const allowing = await world.anApp({}, 1_000_000_000n, { allowTargets: [world.usdc] });
   await world.execute(target, allowing);
   await expect(world.execute({ to: world.anAddress() }, allowing)).rejects.toThrow(/allowTargets/);
-  // Through Multicall3 the token is reached all the same.
+  // Through Multicall3 the token would still be reached.
   const aggregate = {
     to: world.origin.chain.contracts.multicall3,
     data: encodeFunctionData({
@@ -136,7 +136,7 @@ test("rules about targets and functions bind, also deep inside a call", async ()
   await expect(world.execute(aggregate, refusing)).rejects.toThrow(/Not sponsored \(denySelectors\)/);
 });
 
-test("a key without a wallet, or whose balance is short, has nothing sponsored", async () => {
+test("a key without a wallet, or with an insufficient balance, sponsors nothing", async () => {
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(world.mintCall(world.anAddress()), walletless)).rejects.toThrow(
     /require an API key with a funding address/,
@@ -160,7 +160,7 @@ test("refuses a call that neither a sponsor nor a quote pays for, or that is not
   );
 });
 
-test("a call that would take the executor's own coin, or tokens of the solver, is refused", async () => {
+test("a call that would take the executor's native tokens, or tokens of the solver, is refused", async () => {
   const { origin, usdc, solver, executor } = world;
   await origin.send(solver, approveCall(usdc, executor, 10n));
   await origin.mine();
@@ -192,14 +192,14 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and commi
   expect((await world.pool.query("select from fee_reservations")).rowCount).toBe(1);
 });
 
-test("nothing executes where no executor is configured", async () => {
+test("nothing is executed without a configured executor", async () => {
   const without = { ...world.services, executor: undefined };
   await expect(world.execute(world.mintCall(world.anAddress()), world.app, without)).rejects.toThrow(
     "Gasless execution is not enabled on this service",
   );
 });
 
-test("a quote is executed by the key that asked for it, or by another of its funding address, and by no other", async () => {
+test("a quote is executed only by the key that requested it, or by another key of its funding address", async () => {
   const asker = await aPayingKey(world, 0);
   const agreed = await world.quote({}, asker.key.id);
   const { requestId } = agreed;
@@ -207,17 +207,17 @@ test("a quote is executed by the key that asked for it, or by another of its fun
   await expect(world.execute(call)).rejects.toThrow(
     `Request ${requestId} was quoted with another API key; use that key`,
   );
-  // What they may do is looked at next.
+  // Its own rules are checked next.
   const sibling = { ...world.app, fundingAddress: asker.wallet };
   for (const mine of [{ ...world.app, id: asker.key.id }, sibling])
     await expect(world.execute(call, mine)).rejects.toThrow(/does not make the deposit of the quote/);
-  // Nothing that strangers tried stands in the way of the owner's own deposit.
+  // Failed attempts of strangers do not affect the owner's deposit.
   expect((await world.status(requestId)).nextAction).toBe("send_deposit");
   await world.pay(agreed);
   expect((await world.untilFinal(requestId)).status).toBe("success");
 });
 
-test("a call whose authorization no node takes is charged for the nonce that it used up", async () => {
+test("a call whose authorization every node rejects is charged for the nonce that it used up", async () => {
   const { origin, services, usdc } = world;
   const account = privateKeyToAccount(generatePrivateKey());
   const signed = await account.signAuthorization({ chainId: origin.chain.id, address: usdc, nonce: 0 });

@@ -20,15 +20,15 @@ beforeEach(async () => {
   world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
-/** As far as the helper asks: a call has no quote. */
+/** As far as the helper needs it: a call has no quote. */
 const asAgreed = (requestId: RequestId, recipient: Address): Agreed =>
   ({ requestId, terms: { recipient } }) as unknown as Agreed;
 
-/** Everything that the app has lost is earned, and nothing is set aside any more. */
+/** All that the app paid is earned, and nothing is still reserved. */
 async function expectSettled(moment: string): Promise<void> {
   const { balance, pending, fees } = await world.book();
   expect({ pending, total: balance + fees }, moment).toEqual({ pending: 0n, total: 1_000_000_000n });
@@ -38,7 +38,7 @@ async function expectSettled(moment: string): Promise<void> {
   expect(rows[0]?.open, moment).toBe(0);
 }
 
-test("whenever the process dies between the acceptance of a call and its end, it happens exactly once and is charged exactly once", async () => {
+test("whenever the process dies between the acceptance of a call and its end, it runs exactly once and is charged exactly once", async () => {
   const { origin, usdc } = world;
   const deaths = await dieAtEveryMoment(world, {
     prepare: async () => {
@@ -75,7 +75,7 @@ test("whenever the process dies between the acceptance of a call and its end, it
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies while it refuses to send what reverts by now, the app has everything back", async () => {
+test("whenever the process dies while it drops a call that reverts by now, the app's reservation is released", async () => {
   const { origin, usdc, user, executor } = world;
   await dieAtEveryMoment(world, {
     prepare: async () => {
@@ -98,7 +98,7 @@ test("whenever the process dies while it refuses to send what reverts by now, th
   expect(await origin.sentBy(executor)).toEqual([]);
 }, 120_000);
 
-test("whenever the process dies while it accepts the execution of a quote, asking again accepts it once, and it is filled once", async () => {
+test("whenever the process dies while it accepts the execution of a quote, a retry accepts it once, and it is filled once", async () => {
   const { origin, destination, usdc } = world;
   const chain = await world.withSmartAccounts(origin);
   const deaths: string[] = [];

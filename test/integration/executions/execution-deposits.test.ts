@@ -19,7 +19,7 @@ beforeEach(async () => {
   world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
@@ -28,10 +28,7 @@ const MUCH = 10_000_000_000n;
 const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-/**
- * What stands for an account whose owner signed: whoever calls it, it makes this deposit out of its own
- * tokens.
- */
+/** Represents an account whose owner signed: on any call it makes this deposit from its own tokens. */
 async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address> {
   const account = world.anAddress();
   await world.origin.fund(account, { native: 0n, tokens: 1_000n });
@@ -79,11 +76,11 @@ test("ends an executed quote that must be refunded as a refund, without reportin
 });
 
 test.each<[string, Deviation, string]>([
-  ["in another's name", { depositor: `0x${"ab".repeat(20)}` }, "DEPOSIT_ADDRESS_MISMATCH"],
-  ["of a unit more", { amount: 100_000_001n }, "DEPOSITED_AMOUNT_MISMATCH"],
-  ["of a unit less", { amount: 99_999_999n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
+  ["in another account's name", { depositor: `0x${"ab".repeat(20)}` }, "DEPOSIT_ADDRESS_MISMATCH"],
+  ["of one unit more", { amount: 100_000_001n }, "DEPOSITED_AMOUNT_MISMATCH"],
+  ["of one unit less", { amount: 99_999_999n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
 ])(
-  "a call that would make a deposit %s is refused by name, and nothing is sent",
+  "a call that would make a deposit %s is refused with its error code, and nothing is broadcast",
   async (_what, deviation, reason) => {
     const agreed = await agree();
     const account = await payer(agreed, deviation);
@@ -98,22 +95,22 @@ test.each<[string, Deviation, string]>([
   },
 );
 
-test("a call that would make the agreed deposit and another one beside it is refused", async () => {
+test("a call that would make the agreed deposit and another one is refused", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
   await pays(account, agreed, {}, { amount: 1n });
   await expect(world.tryExecute(call(account, agreed))).rejects.toThrow(/DEPOSITED_AMOUNT_TOO_LOW_TO_FILL/);
 });
 
-test("a deposit that turns out otherwise in its block than it was foreseen goes back, and the request says so", async () => {
+test("a deposit that differs in its block from the simulation is refunded, and the request says so", async () => {
   const { origin, clock } = world;
   const agreed = await agree();
   const account = await payer(agreed);
   await world.execute(call(account, agreed));
   await world.work();
-  // It is a replacement that gets into the block.
+  // A replacement is mined.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   await pays(account, agreed, { amount: agreed.terms.origin.amount + 1n });
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "DEPOSITED_AMOUNT_MISMATCH" });
@@ -123,15 +120,15 @@ test("a deposit that turns out otherwise in its block than it was foreseen goes 
   expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
 });
 
-/** The fill of a fast fill is in its block, nothing else has moved. */
+/** The fast fill is mined; nothing else has moved. */
 async function fill(): Promise<void> {
   await world.work();
   await world.destination.mine();
   await world.watch(world.destination);
 }
 
-/** The execution's deposit comes, frees what was held, and is the only one; the recipient was paid once. */
-async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
+/** The execution's deposit arrives, releases the hold, and is the only one; the recipient was paid once. */
+async function settled(agreed: Agreed, sponsor: Sponsor): Promise<void> {
   const end = await world.untilFinal(agreed.requestId);
   for (let rounds = 0; rounds < 4; rounds++) await world.round();
   const [sent, ...more] = await world.origin.sentBy(world.executor);
@@ -139,7 +136,7 @@ async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
   expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([sent?.hash]);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
-  expect(await voucher.holdState(agreed)).toBe("released");
+  expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   const { recipient, destination } = agreed.terms;
   expect(await world.destination.balance(recipient, world.usdc)).toBe(destination.expectedAmount);
@@ -147,32 +144,32 @@ async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
   expect((await world.book()).pending).toBe(0n);
 }
 
-test.each(["before the fill is sent", "after the recipient was paid"])(
+test.each(["before the fill is broadcast", "after the recipient was paid"])(
   "executes a fast-filled quote %s: its deposit releases the hold, and nothing is filled twice",
   async (when) => {
     const agreed = await agree();
     const account = await payer(agreed);
-    const voucher = await aSponsor(world, 1_000);
-    expect(await voucher.fastFill(agreed)).toBe("queued");
+    const sponsor = await aSponsor(world, 1_000);
+    expect(await sponsor.fastFill(agreed)).toBe("queued");
     if (when.startsWith("after")) await fill();
-    // However long the fill took: the execution's own time begins with it.
+    // However long the fill took, the execution's own time begins with it.
     world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
     const before = (await world.request(agreed.requestId)).state;
     expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
     expect((await world.request(agreed.requestId)).state).toEqual(before);
     expect(await world.execute(call(account, agreed)), "the same again").toBe(agreed.requestId);
-    expect(await voucher.holdState(agreed)).toBe("active");
-    await settled(agreed, voucher);
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    await settled(agreed, sponsor);
   },
 );
 
-test("a fast fill and an execution of one quote at the same moment both stand, or the fast fill is to be asked for again", async () => {
+test("a simultaneous fast fill and execution of one quote are both accepted, or the fast fill must be retried", async () => {
   for (let attempt = 0; attempt < 4; attempt++) {
     const agreed = await agree();
     const account = await payer(agreed);
-    const voucher = await aSponsor(world, 1_000);
+    const sponsor = await aSponsor(world, 1_000);
     const [filled, executed] = await Promise.allSettled([
-      voucher.fastFill(agreed),
+      sponsor.fastFill(agreed),
       world.execute(call(account, agreed)),
     ]);
     expect(executed).toEqual({ status: "fulfilled", value: agreed.requestId });
@@ -180,16 +177,16 @@ test("a fast fill and an execution of one quote at the same moment both stand, o
     await world.untilFinal(agreed.requestId);
     await world.round();
     expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
-    expect(await voucher.holdState(agreed)).toBe(filled.status === "rejected" ? undefined : "released");
+    expect(await sponsor.holdState(agreed)).toBe(filled.status === "rejected" ? undefined : "released");
     expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
     expect(await world.origin.sentBy(world.executor)).toHaveLength(attempt + 1);
   }
 });
 
-test("an execution that a fast fill overtakes while it is looked at is accepted all the same", async () => {
+test("an execution is accepted even if a fast fill overtakes it during the check", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
-  const voucher = await aSponsor(world, 1_000);
+  const sponsor = await aSponsor(world, 1_000);
   let isFirst = true;
   const overtaken = {
     ...world.services,
@@ -197,7 +194,7 @@ test("an execution that a fast fill overtakes while it is looked at is accepted 
       run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
         if (isFirst) {
           isFirst = false;
-          await voucher.fastFill(agreed);
+          await sponsor.fastFill(agreed);
         }
         return await world.services.uow.run(work);
       },
@@ -205,22 +202,22 @@ test("an execution that a fast fill overtakes while it is looked at is accepted 
   };
   expect(await world.execute(call(account, agreed), undefined, overtaken)).toBe(agreed.requestId);
   expect((await world.request(agreed.requestId)).state).toMatchObject({ front: "held" });
-  await settled(agreed, voucher);
+  await settled(agreed, sponsor);
 });
 
-test("calls beside the fill come too late for a quote that was fast filled, and the answer says so", async () => {
+test("calls with the fill are refused for a quote that was fast filled, and the answer says so", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
-  const beside = {
+  const extras = {
     calls: [{ ...world.mintCall(world.anAddress()), value: "0" }],
   };
-  const asked = { ...call(account, agreed), beside };
+  const asked = { ...call(account, agreed), callsWithFill: extras };
   await (await aSponsor(world, 1_000)).fastFill(agreed);
   await expect(world.tryExecute(asked)).rejects.toThrow(/destinationChainExecutionData can no longer be/);
   expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
 });
 
-test("a quote that is not open any more is refused for what became of it", async () => {
+test("a quote that is no longer open is refused with its current state", async () => {
   const { origin } = world;
   const paid = await agree();
   const unsent = call(await payer(paid), paid);
@@ -244,7 +241,7 @@ test("a quote that is not open any more is refused for what became of it", async
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 
-test("the execution of one request does not speak for another one whose order it names", async () => {
+test("the execution of one request does not count for another one whose order it names", async () => {
   const [agreed, other] = [await agree(), await agree()];
   const account = await payer(agreed);
   await world.execute(call(account, agreed));

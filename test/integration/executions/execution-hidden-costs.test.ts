@@ -10,7 +10,7 @@ import {
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
-// What a call would cost its app beside its price, and in whose name.
+// What a call costs its app in addition to its price, and in whose name.
 
 let world: ExecutionWorld;
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
@@ -28,10 +28,10 @@ const aggregateAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
 ]);
 
-test("a call whose coin comes back to the executor is refused, and one whose coin stays with the user is sent", async () => {
+test("a call that returns the native tokens to the executor is refused, and one that gives them to the user is broadcast", async () => {
   const { origin } = world;
   const value = 10n ** 16n;
-  // Passes all that it is called with on to the account that the call's data names.
+  // Forwards all of its calldata to the account that it names.
   const payer = world.anAddress();
   await origin.client.setCode({ address: payer, bytecode: "0x5f5f5f5f345f355af100" });
   await origin.mine();
@@ -45,7 +45,7 @@ test("a call whose coin comes back to the executor is refused, and one whose coi
   expect(await origin.balance(user, native)).toBe(value);
 });
 
-test("user operations with fees of their own are refused, however deep in a call they are", async () => {
+test("user operations that pay fees are refused at any depth of a call", async () => {
   const { origin } = world;
   const chain = await world.withSmartAccounts(origin);
   const owner = privateKeyToAccount(generatePrivateKey());
@@ -74,7 +74,7 @@ test("user operations with fees of their own are refused, however deep in a call
   await world.execute(await wrapped({}));
 });
 
-test("only an entry point is believed whose operation it carries out: a stranger's contract cannot use up another user's budget", async () => {
+test("only an entry point is trusted with a user's name: an unknown contract cannot use up another user's budget", async () => {
   const { origin } = world;
   const chain = await world.withSmartAccounts(origin);
   const [victim, stranger] = [world.anAddress(), world.anAddress()];

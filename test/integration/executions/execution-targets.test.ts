@@ -12,7 +12,7 @@ import { submitExecution } from "../../../apps/api/src/payments/submit-execution
 import { anApiKey } from "../../fakes/api-keys.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
 
-// What an API key with the scope `execute` can reach in the name of the executor.
+// What an API key with the scope `execute` can reach in the executor's name.
 
 const aggregateAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
@@ -43,15 +43,15 @@ async function operateBy(operator: Address): Promise<void> {
   await world.origin.announce();
 }
 
-/** Of a victim's payment to an address of its own, and of an attacker's quote of the same sum. */
-interface Prey {
+/** A victim's payment to a deposit address, and an attacker's quote for the same amount. */
+interface Victim {
   readonly at: Address;
   readonly recipient: Address;
   readonly sweep: Hex;
   readonly sweepMany: Hex;
 }
 
-async function prey(strict: boolean): Promise<Prey> {
+async function aVictim(strict: boolean): Promise<Victim> {
   const { origin, usdc } = world;
   const amount = usd(2_500);
   const ask = { amount: amount.toString() };
@@ -103,7 +103,7 @@ async function execute(to: Address, data: Hex, by: WorkerServices = world.servic
   );
 }
 
-/** The same process, with another description of the first chain's contracts. */
+/** The same process, with other contracts of the first chain. */
 function describing(change: object): WorkerServices {
   const { services, origin } = world;
   const { depositAddressFactory: _, ...contracts } = origin.chain.contracts;
@@ -124,9 +124,9 @@ test.each([
 ])(
   "refuses to sweep an %s deposit address through /execute, even if the executor is its operator",
   async (_, strict) => {
-    const { at, sweep, sweepMany, recipient } = await prey(strict);
+    const { at, sweep, sweepMany, recipient } = await aVictim(strict);
     const executor = localAccount("executor");
-    // The worst case: the role went to the executor after the start, when nothing asks for it any more.
+    // The worst case: the role moved to the executor after the start, when it is no longer checked.
     await operateBy(executor.address);
     for (const data of [sweep, sweepMany]) {
       const before = refusals();
@@ -145,7 +145,7 @@ test.each([
     const calls = [{ target: factory, allowFailure: false, callData: sweep }];
     const batch = encodeFunctionData({ abi: aggregateAbi, args: [calls] });
     const batched = await execute(world.origin.chain.contracts.multicall3, batch);
-    // Another contract calls the factory then, and it has no role there.
+    // Then another contract calls the factory, and it lacks the role.
     expect(batched).toMatchObject({ kind: "reverts" });
     expect(refusals()).toBe(before);
     await world.untilSettled(at, 1);
@@ -164,9 +164,9 @@ test("refuses the service's other contracts as targets and accepts a token", asy
   expect(await execute(world.usdc, mint)).toMatchObject({ kind: "accepted" });
 });
 
-test("a call that was accepted before its target was known to be ours is not signed", async () => {
+test("a call that was accepted before its target was known as the service's own is not signed", async () => {
   const { origin, services } = world;
-  const { at, sweep } = await prey(false);
+  const { at, sweep } = await aVictim(false);
   const executor = localAccount("executor");
   await operateBy(executor.address);
   const ignorant = describing({});

@@ -22,7 +22,7 @@ beforeEach(async () => {
   world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
@@ -55,10 +55,10 @@ test("sends a sponsored call from the executor and charges the app its actual co
   expect(await world.book()).toEqual({ balance: GIVEN - charged, pending: 0n, fees: charged });
 });
 
-test("on a rollup what the bytes may cost is set aside as well, and refused to whoever cannot bear it", async () => {
+test("on a rollup the maximum data fee is reserved too, and a balance that cannot cover it is refused", async () => {
   const { origin, anAddress } = world;
-  // The predeploy that tells what bytes cost: 0.001 coins, whatever they are. That is $2.50, and twice that
-  // is set aside.
+  // The predeploy that reports the data fee: always 0.001 native tokens, or $2.50, of which twice as much is
+  // reserved.
   const fee = (10n ** 15n).toString(16).padStart(16, "0");
   await origin.client.setCode({
     address: "0x420000000000000000000000000000000000000F",
@@ -75,11 +75,11 @@ test("on a rollup what the bytes may cost is set aside as well, and refused to w
   expect(pending).toBeGreaterThan(5_000_000n);
   expect(pending).toBeLessThan(7_000_000n);
   await world.untilFinal(requestId);
-  // This chain took nothing for them in the end.
+  // In the end this chain charged no data fee.
   expect((await world.book()).fees).toBeLessThan(1_000_000n);
 });
 
-test("a call that the newest state refuses is not accepted, and nothing is remembered or set aside", async () => {
+test("a call that reverts in the newest state is not accepted, and nothing is stored or reserved", async () => {
   const { usdc, user, anAddress } = world;
   const outcome = await world.tryExecute(transferFromCall(usdc, user.address, anAddress(), 1n));
   expect(outcome).toMatchObject({
@@ -91,7 +91,7 @@ test("a call that the newest state refuses is not accepted, and nothing is remem
   expect((await world.pool.query("select from requests")).rowCount).toBe(0);
 });
 
-test("a call that reverts after it was accepted and before it is sent is not sent, and the app has everything back", async () => {
+test("a call that reverts after it was accepted is not broadcast, and the app's reservation is released", async () => {
   const { origin, usdc, user, executor, anAddress } = world;
   await origin.send(user, approveCall(usdc, executor, 10n));
   await origin.mine();
@@ -113,13 +113,13 @@ test("a call that reverts after it was accepted and before it is sent is not sen
   });
 });
 
-test("a call that reverts in its block fails, and the app pays the gas and nothing else", async () => {
+test("a call that reverts in its block fails, and the app pays only the gas", async () => {
   const { origin, usdc, user, executor, anAddress } = world;
   await origin.send(user, approveCall(usdc, executor, 10n));
   await origin.mine();
   const requestId = await world.execute(transferFromCall(usdc, user.address, anAddress(), 10n));
   await world.work();
-  // The user is first in the block, by a higher fee.
+  // The user is first in the block, with a higher fee.
   await origin.send(user, approveCall(usdc, executor, 0n));
   await origin.mine();
   const [sent] = await origin.sentBy(executor);
@@ -158,13 +158,13 @@ test("reverts the result and the charge of an orphaned call, and mines the same 
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("a call whose commit a failover lost is neither sent again nor given up, however late it is", async () => {
+test("a call whose commit a failover lost is neither broadcast again nor abandoned, however late it is", async () => {
   const { services, pool, origin, usdc, executor, clock, anAddress } = world;
   const recipient = anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
   await world.work();
   await origin.mine();
-  // What a database knows that failed over to a copy without the commit that planned the call.
+  // The state of a database that failed over to a copy without the commit that planned the call.
   const slot = await services.reads.slotOfLeg("execution", requestId);
   if (slot === undefined) throw new Error("the call has a nonce");
   await pool.query("delete from attempts where slot_id = $1", [slot.id]);
@@ -189,14 +189,14 @@ test("a call whose commit a failover lost is neither sent again nor given up, ho
   expect((await world.book()).pending).toBeGreaterThan(0n);
 });
 
-test("a stuck call is replaced at the same nonce, happens once and is charged once, within what was set aside", async () => {
+test("a stuck call is replaced at the same nonce, runs once and is charged once, within its reservation", async () => {
   const { origin, usdc, executor, clock, anAddress } = world;
   const recipient = anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
   const { pending } = await world.book();
   await world.work();
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   const slot = await world.services.reads.slotOfLeg("execution", requestId);
   expect(slot?.attempts).toHaveLength(2);
   const end = await world.untilFinal(requestId, 5_000);
@@ -207,19 +207,19 @@ test("a stuck call is replaced at the same nonce, happens once and is charged on
   expect(world.events.of("execution_overrun")).toEqual([]);
 });
 
-test("a call that never gets into a block gives its nonce up, and the app has everything back", async () => {
+test("a call that is never mined frees its nonce, and the app's reservation is released", async () => {
   const { origin, clock, executor, anAddress } = world;
   const requestId = await world.execute(world.mintCall(anAddress()));
   await world.work();
   clock.forward(601_000);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   const end = await world.untilFinal(requestId);
   expect(end).toMatchObject({ status: "failure", failReason: "TRANSACTION_NOT_INCLUDED", inTxHashes: [] });
   expect(await origin.sentBy(executor)).toMatchObject([{ to: executor, input: "0x" }]);
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
-test("while the executor is short of coin accepted calls wait, an alarm is raised, and in the end they are given up", async () => {
+test("while the executor lacks native tokens accepted calls wait, an alarm is raised, and in the end they are abandoned", async () => {
   const { origin, executor, clock, anAddress } = world;
   const requestId = await world.execute(world.mintCall(anAddress()));
   await origin.client.setBalance({ address: executor, value: 0n });
@@ -236,7 +236,7 @@ test("while the executor is short of coin accepted calls wait, an alarm is raise
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
-test("what one process has given up is not sent by another one that had looked at it before", async () => {
+test("a call that one process abandoned is not broadcast by another one that had read it before", async () => {
   const { services, clock, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));
   let isFirst = true;
@@ -261,7 +261,7 @@ test("what one process has given up is not sent by another one that had looked a
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
-test("what one process has sent is not given up by another one whose time for it is over", async () => {
+test("a call that one process broadcast is not abandoned by another one whose deadline passed", async () => {
   const { services, clock, origin, executor, anAddress } = world;
   const requestId = await world.execute(world.mintCall(anAddress()));
   let isFirst = true;
@@ -285,7 +285,7 @@ test("what one process has sent is not given up by another one whose time for it
   expect((await world.book()).fees).toBeGreaterThan(0n);
 });
 
-test("however many processes send the same call, it is sent once", async () => {
+test("however many processes submit the same call, it is broadcast once", async () => {
   const { services, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));
   await Promise.all(Array.from({ length: 8 }, async () => await submitExecution(services, requestId)));
@@ -293,7 +293,7 @@ test("however many processes send the same call, it is sent once", async () => {
   expect(await origin.sentBy(executor)).toHaveLength(1);
 });
 
-test("calls are sent only as far as the executor's coin bears all of them together, and the others wait for more", async () => {
+test("calls are broadcast only as far as the executor's native tokens cover all of them, and the others wait", async () => {
   const { origin, executor, anAddress } = world;
   const requestIds = [
     await world.execute(world.mintCall(anAddress())),
@@ -315,7 +315,7 @@ test("calls are sent only as far as the executor's coin bears all of them togeth
   expect(await origin.sentBy(executor)).toHaveLength(2);
 });
 
-test("value that a call carries is charged to the sponsor, and only as far as the rules allow", async () => {
+test("a call's value is charged to the sponsor, and only within the rules", async () => {
   const { origin, anAddress } = world;
   const recipient = anAddress();
   const value = 10n ** 15n;
@@ -338,7 +338,7 @@ test.each([
   });
   const agreed = await world.quote({ recipient: anAddress(), amount: "980000000" });
   await sponsor.fastFill(agreed);
-  // The coin is worth $2,500: $25 of the $1,000, of which 980 are held.
+  // The native token is worth $2,500: $25 of the $1,000, of which 980 are held.
   const recipient = anAddress();
   const call = { to: recipient, value: 10n ** 16n };
   await expect(world.tryExecute(call, sponsor.key)).rejects.toMatchObject({
@@ -358,7 +358,7 @@ test("refuses a call that carries value while the native token's price is disput
   await expect(world.tryExecute({ to, value: 10n ** 15n }, sponsor.key)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
   });
-  // Gas alone is charged at a disputed price, too.
+  // Gas alone is charged even at a disputed price.
   await world.untilFinal(await world.execute({ to, value: 0n }, sponsor.key));
   world.prices.trust("ethereum", undefined);
   await world.untilFinal(await world.execute({ to, value: 10n ** 15n }, sponsor.key));
@@ -380,7 +380,7 @@ test("charges a call's native value with the service fee and spread of its pair,
   expect((GIVEN - (await world.book()).balance) * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
 });
 
-test("a balance in native token pays for the value of a call without a fee", async () => {
+test("a balance in the native token pays for a call's value without a fee", async () => {
   const { origin, services, anAddress } = world;
   const caller = await world.anApp({}, 0n);
   const wallet = caller.fundingAddress ?? anAddress();
@@ -392,7 +392,7 @@ test("a balance in native token pays for the value of a call without a fee", asy
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const value = 10n ** 15n;
   const requestId = await world.execute({ to: anAddress(), value }, caller);
-  // The price cancels out: nothing is looked at again.
+  // The price cancels out, so it is not checked again.
   world.prices.set("ethereum", "2600");
   await world.untilFinal(requestId);
   const slot = await services.reads.slotOfLeg("execution", requestId);
@@ -479,7 +479,7 @@ test("does not send an accepted call with value while the native token costs mor
   const call = { to: world.anAddress(), value: 10n ** 15n };
   const kept = await world.execute(call);
   const whys = (): unknown[] => world.events.of("execution_waits").map(({ facts }) => facts["why"]);
-  // 14 bps: beyond the fee of the pair, which is charged, and as much again.
+  // 14 bps: more than twice the pair's fee, which is charged.
   world.prices.set("ethereum", "2503.5");
   await world.work();
   expect(whys()).toEqual(["ETH for the calls costs more than was reserved"]);

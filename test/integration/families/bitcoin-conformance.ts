@@ -6,7 +6,7 @@ import {
   anAttestationChain,
   anOwner,
   CONFIRMATIONS,
-  coinOf,
+  utxoOf,
   FEE,
   spend,
   type Owner,
@@ -18,15 +18,15 @@ import type {
   MadeWithdrawal,
   NoDeposit,
   NotApplicable,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "../../support/faulty-front.ts";
 
 const AMOUNT = 50_000n;
 const BTC = nativeCurrency("bitcoin-vm");
 
-/** Bitcoin on a regtest node, with an explorer beside it. */
+/** Bitcoin on a regtest node, with an explorer. */
 export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const bitcoin = await startBitcoin();
   const { controls } = bitcoin;
@@ -39,14 +39,14 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     if (owner === undefined) throw new Error(`${canonical} is nobody`);
     return owner;
   };
-  /** In the newest block, alone. */
+  /** Mines a transaction alone in the newest block. */
   const mined = async (tx: Transaction): Promise<string> => {
     await controls.mineExactly([tx.hex]);
     return tx.id;
   };
-  const coin = async (owner: Owner, amount = 4n * AMOUNT) => await coinOf(controls, owner, amount);
+  const utxo = async (owner: Owner, amount = 4n * AMOUNT) => await utxoOf(controls, owner, amount);
   const transfer = async (from: Owner, outputs: readonly Paid[]): Promise<string> =>
-    await mined(spend([await coin(from)], outputs));
+    await mined(spend([await utxo(from)], outputs));
   const deposited = async (
     texts: readonly string[],
     {
@@ -66,11 +66,11 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   });
   const withoutId = async (...texts: readonly string[]): Promise<MadeDeposits> =>
     await deposited(texts, { depositId: undefined, index: "0" });
-  const pay = async ({ orderId, payments }: PaymentWish): Promise<string> =>
+  const pay = async ({ orderId, payments }: PaymentPlan): Promise<string> =>
     await transfer(solver, [...paidBy(payments), { text: orderId }]);
-  const paidBy = (payments: PaymentWish["payments"]): readonly Paid[] =>
+  const paidBy = (payments: PaymentPlan["payments"]): readonly Paid[] =>
     payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
-  /** The honest node behind a front with which something is always wrong. */
+  /** The honest node behind a front that always has a fault. */
   const behind = async (fault: ChooseFault): Promise<readonly string[]> => {
     const front = await startFaultyFronts([bitcoin.rpcUrl]);
     front.begin(fault);
@@ -79,41 +79,41 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   };
   const withoutTime = async () => await behind(() => ({ answer: (json) => (isHeader(json) ? null : json) }));
   const orphaned = async (id: Hex32): Promise<string> => {
-    const held = await coin(user);
+    const held = await utxo(user);
     const transactionId = await mined(spend([held], [{ to: depository, amount: AMOUNT }, { text: id }]));
     await controls.reorganize(1, [spend([held], [{ to: user, amount: AMOUNT }]).hex]);
     return transactionId;
   };
-  /** What mined coins are paid with comes from nobody. */
+  /** Mined outputs have no sender. */
   const coinbase = async (): Promise<NoDeposit> => {
     const [hash] = (await controls.call("generatetoaddress", 1, depository.address)) as string[];
     const { tx } = (await controls.call("getblock", hash, 1)) as { tx: string[] };
     return { transactionId: tx[0] ?? "", as: "empty" };
   };
 
-  /** The payer of the fee is somebody else: what the depository loses is what the recipient gets. */
-  const payout = async ({ recipient, amount }: WithdrawalWish) => {
-    const held = await coin(depository, amount + AMOUNT);
-    const feeCoin = await coin(solver);
+  /** Another account pays the fee, so that the depository loses exactly what the recipient gets. */
+  const payout = async ({ recipient, amount }: WithdrawalPlan) => {
+    const held = await utxo(depository, amount + AMOUNT);
+    const feeUtxo = await utxo(solver);
     const outputs: readonly Paid[] = [
       { to: ownerOf(recipient), amount },
       { to: depository, amount: AMOUNT },
     ];
     const change = solver;
-    const plan = spend([held, feeCoin], outputs, { signed: false, change });
+    const plan = spend([held, feeUtxo], outputs, { signed: false, change });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     const send = async (tx: Transaction): Promise<string> => {
       await controls.send(tx.hex);
       return await mined(tx);
     };
-    /** The depository's coin, spent otherwise. */
+    /** Spends the depository's output otherwise. */
     const instead = async (paid: readonly Paid[]): Promise<string> => await send(spend([held], paid));
     const made = {
       payload,
       withdrawalId: sha256(Buffer.from(payload)),
-      execute: async () => await send(spend([held, feeCoin], outputs, { change })),
+      execute: async () => await send(spend([held, feeUtxo], outputs, { change })),
       expire: async () => {
-        // After it was executed there is nothing left to be spent otherwise.
+        // After the execution there is nothing left to spend otherwise.
         await instead([{ to: user, amount }]).catch(() => undefined);
       },
     } satisfies MadeWithdrawal;
@@ -126,11 +126,11 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     chainAt: (urls) => chainAt(urls, bitcoin.rpcUrl, depository, former),
     recipients: [recipients[0].canonical, recipients[1].canonical],
     currency: BTC,
-    otherCurrency: not("the coin is the only currency"),
+    otherCurrency: not("the native token is the only currency"),
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: `0x${"12".repeat(20)}`,
-    otherSpellings: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
+    otherFormats: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
     omissibleFields: [],
     deposit: async ({ depositId, amount }) =>
       depositId === undefined
@@ -152,13 +152,13 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
           isObject(json) && "height" in json ? { ...json, confirmations: 100 } : json;
         return { transactionId, urls: await behind(() => ({ answer: deep })), as: "upstream_unavailable" };
       },
-      failed: not("a transaction in a block did what it says"),
+      failed: not("a transaction in a block cannot fail"),
       lookAlike: async (id) =>
         empty(await transfer(user, [{ to: recipients[1], amount: AMOUNT }, { text: id }])),
-      lyingToken: ONE_COIN,
-      feeOnTransfer: ONE_COIN,
-      withoutTransfer: not("the output is the deposit: nothing else claims one"),
-      saidTwice: async (ids) => await withoutId(...ids),
+      lyingToken: NO_TOKENS,
+      feeOnTransfer: NO_TOKENS,
+      withoutTransfer: not("the output is the deposit: no event claims one"),
+      reportedTwice: async (ids) => await withoutId(...ids),
       throughForwarder: async (id) =>
         await deposited([`${id}|depositor=${recipients[0].address}|`], {
           depositId: id,
@@ -175,13 +175,13 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
           all.push(await withoutId(text));
         return all;
       },
-      arrivedSilently: coinbase,
-      plainWithId: not("a plain transfer with the id beside it is the deposit"),
+      withoutDeposit: coinbase,
+      plainWithId: not("a plain transfer with the id is the deposit"),
       ownTransfer: async (id) =>
         empty(await transfer(former, [{ to: depository, amount: AMOUNT }, { text: id }])),
       otherNetwork: async (id) => ({
         transactionId: (await deposited([id], { depositId: id })).transactionId,
-        // Its first block is another one.
+        // Its first block differs.
         urls: await behind(() => ({
           question: (text) => text.replace('"getblockhash","params":[0]', '"getblockhash","params":[1]'),
         })),
@@ -195,48 +195,48 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     },
 
     payments: {
-      failed: not("a transaction in a block did what it says"),
-      innerUndone: not("there are no calls within a transaction"),
+      failed: not("a transaction in a block cannot fail"),
+      innerReverted: not("there are no calls within a transaction"),
       forTwoOrders: async ([first, second], payment) =>
         await transfer(solver, [...paidBy([payment]), { text: first }, { text: second }]),
-      takenBack: async ({ orderId, payments }) => {
+      returnedByRecipient: async ({ orderId, payments }) => {
         const [payment] = payments;
         if (payment === undefined) throw new Error("a payment is taken back");
-        // The recipient puts in as much as it gets, and the solver takes the rest.
-        const inputs = [await coin(solver), await coin(ownerOf(payment.recipient), payment.amount)];
+        // The recipient contributes as much as it gets, and the solver takes the rest.
+        const inputs = [await utxo(solver), await utxo(ownerOf(payment.recipient), payment.amount)];
         return await mined(spend(inputs, [...paidBy(payments), { text: orderId }]));
       },
-      saidByStranger: not("there are no contracts"),
+      reportedByStranger: not("there are no contracts"),
       strangersExtraData: "0x",
       calls: not("there are no contracts"),
-      withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await withoutTime() }),
+      withoutTime: async (request) => ({ transactionId: await pay(request), urls: await withoutTime() }),
       idElsewhere: async ({ orderId, payments }) =>
         await transfer(solver, [...paidBy(payments), { text: `${orderId}|` }]),
     },
 
     withdrawals: {
-      failedInside: not("a transaction in a block did what it says"),
-      otherOutputs: async (wish) => {
-        const made = await payout(wish);
+      failedInside: not("a transaction in a block cannot fail"),
+      otherOutputs: async (request) => {
+        const made = await payout(request);
         await made.instead([
-          { to: ownerOf(wish.recipient), amount: wish.amount - 1n },
+          { to: ownerOf(request.recipient), amount: request.amount - 1n },
           { to: depository, amount: AMOUNT - FEE },
         ]);
         return made;
       },
-      expiryNotFinal: async (wish) => {
-        const made = await payout(wish);
+      expiryNotFinal: async (request) => {
+        const made = await payout(request);
         await made.expire();
         return made;
       },
-      malformed: async (wish) => {
-        const { payload } = await payout(wish);
+      malformed: async (request) => {
+        const { payload } = await payout(request);
         const paysOther = spend(
-          [await coin(depository)],
-          [...paidBy([wish]), { to: recipients[1], amount: AMOUNT / 2n }],
+          [await utxo(depository)],
+          [...paidBy([request]), { to: recipients[1], amount: AMOUNT / 2n }],
           { signed: false, change: depository },
         );
-        const ofOthers = spend([await coin(user)], paidBy([wish]), { signed: false });
+        const ofOthers = spend([await utxo(user)], paidBy([request]), { signed: false });
         return [
           payload.slice(0, -40) as Hex,
           `${payload}00`,
@@ -249,8 +249,8 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     },
 
     own: {
-      "unconfirmed and replaced by a higher fee": async (tools) => {
-        const held = await coin(user);
+      "unconfirmed and replaced with a higher fee": async (tools) => {
+        const held = await utxo(user);
         const paid: readonly Paid[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
         const first = spend([held], paid);
         await controls.send(first.hex);
@@ -271,8 +271,8 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await controls.mine(CONFIRMATIONS);
         await tools.attests(made);
       },
-      "a depositor named by somebody else": async (tools) => {
-        // Who names somebody pays for him; what names nobody, or two, is not believed.
+      "a depositor named by another account": async (tools) => {
+        // A named depositor is credited; without one, or with two, the name is ignored.
         const id = tools.newId();
         const named = await deposited([id, `|depositor=${recipients[1].address}|`], {
           depositId: id,
@@ -301,15 +301,15 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await tools.refuses({ transactionId, as: "rejected" });
       },
       "spent by one confirmation only": async (tools) => {
-        const wish = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
+        const request = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
         for (const what of ["execute", "expire"] as const) {
-          const made = async (asked: WithdrawalWish) => {
+          const made = async (asked: WithdrawalPlan) => {
             const one = await payout(asked);
             if (what === "execute") await one.execute();
             else await one.expire();
             return one;
           };
-          await tools.withdrawal(wish, made, "pending");
+          await tools.withdrawal(request, made, "pending");
         }
       },
     },
@@ -320,7 +320,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** Fronts know no password: it is the oracle's. */
+/** Fronts know no password; the oracle has its own. */
 function chainAt(
   [rpc = "", esploraUrl]: readonly string[],
   honest: string,
@@ -348,4 +348,4 @@ function isObject(json: unknown): json is Record<string, unknown> {
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
 const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_COIN = not("there are no tokens");
+const NO_TOKENS = not("there are no tokens");

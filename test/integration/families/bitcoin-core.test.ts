@@ -3,10 +3,10 @@ import { bitcoinEvidence } from "@causeway/chains/bitcoin";
 import { nativeCurrency, type Hex, type Hex32 } from "@causeway/domain";
 import { bitcoinControls, type BitcoinControls } from "@causeway/localnet";
 import { beforeAll, describe, expect, test } from "vitest";
-import { anAttestationChain, anOwner, CONFIRMATIONS, coinOf, spend } from "../../support/bitcoin-world.ts";
+import { anAttestationChain, anOwner, CONFIRMATIONS, utxoOf, spend } from "../../support/bitcoin-world.ts";
 
-// The same questions to Bitcoin Core itself, where there is one: regtest, with txindex, and its URL with user
-// and password in BITCOIN_RPC_URL.
+// The same tests against Bitcoin Core itself, if available: regtest with txindex, its URL with user and
+// password in BITCOIN_RPC_URL.
 
 const url = process.env["BITCOIN_RPC_URL"];
 if (url === undefined)
@@ -24,13 +24,13 @@ describe.skipIf(url === undefined)("Bitcoin Core", () => {
     controls = await bitcoinControls(url ?? "");
   });
 
-  test("a deposit and a payment are seen, six blocks deep", async () => {
+  test("a deposit and a payment are attested with six confirmations", async () => {
     const [user, recipient] = [anOwner(), anOwner()];
     const orderId: Hex32 = `0x${randomBytes(32).toString("hex")}`;
-    const coin = await coinOf(controls, user, 200_000n);
-    const tx = spend([coin], [{ to: depository, amount: 50_000n }, { text: orderId }]);
+    const utxo = await utxoOf(controls, user, 200_000n);
+    const tx = spend([utxo], [{ to: depository, amount: 50_000n }, { text: orderId }]);
     const payment = spend(
-      [await coinOf(controls, recipient, 100_000n)],
+      [await utxoOf(controls, recipient, 100_000n)],
       [{ to: user, amount: 30_000n }, { text: orderId }],
     );
     await controls.send(tx.hex);
@@ -55,16 +55,16 @@ describe.skipIf(url === undefined)("Bitcoin Core", () => {
     expect(await evidence().deposits("11".repeat(32))).toEqual({ kind: "absent" });
   });
 
-  test("a deposit that was taken back is not final, and a withdrawal is executed or made impossible", async () => {
+  test("a deposit that was reorged out is not final, and a withdrawal is executed or made impossible", async () => {
     const user = anOwner();
-    const coin = await coinOf(controls, user, 200_000n);
-    const deposit = spend([coin], [{ to: depository, amount: 50_000n }]);
+    const utxo = await utxoOf(controls, user, 200_000n);
+    const deposit = spend([utxo], [{ to: depository, amount: 50_000n }]);
     await controls.mineExactly([deposit.hex]);
-    await controls.reorganize(1, [spend([coin], [{ to: user, amount: 50_000n }]).hex]);
+    await controls.reorganize(1, [spend([utxo], [{ to: user, amount: 50_000n }]).hex]);
     await controls.mine(CONFIRMATIONS);
     expect(await evidence().deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
 
-    const held = await coinOf(controls, depository, 200_000n);
+    const held = await utxoOf(controls, depository, 200_000n);
     const plan = spend([held], [{ to: user, amount: 50_000n }], { signed: false });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     plan.sign(depository.key);

@@ -6,20 +6,20 @@ import {
   anAttestationChain,
   anOwner,
   aRailChain,
-  coinOf,
+  utxoOf,
   CONFIRMATIONS,
   spend,
   type Owner,
 } from "../../support/bitcoin-world.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 
-chainRailContract("the rail to Bitcoin", async () => {
+chainRailContract("the adapter of Bitcoin", async () => {
   const bitcoin = await startBitcoin();
   const { controls, esploraUrl } = bitcoin;
   const fronts = await startFaultyFronts([bitcoin.rpcUrl, esploraUrl]);
   const [rpcUrl = "", explorerUrl = ""] = fronts.urls;
   const [depository, solver] = [anOwner(), anOwner()];
-  for (let coin = 0; coin < 12; coin++) await coinOf(controls, solver, 100_000n);
+  for (let index = 0; index < 12; index++) await utxoOf(controls, solver, 100_000n);
   const { username, password } = new URL(bitcoin.rpcUrl);
   const known = Object.assign(new URL(rpcUrl), { username, password });
   const urls = { rpcUrls: [known.href], esploraUrl: explorerUrl };
@@ -43,9 +43,9 @@ chainRailContract("the rail to Bitcoin", async () => {
     },
     deposit: async (amount, orderId) => {
       const user = anOwner();
-      const coin = await coinOf(controls, user, 100_000n);
+      const index = await utxoOf(controls, user, 100_000n);
       const text = orderId === undefined ? [] : [{ text: orderId }];
-      const transaction = spend([coin], [{ to: depository, amount }, ...text]);
+      const transaction = spend([index], [{ to: depository, amount }, ...text]);
       await controls.send(transaction.hex);
       return { txId: `0x${transaction.id}`, sender: user.bytes };
     },

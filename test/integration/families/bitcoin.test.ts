@@ -17,13 +17,13 @@ import {
   anOwner,
   aRailChain,
   CONFIRMATIONS,
-  coinOf,
+  utxoOf,
   FEE,
   spend,
 } from "../../support/bitcoin-world.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 
-// Bitcoin against a node of the regtest network, and the explorer beside it.
+// Bitcoin against a regtest node and its explorer.
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 const depository = anOwner();
@@ -55,65 +55,66 @@ async function refusalOf(raw: string): Promise<BitcoinRefusal> {
 
 test("the node refuses what Bitcoin Core refuses, and relays an order's id as text", async () => {
   const user = anOwner();
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
   const id = newId();
-  const good = spend([coin], [{ to: depository, amount: 50_000n }, { text: id }]);
+  const good = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
   const tampered = Transaction.fromRaw(Buffer.from(good.hex, "hex"), { allowUnknownOutputs: true });
   tampered.updateOutput(0, { amount: 49_000n }, true);
   expect(await refusalOf(tampered.hex)).toMatchObject({ code: -26 });
-  expect(await refusalOf(spend([coin], [{ to: depository, amount: 200n }]).hex)).toMatchObject({
+  expect(await refusalOf(spend([utxo], [{ to: depository, amount: 200n }]).hex)).toMatchObject({
     message: "dust",
   });
   expect(
-    await refusalOf(spend([coin], [{ to: depository, amount: 9_000n }], { fee: 10n }).hex),
+    await refusalOf(spend([utxo], [{ to: depository, amount: 9_000n }], { fee: 10n }).hex),
   ).toMatchObject({
     message: "min relay fee not met",
   });
-  expect(await refusalOf(spend([coin], [{ text: "x".repeat(81) }]).hex)).toMatchObject({
+  expect(await refusalOf(spend([utxo], [{ text: "x".repeat(81) }]).hex)).toMatchObject({
     message: "scriptpubkey",
   });
-  const missing = { ...coin, txid: "11".repeat(32) };
+  const missing = { ...utxo, txid: "11".repeat(32) };
   expect(await refusalOf(spend([missing], [{ to: depository, amount: 9_000n }]).hex)).toMatchObject({
     code: -25,
   });
   expect(await refusalOf("00")).toMatchObject({ code: -22 });
   expect(await bitcoinOf().send(good.hex)).toBe(good.id);
-  // Again is nothing new; the same coin for less is refused, for more it replaces.
+  // A repeat is accepted; spending the same output with a lower fee is refused, with a higher one replaces
+  // it.
   expect(await bitcoinOf().send(good.hex)).toBe(good.id);
-  expect((await refusalOf(spend([coin], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
+  expect((await refusalOf(spend([utxo], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
     /insufficient fee/,
   );
-  const replacement = spend([coin], [{ to: user, amount: 50_000n }], { fee: 3_000n });
+  const replacement = spend([utxo], [{ to: user, amount: 50_000n }], { fee: 3_000n });
   expect(await bitcoinOf().send(replacement.hex)).toBe(replacement.id);
   expect(await bitcoinOf().call("getrawmempool")).toEqual([replacement.id]);
   await bitcoinOf().mine(1);
 });
 
-test("a deposit becomes final, and one that was replaced or taken back never does", async () => {
+test("a deposit becomes final, and one that was replaced or reorged out never does", async () => {
   const user = anOwner();
   const id = newId();
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
-  const deposit = spend([coin], [{ to: depository, amount: 50_000n }, { text: id }]);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const deposit = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
   await bitcoinOf().send(deposit.hex);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   await bitcoinOf().mine(CONFIRMATIONS - 1);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 600 });
 
-  // Another branch spends the coin otherwise.
-  const rival = spend([coin], [{ to: user, amount: 60_000n }]);
+  // Another branch spends the output otherwise.
+  const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
   await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
   await bitcoinOf().mine(CONFIRMATIONS);
-  // The node still has the block, as one that is not in the chain.
+  // The node still has the block, but not in the chain.
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
 
   const again = spend(
-    [{ ...coin, txid: rival.id, vout: 0, amount: 60_000n }],
+    [{ ...utxo, txid: rival.id, vout: 0, amount: 60_000n }],
     [{ to: depository, amount: 40_000n }, { text: id }],
   );
   await bitcoinOf().send(again.hex);
   const replaced = spend(
-    [{ ...coin, txid: rival.id, vout: 0, amount: 60_000n }],
+    [{ ...utxo, txid: rival.id, vout: 0, amount: 60_000n }],
     [{ to: depository, amount: 40_000n }],
     { fee: 9_000n },
   );
@@ -129,7 +130,7 @@ test("a deposit becomes final, and one that was replaced or taken back never doe
   });
 });
 
-test("with several nodes, one that sees confirmations that others do not settles nothing", async () => {
+test("with several nodes, one that reports confirmations that others do not settles nothing", async () => {
   const user = anOwner();
   const front = await startFaultyFronts([bitcoin.rpcUrl]);
   const { username, password } = new URL(bitcoin.rpcUrl);
@@ -138,8 +139,8 @@ test("with several nodes, one that sees confirmations that others do not settles
   const both = bitcoinEvidence(
     anAttestationChain({ rpcUrls, esploraUrl: bitcoin.esploraUrl }, depository, { rpcQuorum: 2 }),
   );
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
-  const deposit = spend([coin], [{ to: depository, amount: 50_000n }, { text: newId() }]);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const deposit = spend([utxo], [{ to: depository, amount: 50_000n }, { text: newId() }]);
   await bitcoinOf().mineExactly([deposit.hex]);
   const deep = (json: unknown) =>
     typeof json === "object" && json !== null && "height" in json ? { ...json, confirmations: 100 } : json;
@@ -156,10 +157,10 @@ async function withdrawalStatus(payload: Hex, hint?: string): Promise<string> {
   return found.kind === "final" ? found.value.status : found.kind;
 }
 
-test("a withdrawal is executed by its own transaction, or made impossible by another, six blocks deep", async () => {
+test("a withdrawal is executed by its own transaction, or made impossible by another, after six confirmations", async () => {
   for (const isReplaced of [false, true]) {
     const recipient = anOwner();
-    const held = await coinOf(bitcoinOf(), depository, 100_000n);
+    const held = await utxoOf(bitcoinOf(), depository, 100_000n);
     const plan = spend([held], [{ to: recipient, amount: 60_000n }], { signed: false });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     expect(await evidence.withdrawal(payload, undefined)).toMatchObject({
@@ -186,12 +187,12 @@ test("a withdrawal is executed by its own transaction, or made impossible by ano
   }
 });
 
-/** A solver with coins, and its rail. */
+/** A solver with unspent outputs, and its adapter. */
 async function aRail(
-  coins: readonly bigint[],
+  amounts: readonly bigint[],
 ): Promise<{ rail: PayingRail; solver: ReturnType<typeof anOwner> }> {
   const solver = anOwner();
-  for (const amount of coins) await coinOf(bitcoinOf(), solver, amount);
+  for (const amount of amounts) await utxoOf(bitcoinOf(), solver, amount);
   const rail = await createBitcoinRail({
     chain: aRailChain(depository),
     attestation: chain(),
@@ -214,7 +215,7 @@ const question = (orderId: OrderId, recipient: string) => ({
   calls: [],
 });
 
-test("what the rail pays is what an oracle attests, once, however often it is sent", async () => {
+test("an oracle attests the adapter's payment once, however often it is broadcast", async () => {
   const { rail } = await aRail([200_000n, 90_000n]);
   const recipient = anOwner();
   const orderId = newId();
@@ -238,12 +239,12 @@ test("what the rail pays is what an oracle attests, once, however often it is se
     kind: "final",
     value: { amounts: [70_000n] },
   });
-  // The smallest coin that suffices was taken, and came back less what was paid.
+  // The smallest sufficient output was spent, and its change came back.
   expect((await rail.balances([NATIVE])).get(NATIVE)).toBe(290_000n - 70_000n - attempt.fee);
   await rail.close();
 });
 
-test("a replacement conflicts with every attempt before it, and of all of them one pays", async () => {
+test("a replacement conflicts with every earlier attempt, and only one of them pays", async () => {
   const { rail } = await aRail([100_000n, 100_000n]);
   const recipient = anOwner();
   const payment: RailPayment = {
@@ -274,7 +275,7 @@ test("a replacement conflicts with every attempt before it, and of all of them o
     attempts.map(({ fee }) => fee).toSorted((a, b) => (a < b ? -1 : 1)),
   );
   expect(await bitcoinOf().call("getrawmempool")).toEqual([attempts[2]?.txId.slice(2)]);
-  // An earlier one is mined after all: nobody can rule that out.
+  // An earlier one may still be mined.
   await bitcoinOf().mineExactly([`${attempts[0]?.raw.slice(2)}`]);
   await expect(rail.prepare(payment, attempts, [])).rejects.toThrow(/was mined/);
   expect(await rail.outcome(attempts[2] as RailAttempt)).toEqual({ kind: "unseen" });
@@ -287,7 +288,7 @@ test("a replacement conflicts with every attempt before it, and of all of them o
   await rail.close();
 });
 
-test("coins of payments under way are left alone, and what is too much is said to be short", async () => {
+test("outputs of pending payments are not spent, and an amount above the rest is refused", async () => {
   const { rail } = await aRail([50_000n, 80_000n]);
   const payment = (): RailPayment => ({
     recipient: anOwner().bytes,
@@ -296,7 +297,7 @@ test("coins of payments under way are left alone, and what is too much is said t
     orderId: newId(),
   });
   const first = await rail.prepare(payment(), [], []);
-  // Not sent yet: only its bytes tell what it holds.
+  // Not broadcast yet: only its bytes show which outputs it spends.
   const second = await rail.prepare(payment(), [], [first.raw]);
   expect(await rail.send(second)).toBe("sent");
   expect(await rail.send(first)).toBe("sent");
@@ -311,14 +312,14 @@ test("coins of payments under way are left alone, and what is too much is said t
   await rail.close();
 });
 
-test("deposits are seen when they are final, each once, and the same again from the same cursor", async () => {
+test("final deposits are read once, and again from the same cursor", async () => {
   const { rail } = await aRail([]);
   await bitcoinOf().mine(CONFIRMATIONS);
   let { cursor } = await rail.arrivals(undefined);
   for (let last = ""; last !== cursor;) [last, cursor] = [cursor, (await rail.arrivals(cursor)).cursor];
   const user = anOwner();
   const id = newId();
-  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
   const users = createBitcoinUsers({
     esploraUrl: bitcoin.esploraUrl,
     network: "regtest",
@@ -355,20 +356,21 @@ test("deposits are seen when they are final, each once, and the same again from 
     kind: "final",
     deposits: seen.deposits,
   });
-  // Blocks that counted as final are taken back: what stands there now is read, what was seen is told again.
+  // Blocks that counted as final are reorged out: the new ones are read, and known deposits are reported
+  // again.
   await bitcoinOf().reorganize(CONFIRMATIONS, [tx.hex]);
   expect((await rail.arrivals(seen.cursor)).upTo.number).toBeLessThan(seen.upTo.number);
-  let told: readonly string[] = [];
+  let reported: readonly string[] = [];
   for (let at = seen.cursor, last = ""; last !== at;) {
     const read = await rail.arrivals(at);
     [last, at] = [at, read.cursor];
-    told = [...told, ...read.deposits.map(({ txHash }) => txHash)];
+    reported = [...reported, ...read.deposits.map(({ txHash }) => txHash)];
   }
-  expect(told.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
+  expect(reported.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
   expect(
     await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id }),
   ).toMatchObject({ psbt: undefined });
-  expect(coin.amount).toBe(100_000n);
+  expect(utxo.amount).toBe(100_000n);
   await users.close();
   await rail.close();
 });

@@ -19,9 +19,9 @@ export async function startEvmMachine(chainId = 31_477): Promise<Machine> {
     rpc,
     chainId,
     depth: DEPTH,
-    coin: 10n ** 22n,
+    nativeFunds: 10n ** 22n,
     accounts,
-    spell: (address) => address,
+    format: (address) => address,
     send: async (who, { to, data, value = 0n }) => {
       const hash = (await rpc("eth_sendTransaction", [
         { from: accounts[who], to, data, value: `0x${value.toString(16)}`, gas: "0x1e8480" },
@@ -47,7 +47,7 @@ export async function startEvmMachine(chainId = 31_477): Promise<Machine> {
         isZksyncStack: false,
       },
     }),
-    otherSpellings: (id) => [
+    otherFormats: (id) => [
       id.slice(2),
       id.toUpperCase(),
       `0x${id.slice(2).toUpperCase()}`,

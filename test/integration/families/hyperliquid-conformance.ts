@@ -27,8 +27,8 @@ import type {
   NotApplicable,
   OwnTools,
   Payment,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 
 const NAME = "hyperliquid";
@@ -49,7 +49,7 @@ const FORMER = addressOf(former);
 /** A sub-account of the user. */
 const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 
-/** The perpetuals exchange on its simulator, under the names of the client contract. */
+/** Hyperliquid on its simulator, with the names of the client contract. */
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
   const exchange = await startExchange();
   const { control } = exchange;
@@ -61,9 +61,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   let lastNonce = 0;
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
-  /**
-   * What is signed, with anything in it changed; the transaction that it became, whether it succeeded or not.
-   */
+  /** Signs an action with any changes; returns its transaction, whether it succeeded or not. */
   const send = async (by: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
     const before = control.transactions().length;
     const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));
@@ -76,7 +74,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     if (found === undefined) throw new Error("no such transaction");
     return found;
   };
-  /** Says what a transaction's nonce was for, so many seconds after it. */
+  /** Records what a transaction's nonce was for, this many seconds after it. */
   const say = (transactionId: string, id: Hex32, laterBy = 0n): string => {
     const { user: wallet, time, action } = transactionOf(transactionId);
     const nonce = BigInt(action["nonce"] ?? action["time"] ?? 0);
@@ -95,13 +93,13 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     transactionId,
     deposits: [{ index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...one }],
   });
-  const transfer = async ({ orderId, payments }: PaymentWish, fields: Partial<ExchangeAction> = {}) => {
+  const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
     const [payment, ...more] = payments;
     if (payment === undefined || more.length > 0) throw new Error("a transfer pays one recipient");
     return say(await send(solver, { ...arriving(payment), ...fields }), orderId);
   };
-  const withdrawal = async (wish: WithdrawalWish): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
-    const action = sendAsset(arriving(wish), nextNonce());
+  const withdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
+    const action = sendAsset(arriving(plan), nextNonce());
     const { types, primaryType, value } = exchangeTypedData(profile, action);
     return await Promise.resolve({
       action,
@@ -142,7 +140,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN",
-    otherSpellings: (id) => [
+    otherFormats: (id) => [
       id.toUpperCase(),
       `0x${id.slice(2).toUpperCase()}`,
       id.slice(2),
@@ -155,16 +153,16 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         currency,
         amount,
       }),
-    pay: async (wish) => await transfer(wish),
+    pay: async (plan) => await transfer(plan),
     withdrawal,
     finalize: async () => await Promise.resolve(),
-    finalAtOnce: not("blocks of the exchange are final when they are there"),
+    finalAtOnce: not("Hyperliquid's blocks are final at once"),
 
     deposits: {
       twoInOne: ONE_TRANSFER,
       none: async () => empty(await send(user, { destination: RECIPIENTS[0] })),
-      orphaned: not("blocks of the exchange are final when they are there"),
-      splitNode: not("blocks of the exchange are final when they are there: nothing is counted in them"),
+      orphaned: not("Hyperliquid's blocks are final at once"),
+      splitNode: not("Hyperliquid's blocks are final at once, without confirmations"),
       failed: async (id) => {
         control.failNext("Insufficient balance");
         return { transactionId: await deposit(id), as: "rejected" };
@@ -173,17 +171,17 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         const alike = `${DEPOSITORY.slice(0, -1)}${DEPOSITORY.endsWith("0") ? "1" : "0"}`;
         return empty(await deposit(id, { destination: alike }));
       },
-      lyingToken: not("balances are the exchange's own: no code of a token runs"),
-      feeOnTransfer: not("what a transfer costs is taken from the sender beside it"),
-      withoutTransfer: not("the transfer is the deposit: nothing else claims one"),
-      saidTwice: ONE_TRANSFER,
-      throughForwarder: not("whoever signs a transfer is who pays it; forwarders do not exist"),
-      idElsewhere: not("a transfer carries no bytes of its sender's choice"),
+      lyingToken: not("balances belong to Hyperliquid: no token code runs"),
+      feeOnTransfer: not("a transfer's fee is taken from the sender in addition"),
+      withoutTransfer: not("the transfer is the deposit: no event claims one"),
+      reportedTwice: ONE_TRANSFER,
+      throughForwarder: not("the signer of a transfer pays it; there are no forwarders"),
+      idElsewhere: not("a transfer carries no bytes of the sender's choice"),
       idsThatAreNone: async () => {
         const transactionId = say(await deposit(undefined), `0x${"00".repeat(32)}`);
         return [made(transactionId, { depositId: undefined })];
       },
-      arrivedSilently: async () => {
+      withoutDeposit: async () => {
         const before = control.transactions().length;
         await post(exchange.url, user, {
           type: "spotSend",
@@ -196,7 +194,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         });
         return empty(control.transactions()[before]?.hash ?? "");
       },
-      plainWithId: not("a transfer carries no bytes of its sender's choice"),
+      plainWithId: not("a transfer carries no bytes of the sender's choice"),
       ownTransfer: async (id) => {
         const transactionId = await send(former, { destination: DEPOSITORY });
         return empty(say(transactionId, id));
@@ -227,15 +225,15 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     },
 
     payments: {
-      failed: async (wish) => {
+      failed: async (plan) => {
         control.failNext("Insufficient balance");
-        return await transfer(wish);
+        return await transfer(plan);
       },
-      innerUndone: ONE_TRANSFER,
-      // A nonce is said to be for one thing; what is said later is not kept.
+      innerReverted: ONE_TRANSFER,
+      // A nonce is mapped once; later mappings are ignored.
       forTwoOrders: async ([one], payment) => await transfer({ orderId: one, payments: [payment] }),
-      takenBack: async ({ orderId }) =>
-        // From one place of the payer's to another.
+      returnedByRecipient: async ({ orderId }) =>
+        // From one account of the payer to another.
         say(
           await send(solver, {
             destination: addressOf(solver),
@@ -244,11 +242,11 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
           }),
           orderId,
         ),
-      saidByStranger: not("there are no contracts"),
+      reportedByStranger: not("there are no contracts"),
       strangersExtraData: "0x",
       calls: not("there are no contracts"),
-      withoutTime: async (wish) => {
-        const transactionId = await transfer(wish);
+      withoutTime: async (plan) => {
+        const transactionId = await transfer(plan);
         return { transactionId, urls: await without("time", transactionId) };
       },
       idElsewhere: async ({ orderId, payments }) =>
@@ -256,25 +254,25 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     },
 
     withdrawals: {
-      failedInside: async (wish) => {
-        const out = await withdrawal(wish);
+      failedInside: async (plan) => {
+        const out = await withdrawal(plan);
         control.failNext("Insufficient balance");
         await out.execute().catch(() => undefined);
         return out;
       },
-      otherOutputs: async (wish) => {
-        const out = await withdrawal(wish);
-        await post(exchange.url, depository, { ...out.action, amount: text(wish.amount - 1n) });
+      otherOutputs: async (plan) => {
+        const out = await withdrawal(plan);
+        await post(exchange.url, depository, { ...out.action, amount: text(plan.amount - 1n) });
         return out;
       },
-      expiryNotFinal: async (wish) => {
-        const out = await withdrawal(wish);
-        // The window is closed, and the indexes may not have told of its last blocks.
+      expiryNotFinal: async (plan) => {
+        const out = await withdrawal(plan);
+        // The window is closed, and the indexes may lack its last blocks.
         control.advance(2 * DAY_MS);
         return out;
       },
-      malformed: async (wish) => {
-        const { payload, action } = await withdrawal(wish);
+      malformed: async (plan) => {
+        const { payload, action } = await withdrawal(plan);
         return [
           payload.slice(0, -2) as Hex,
           `${payload}00`,
@@ -303,7 +301,7 @@ interface Tools {
     transactionId: string,
     one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): MadeDeposits;
-  transfer(wish: PaymentWish, fields?: Partial<ExchangeAction>): Promise<string>;
+  transfer(plan: PaymentPlan, fields?: Partial<ExchangeAction>): Promise<string>;
   say(transactionId: string, id: Hex32, laterBy?: bigint): string;
   readonly mappings: MappingBook;
   transactionOf(id: string): { readonly time: number };
@@ -318,7 +316,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
 
   return {
     "more decimals than the currency has": async (own) => {
-      // The exchange keeps more digits of this token than it is traded, and attested, with.
+      // Hyperliquid stores more digits of this token than it trades and attests with.
       await own.refuses(rejected(await deposit(own.newId(), { ...hypes, amount: "1.005" })));
       const id = own.newId();
       const exact = await deposit(id, { ...hypes, amount: "1.25" });
@@ -330,10 +328,10 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
       );
     },
     "an amount in scientific notation": async (own) => {
-      // Only an endpoint that lies could tell of one: the exchange takes none.
-      const wish = { ...paid };
+      // Only a lying endpoint could report one, because Hyperliquid accepts none.
+      const plan = { ...paid };
       await own.withdrawal(
-        wish,
+        plan,
         async (asked) => {
           const action = { ...sendAsset(arriving(asked), 1_763_761_234_567), amount: "125e-3" };
           return await Promise.resolve({ payload: payloadOf(action), withdrawalId: idOf(action) });
@@ -353,7 +351,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
     "a sub-account": async (own) => {
       await own.refuses(rejected(await deposit(own.newId(), { fromSubAccount: SUB_ACCOUNT })));
     },
-    "a mapping that came late": async (own) => {
+    "a late mapping": async (own) => {
       const transactionId = await deposit(undefined);
       await own.attests(made(say(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
       const id = own.newId();
@@ -364,7 +362,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
         return say(payment, orderId, HOUR + 1n);
       });
     },
-    "a mapping that is missing": async (own) => {
+    "a missing mapping": async (own) => {
       await own.attests(made(await deposit(undefined), { depositId: undefined }));
       await own.refusesFill([paid], async () => await transfer({ orderId: own.newId(), payments: [paid] }));
     },
@@ -424,7 +422,7 @@ function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeActi
   };
 }
 
-/** Fields of a transfer out of a currency's place into the same one of somebody else. */
+/** Fields of a transfer from a currency's dex to the same dex of another account. */
 function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
   const place = exchangePlaceOf(currency);
   if (place === undefined) throw new Error(`${currency} is no currency`);
@@ -439,7 +437,7 @@ function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAct
   };
 }
 
-/** With eight digits after the point, as a wallet would write it. */
+/** With eight decimals, as a wallet would write it. */
 function text(amount: bigint): string {
   const digits = amount.toString().padStart(9, "0");
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
@@ -467,7 +465,7 @@ function idOf(action: ExchangeAction): Hex32 {
   return id;
 }
 
-/** Signs and posts; `ok`, or what the exchange says. */
+/** Signs and posts; returns `ok` or Hyperliquid's error. */
 async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
   const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
   const { r, s, v } = parseSignature(await by.signTypedData({ domain, types, primaryType, message: value }));
@@ -477,10 +475,10 @@ async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction):
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ action, nonce, signature: { r, s, v: Number(v) } }),
   });
-  const said = await answer.text();
-  return said.includes('"status":"ok"') ? "ok" : said;
+  const answerText = await answer.text();
+  return answerText.includes('"status":"ok"') ? "ok" : answerText;
 }
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
 const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_TRANSFER = not("a transaction of the exchange is one transfer");
+const ONE_TRANSFER = not("a Hyperliquid transaction is one transfer");

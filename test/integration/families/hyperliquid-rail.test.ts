@@ -32,7 +32,7 @@ const [solverKey, userKey] = [key(0x61), key(0x62)];
 const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
 const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
 
-/** A rail on an exchange of its own, with money for the solver and a user. */
+/** An adapter on its own Hyperliquid simulator, with money for the solver and a user. */
 async function openRail(exchange: RunningExchange): Promise<PayingRail> {
   for (const one of [solver, user]) {
     exchange.control.fund(one, "1000");
@@ -80,7 +80,7 @@ async function openRail(exchange: RunningExchange): Promise<PayingRail> {
 const faults: unknown[] = [];
 
 let userNonce = 0;
-/** The user's transfer; the id of its transaction. */
+/** Makes the user's transfer; returns the transaction's id. */
 async function sent(
   exchange: RunningExchange,
   { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
@@ -128,7 +128,7 @@ chainRailContract(
       aRecipient: async () => await Promise.resolve(anAccount()),
       deposit: async (amount) => {
         const txId = await sent(exchange, { amount });
-        // Nobody is told of it yet.
+        // It is not reported yet.
         control.holdBack(1);
         return { txId, sender: user };
       },
@@ -170,7 +170,7 @@ const paymentTo = (recipient: Address, fields: Partial<RailPayment> = {}): RailP
 const prepared = async (payment = paymentTo(anAccount()), before: RailAttempt[] = []): Promise<RailAttempt> =>
   await rail.prepare(payment, before, []);
 
-test("a deposit tells the nonce it was signed with, and when it happened", async () => {
+test("a deposit reports the nonce that it was signed with, and its time", async () => {
   const txHash = await sent(exchange);
   const { deposits } = await rail.arrivals(undefined);
   const [made] = exchange.control.transactions();
@@ -192,27 +192,27 @@ test("deposits of every currency arrive as that currency", async () => {
   );
 });
 
-test("each deposit is told of once behind its cursor, however the indexes lag and wherever the reader stopped", async () => {
+test("each deposit is reported once after its cursor, however the indexes lag and wherever the reader stopped", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
   const made: Hex32[] = [];
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   for (let n = 0; n < 24; n++) {
     made.push(await sent(exchange, { amount: BigInt(n + 1) }));
     control.holdBack(n % 4);
     if (n % 3 === 0) control.advance(n % 2 === 0 ? 5_000 : 40_000);
-    // What was read is only sometimes remembered.
+    // The cursor is only sometimes stored.
     const { deposits, cursor: next } = await rail.arrivals(cursor);
     if (n % 5 === 0) continue;
-    told.push(...deposits.map(({ txHash }) => txHash));
+    reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   }
   control.holdBack(0);
-  told.push(...(await rail.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
-  expect(told).toEqual(made);
+  reported.push(...(await rail.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
+  expect(reported).toEqual(made);
 });
 
-test("what the explorer does not know yet waits, and keeps nothing else waiting", async () => {
+test("a deposit that the explorer does not know yet waits, and delays no other", async () => {
   const { control } = exchange;
   const { cursor } = await rail.arrivals(undefined);
   const [first, second] = [await sent(exchange), await sent(exchange)];
@@ -226,18 +226,18 @@ test("what the explorer does not know yet waits, and keeps nothing else waiting"
   expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
 });
 
-test("however long the explorer does not know it, and however far the rest has gone, it is told of in the end", async () => {
+test("however late the explorer learns of it, and however far the rest has advanced, it is reported in the end", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
   const first = await sent(exchange);
   control.lie((path, question, honest) =>
     path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
   );
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   const made: Hex32[] = [];
   const read = async (): Promise<void> => {
     const { deposits, cursor: next } = await rail.arrivals(cursor);
-    told.push(...deposits.map(({ txHash }) => txHash));
+    reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   };
   for (let n = 0; n < 3; n++) {
@@ -247,10 +247,10 @@ test("however long the explorer does not know it, and however far the rest has g
   }
   control.lie(undefined);
   await read();
-  expect(told).toEqual([...made, first]);
+  expect(reported).toEqual([...made, first]);
 });
 
-test("a transfer that is told wrongly keeps no other waiting, and after half a day nobody waits for it", async () => {
+test("a wrongly reported transfer delays no other, and is given up after half a day", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
   const read = async (): Promise<Hex32[]> => {
@@ -269,14 +269,14 @@ test("a transfer that is told wrongly keeps no other waiting, and after half a d
   const later = await sent(exchange);
   expect(await read()).toEqual([later]);
   expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(odd)]);
-  // Nor does it come up again and again.
+  // Nor does it come up again.
   expect(await read()).toEqual([]);
   expect(faults).toHaveLength(before + 1);
   control.lie(undefined);
   expect(await rail.arrivalsOf(odd)).toMatchObject({ kind: "final", deposits: [{ txHash: odd }] });
 });
 
-test("however many specks come at once, they are asked for in bounded readings, and each is told of once", async () => {
+test("however many dust deposits arrive at once, they are read in bounded batches, and each is reported once", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
   const made: Hex32[] = [];
@@ -286,16 +286,16 @@ test("however many specks come at once, they are asked for in bounded readings, 
     if (path === "explorer") asked++;
     return honest;
   });
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   for (let readings = 0; readings < 3; readings++) {
     asked = 0;
     const { deposits, cursor: next } = await rail.arrivals(cursor);
     expect(asked).toBeLessThanOrEqual(100);
-    told.push(...deposits.map(({ txHash }) => txHash as Hex32));
+    reported.push(...deposits.map(({ txHash }) => txHash as Hex32));
     cursor = next;
   }
   control.lie(undefined);
-  expect(told.toSorted()).toEqual(made.toSorted());
+  expect(reported.toSorted()).toEqual(made.toSorted());
 });
 
 test("deposits after a moment with more transfers than the ledger shows are found, and a hidden one by its transaction", async () => {
@@ -331,7 +331,7 @@ test("deposits after a moment with more transfers than the ledger shows are foun
   expect(await read()).toEqual([last]);
 });
 
-test("a payment is final although strangers crowd the solver's ledger in its window", async () => {
+test("a payment is final although strangers flood the solver's ledger in its window", async () => {
   const attempt = await prepared();
   await rail.send(attempt);
   const { hash: txId } = exchange.control.transactions().at(-1)!;
@@ -342,7 +342,7 @@ test("a payment is final although strangers crowd the solver's ledger in its win
   expect(await rail.outcome(attempt)).toMatchObject({ kind: "final", txId });
 });
 
-test("an index that is behind for some time while nothing else happens hides nothing for good", async () => {
+test("an index that lags for some time without other activity hides nothing permanently", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
   const late = await sent(exchange);
@@ -355,7 +355,7 @@ test("an index that is behind for some time while nothing else happens hides not
   expect((await rail.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
 });
 
-test("after a long silence, and after a long absence, nothing is missed", async () => {
+test("after a long silence, and after a long downtime, nothing is missed", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
   for (let n = 0; n < 10; n++) {
@@ -365,22 +365,22 @@ test("after a long silence, and after a long absence, nothing is missed", async 
   const made = [await sent(exchange)];
   control.advance(3 * DAY_MS);
   made.push(await sent(exchange));
-  const told: Hex32[] = [];
+  const reported: Hex32[] = [];
   for (let n = 0; n < 8; n++) {
     const { deposits, cursor: next } = await rail.arrivals(cursor);
-    told.push(...deposits.map(({ txHash }) => txHash));
+    reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   }
-  expect(told).toEqual(made);
+  expect(reported).toEqual(made);
 });
 
-test("money that no oracle can attest is not passed for a deposit, and is told of", async () => {
+test("money that no oracle can attest is not treated as a deposit, but is reported", async () => {
   await sent(exchange, { place: { kind: "spot", tokenId: HYPE }, amount: 100n, text: "1.005" });
   expect((await rail.arrivals(undefined)).deposits).toEqual([]);
   expect(String(faults[0])).toContain("oracles cannot attest it");
 });
 
-test("a payment whose answer was lost is found, by the id that the exchange gave it", async () => {
+test("a payment whose answer was lost is found by the id that Hyperliquid gave it", async () => {
   const recipient = anAccount();
   const attempt = await prepared(paymentTo(recipient));
   exchange.control.loseAnswers(true);
@@ -392,7 +392,7 @@ test("a payment whose answer was lost is found, by the id that the exchange gave
   expect(exchange.control.balance(recipient)).toBe("0.01");
 });
 
-test("a payment that failed on the exchange is not dead: the same bytes pay when they come again", async () => {
+test("a payment that failed is not dead: the same bytes pay when posted again", async () => {
   const recipient = anAccount();
   const attempt = await prepared(paymentTo(recipient));
   exchange.control.failNext("Insufficient margin");
@@ -402,7 +402,7 @@ test("a payment that failed on the exchange is not dead: the same bytes pay when
   expect(exchange.control.balance(recipient)).toBe("0.01");
 });
 
-test("posting again a payment whose outcome a crowd hides pays once, and it is never called dead", async () => {
+test("reposting a payment whose outcome a flood hides pays once, and it is never reported as dead", async () => {
   await rail.close();
   await exchange.close();
   let time = 1_763_761_234_567;
@@ -417,7 +417,7 @@ test("posting again a payment whose outcome a crowd hides pays once, and it is n
     time += 1_000;
   }
   exchange.control.crowd(anAccount(), solver, 500);
-  // The payment is posted in the crowded block, and the process dies before it takes note of that.
+  // The payment is posted in the crowded block, and the process dies before it records that.
   exchange.control.loseAnswers(true);
   await expect(rail.send(attempt)).rejects.toThrow();
   exchange.control.loseAnswers(false);
@@ -439,7 +439,7 @@ test("posting again a payment whose outcome a crowd hides pays once, and it is n
   expect((await rail.outcome(back)).kind).toBe("dead");
 });
 
-test("what is under way is not promised twice, in its own currency", async () => {
+test("pending payments are subtracted once, in their own currency", async () => {
   const big = { amount: 60_000_000_000n };
   const first = await prepared(paymentTo(anAccount(), big));
   const second = paymentTo(anAccount(), big);
@@ -448,7 +448,7 @@ test("what is under way is not promised twice, in its own currency", async () =>
   expect((await rail.prepare(elsewhere, [], [first.raw])).raw).toBeDefined();
 });
 
-test("bytes are dead when the exchange can take their nonce no more, and not a moment before", async () => {
+test("bytes are dead as soon as Hyperliquid can no longer accept their nonce, and no earlier", async () => {
   const attempt = await prepared();
   const until = Number(nonceOfSigned(attempt.raw)) + 2 * DAY_MS + HOUR_MS - exchange.control.now();
   exchange.control.advance(until - 60_000);
@@ -458,14 +458,14 @@ test("bytes are dead when the exchange can take their nonce no more, and not a m
   expect(await rail.send(attempt)).toHaveProperty("refused");
 });
 
-test("what was paid stays paid after its nonce is over", async () => {
+test("a completed payment stays final after its nonce has lapsed", async () => {
   const attempt = await prepared();
   await rail.send(attempt);
   exchange.control.advance(5 * DAY_MS);
   expect((await rail.outcome(attempt)).kind).toBe("final");
 });
 
-test("while bytes may still be taken, further ones for the same payment have their nonce: one of them counts", async () => {
+test("while bytes may still be accepted, further attempts at the same payment share their nonce: one of them counts", async () => {
   const recipient = anAccount();
   const payment = paymentTo(recipient);
   const first = await prepared(payment);
@@ -476,7 +476,7 @@ test("while bytes may still be taken, further ones for the same payment have the
   expect(exchange.control.balance(recipient)).toBe("0.01");
 });
 
-test("whoever's nonce was used by another action of the same account will never pay", async () => {
+test("a payment whose nonce another action of the account used will never pay", async () => {
   const attempt = await prepared();
   const { action } = decodeSignedAction(attempt.raw);
   const other = await signExchangeAction(profile, { ...action, destination: anAccount() }, solverKey);
@@ -485,7 +485,7 @@ test("whoever's nonce was used by another action of the same account will never 
   expect(await rail.send(attempt)).toHaveProperty("refused");
 });
 
-test("an account's first receipt costs what the exchange takes for it", async () => {
+test("an account's first receipt costs Hyperliquid's activation fee", async () => {
   const fees = await startExchange({ activationFee: "1" });
   const costly = await openRail(fees);
   const recipient = anAccount();
@@ -500,13 +500,13 @@ test("an account's first receipt costs what the exchange takes for it", async ()
   await fees.close();
 });
 
-test("balances are told for every place, and nothing for what the exchange does not have", async () => {
+test("balances are reported for every dex, and not for unknown currencies", async () => {
   exchange.control.fund(solver, "7", "USDC", "xyz");
   const other: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
   const unknown: Hex = `0x${"ab".repeat(16)}`;
   const asked = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(other), unknown];
-  const told = await rail.balances(asked);
-  expect(asked.map((currency) => told.get(currency))).toEqual([
+  const reported = await rail.balances(asked);
+  expect(asked.map((currency) => reported.get(currency))).toEqual([
     100_000_000_000n,
     100_000_000_000n,
     100_000n,
@@ -515,7 +515,7 @@ test("balances are told for every place, and nothing for what the exchange does 
   ]);
 });
 
-test("payments that would not be payments are refused beforehand", async () => {
+test("payments that cannot be made are refused beforehand", async () => {
   const refusal = async (recipient: Hex, currency: Hex = PERPS_CURRENCY, amount = 1n) =>
     await rail.refusalOf({ recipient, currency, amount });
   expect(await refusal(anAccount())).toBeUndefined();

@@ -18,7 +18,7 @@ import type { AddressInfo } from "node:net";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-// The real exchange's names: what its public SDK signs is what is attested.
+// Hyperliquid's real names: what its public SDK signs is attested.
 
 const profile = exchangeSigningProfiles.hyperliquid;
 const HOUR_MS = 3_600_000;
@@ -46,8 +46,8 @@ afterEach(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-/** Another way to the same exchange, whose answers are changed on the way. */
-async function frontThat(lie: Lie): Promise<string> {
+/** Another URL of the same simulator, with changed answers. */
+async function startFront(lie: Lie): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -56,8 +56,8 @@ async function frontThat(lie: Lie): Promise<string> {
       const path = (request.url ?? "").slice(1) as Parameters<Lie>[0];
       const passOn = async (): Promise<void> => {
         const answer = await fetch(`${exchange.url}/${path}`, { method: "POST", body });
-        const said = lie(path, JSON.parse(body) as Record<string, unknown>, await answer.json());
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(said));
+        const changed = lie(path, JSON.parse(body) as Record<string, unknown>, await answer.json());
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(changed));
       };
       passOn().catch(() => response.destroy());
     });
@@ -108,7 +108,7 @@ const config = () => ({
 });
 const lastHash = (): Hex32 => exchange.control.transactions().at(-1)!.hash;
 
-test("what the exchange's public SDK sends is attested: amount, currency, and whose it is", async () => {
+test("a transfer by Hyperliquid's public SDK is attested: amount, currency, and depositor", async () => {
   const source = await evidenceAt([exchange.url]);
   await usdSend(config(), { destination: depository, amount: "1.25" });
   const perps = { index: "0", depositor: userAddress, currency: PERPS_CURRENCY, depositId: undefined };
@@ -129,7 +129,7 @@ test("what the exchange's public SDK sends is attested: amount, currency, and wh
   });
 });
 
-test("whom a wallet names as depositor of its transfer is the depositor, and the id is the one that it said", async () => {
+test("the depositor that a wallet names for its transfer is the depositor, with the mapped id", async () => {
   await usdSend(config(), { destination: depository, amount: "1" });
   const { time } = exchange.control.transactions().at(-1)!;
   const entry = { id: `0x${"ab".repeat(32)}` as Hex32, depositor: friend, setAt: BigInt(time) / 1_000n };
@@ -146,7 +146,7 @@ test("whom a wallet names as depositor of its transfer is the depositor, and the
   expect(asked).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
 });
 
-test("a transaction has one spelling; in any other it is not looked up", async () => {
+test("a transaction id has one format; in any other it is not looked up", async () => {
   const source = await evidenceAt([exchange.url]);
   await usdSend(config(), { destination: depository, amount: "1" });
   const bare = lastHash().slice(2);
@@ -155,7 +155,7 @@ test("a transaction has one spelling; in any other it is not looked up", async (
   expect((await source.deposits(`0x${bare}`)).kind).toBe("final");
 });
 
-test("a hub that cannot be asked is a fault, and never a deposit of nobody", async () => {
+test("an unreachable hub is a fault, and never a deposit without an owner", async () => {
   const silent: NonceMappings = {
     of: () => Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "no answer" })),
   };
@@ -164,7 +164,7 @@ test("a hub that cannot be asked is a fault, and never a deposit of nobody", asy
   await expect(source.deposits(lastHash())).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("without an hour's time every oracle says the same of a nonce, whichever clocks they have", async () => {
+test("without an hour's time every oracle gives the same answer about a nonce, whatever its clock", async () => {
   await usdSend(config(), { destination: depository, amount: "1" });
   const { time } = exchange.control.transactions().at(-1)!;
   const latest = BigInt(time) / 1_000n + 3_600n;
@@ -177,7 +177,7 @@ test("without an hour's time every oracle says the same of a nonce, whichever cl
   expect([await asked(latest), await asked(latest + 1n)]).toEqual(["notFinal", "final"]);
 });
 
-/** A withdrawal that the depository has signed: its payload, and how it is carried out. */
+/** A withdrawal that the depository signed: its payload, and its execution. */
 async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
   const nonce = exchange.control.now();
   const common = { signatureChainId: "0x1" as Hex, hyperliquidChain: "Mainnet", destination: friend };
@@ -234,7 +234,7 @@ test("an execution is found in the ledger, by its transaction, and however old i
   }
 });
 
-test("a failed attempt ends nothing: it is pending until the window is closed, and executed when it comes again", async () => {
+test("a failed attempt is not final: it is pending until the window is closed, and executed when posted again", async () => {
   const source = await evidenceAt([exchange.url]);
   const { payload, execute } = await aWithdrawal();
   exchange.control.failNext("Insufficient margin");
@@ -246,7 +246,7 @@ test("a failed attempt ends nothing: it is pending until the window is closed, a
   expect(await statusOf(source, payload)).toBe("executed");
 });
 
-test("a withdrawal expires by the exchange's clock once the indexes must have told of its last moment, and is refused after", async () => {
+test("a withdrawal expires by Hyperliquid's clock once the indexes must include its last moment, and is refused after", async () => {
   const source = await evidenceAt([exchange.url]);
   const { payload, execute } = await aWithdrawal();
   exchange.control.advance(2 * DAY_MS);
@@ -256,11 +256,11 @@ test("a withdrawal expires by the exchange's clock once the indexes must have to
   expect(await statusOf(source, payload)).toBe("expired");
 });
 
-test("one endpoint that hides an execution, or runs its clock ahead, makes nothing expire while another must agree", async () => {
+test("one endpoint that hides an execution, or whose clock is ahead, expires nothing while another must agree", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const blind = await frontThat((path, question, honest) => {
+  const blind = await startFront((path, question, honest) => {
     if (question["type"] === "userNonFundingLedgerUpdates") return [];
     return path === "explorer" ? { type: "userDetails", txs: [] } : honest;
   });
@@ -270,7 +270,7 @@ test("one endpoint that hides an execution, or runs its clock ahead, makes nothi
   expect(reports).toBe(1);
 
   const open = await aWithdrawal();
-  const hasty = await frontThat((_path, question, honest) =>
+  const hasty = await startFront((_path, question, honest) =>
     question["type"] === "clearinghouseState"
       ? { ...(honest as object), time: exchange.control.now() + 9 * DAY_MS }
       : honest,
@@ -279,10 +279,10 @@ test("one endpoint that hides an execution, or runs its clock ahead, makes nothi
   expect(await statusOf(careful, open.payload)).toBe("notFinal");
 });
 
-test("a ledger that cannot be told whole makes nothing expire", async () => {
+test("an incomplete ledger expires nothing", async () => {
   const { payload } = await aWithdrawal();
   exchange.control.advance(3 * DAY_MS);
-  const crowded = await frontThat((_path, question, honest) =>
+  const crowded = await startFront((_path, question, honest) =>
     question["type"] === "userNonFundingLedgerUpdates"
       ? Array.from({ length: 500 }, () => ({
           time: question["startTime"],
@@ -295,11 +295,11 @@ test("a ledger that cannot be told whole makes nothing expire", async () => {
   expect(await statusOf(await evidenceAt([exchange.url]), payload)).toBe("expired");
 });
 
-test("a ledger that tells of a transfer which the explorer does not show is a fault, not an expiry", async () => {
+test("a ledger with a transfer that the explorer does not show is a fault, not an expiry", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const forgetful = await frontThat((path, question, honest) => {
+  const forgetful = await startFront((path, question, honest) => {
     if (path !== "explorer") return honest;
     return question["type"] === "txDetails"
       ? { type: "error", message: "not found" }
@@ -309,9 +309,9 @@ test("a ledger that tells of a transfer which the explorer does not show is a fa
   await expect(source.withdrawal(payload, undefined)).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("an explorer that refuses to look back leaves the ledger to tell", async () => {
+test("if the explorer refuses old data, the ledger decides", async () => {
   const { payload, execute } = await aWithdrawal();
-  const shy = await frontThat((_path, question, honest) =>
+  const shy = await startFront((_path, question, honest) =>
     question["type"] === "userDetails" ? { type: "error", message: "More than 100 archived blocks" } : honest,
   );
   const source = await evidenceAt([shy]);
@@ -320,11 +320,11 @@ test("an explorer that refuses to look back leaves the ledger to tell", async ()
   expect(await statusOf(source, payload)).toBe("executed");
 });
 
-test("an explorer that is down is waited for: the ledger alone may be the one that is wrong", async () => {
+test("an explorer that is down is waited for, because the ledger alone may be wrong", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const broken = await frontThat((_path, question, honest) => {
+  const broken = await startFront((_path, question, honest) => {
     if (question["type"] === "userNonFundingLedgerUpdates") return [];
     return question["type"] === "userDetails" ? { type: "userDetails" } : honest;
   });

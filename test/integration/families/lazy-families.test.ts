@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-/** URLs of all that is loaded when these modules are. */
+/** URLs of everything that loads with these modules. */
 async function loadedFor(...paths: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await run(
     workspaceNode,
@@ -31,7 +31,7 @@ test("services of EVM chains alone load nothing of other families", async () => 
   expect(loaded.filter((url) => FOREIGN.test(url))).toEqual([]);
 });
 
-test("and would be found out if they did", async () => {
+test("this test detects a module of another family", async () => {
   const loaded = await loadedFor("packages/chains/src/solana/evidence.ts");
   expect(loaded.some((url) => FOREIGN.test(url))).toBe(true);
 });

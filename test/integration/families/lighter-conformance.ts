@@ -14,8 +14,8 @@ import type {
   MadeWithdrawal,
   NoDeposit,
   NotApplicable,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 
 const DEPOSITORY = 460_491n;
@@ -28,7 +28,7 @@ const AMOUNT = 5_000_000n;
 const RICH = 1_000_000_000_000n;
 const NO_MEMO: Hex32 = `0x${"00".repeat(32)}`;
 
-/** The order-book exchange on its simulator. */
+/** Lighter on its simulator. */
 export async function startLighterFamily(): Promise<FamilyWorld> {
   const lighter = await startLighter();
   const { exchange } = lighter;
@@ -72,7 +72,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       exchange.pace = "committed";
     }
   };
-  const pay = async ({ orderId, payments }: PaymentWish, payer = solver): Promise<string> => {
+  const pay = async ({ orderId, payments }: PaymentPlan, payer = solver): Promise<string> => {
     const [payment, ...others] = payments;
     if (payment === undefined || others.length > 0) throw new Error("a transfer pays one recipient");
     return await payer.send({
@@ -82,7 +82,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       memo: orderId,
     });
   };
-  /** One endpoint answers without a field of each record. */
+  /** One endpoint omits a field of each record. */
   const without = async (field: string): Promise<readonly string[]> => {
     const endpoint = await lighter.openEndpoint();
     endpoint.faults.rewrite = (_path, body) => body.replace(new RegExp(`"${field}":\\d+,`), "");
@@ -99,12 +99,12 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: `0x${"12".repeat(20)}`,
-    otherSpellings: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
+    otherFormats: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
     omissibleFields: [],
     deposit: async ({ depositId, currency, amount }) =>
       made(await depositOf(depositId, currency, amount), { depositId, currency, amount }),
     pay,
-    withdrawal: async (wish) => await payouts.make(wish),
+    withdrawal: async (plan) => await payouts.make(plan),
     finalize: async () => {
       for (const { hash, status } of exchange.records) if (status === STATUS.committed) exchange.settle(hash);
     },
@@ -117,9 +117,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
         exchange.takeBack(transactionId);
         return { transactionId, as: "rejected" };
       },
-      splitNode: not(
-        "the exchange says of each transaction whether it is settled; nothing is counted in blocks",
-      ),
+      splitNode: not("Lighter reports whether each transaction is settled, without confirmations"),
       failed: async (id) => ({
         transactionId: await queued(
           async () => await depositOf(id, DOLLARS, AMOUNT),
@@ -128,12 +126,12 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
         as: "rejected",
       }),
       lookAlike: async (id) => empty(await user.send({ toAccountIndex: FIRST, amount: AMOUNT, memo: id })),
-      lyingToken: not("assets are the exchange's own: nobody brings a token"),
+      lyingToken: not("assets belong to Lighter: no one can add a token"),
       feeOnTransfer: async (id) => made(await depositOf(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
-      withoutTransfer: not("the transfer is the deposit: nothing else claims one"),
-      saidTwice: ONE_TRANSFER,
-      throughForwarder: not("whoever sends signs: no account transfers for another"),
-      idElsewhere: not("a transfer has one memo, and no other bytes of the sender's"),
+      withoutTransfer: not("the transfer is the deposit: no event claims one"),
+      reportedTwice: ONE_TRANSFER,
+      throughForwarder: not("the sender signs: no account transfers for another"),
+      idElsewhere: not("a transfer has one memo, and no other bytes of the sender"),
       idsThatAreNone: async () => {
         const memos: readonly Hex32[] = [NO_MEMO, `0x${"ab".repeat(20)}${"00".repeat(12)}`];
         const all: MadeDeposits[] = [];
@@ -141,7 +139,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
           all.push(made(await depositOf(memo, DOLLARS, AMOUNT), { depositId: undefined }));
         return all;
       },
-      arrivedSilently: not("money comes to an account by transfers only, and each is a deposit"),
+      withoutDeposit: not("money reaches an account only by transfers, and each is a deposit"),
       plainWithId: not("a plain transfer with the id in its memo is the deposit"),
       ownTransfer: async (id) =>
         empty(await former.send({ toAccountIndex: DEPOSITORY, amount: AMOUNT, memo: id })),
@@ -161,14 +159,14 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
     },
 
     payments: {
-      failed: async (wish) =>
+      failed: async (plan) =>
         await queued(
-          async () => await pay(wish),
+          async () => await pay(plan),
           (hash) => exchange.fail(hash),
         ),
-      innerUndone: ONE_TRANSFER,
+      innerReverted: ONE_TRANSFER,
       forTwoOrders: not("a memo is one id"),
-      takenBack: async ({ orderId }) =>
+      returnedByRecipient: async ({ orderId }) =>
         // What the recipient sends itself, from one balance to the other.
         await first.send({
           toAccountIndex: FIRST,
@@ -178,32 +176,32 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
           fromRouteType: 1n,
           toRouteType: 0n,
         }),
-      saidByStranger: not("there are no contracts"),
+      reportedByStranger: not("there are no contracts"),
       strangersExtraData: "0x",
       calls: not("there are no contracts"),
-      withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await without("executed_at") }),
+      withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await without("executed_at") }),
       idElsewhere: async ({ orderId, payments }) =>
         await pay({ orderId: `0x${orderId.slice(4)}${orderId.slice(2, 4)}`, payments }),
     },
 
     withdrawals: {
-      failedInside: async (wish) => {
-        const payout = await payouts.make(wish);
+      failedInside: async (plan) => {
+        const payout = await payouts.make(plan);
         await queued(payout.execute, (hash) => exchange.fail(hash));
         return payout;
       },
-      otherOutputs: async (wish) => {
-        const payout = await payouts.make(wish);
-        await payout.instead({ toAccountIndex: BigInt(wish.recipient), amount: wish.amount - 1n });
+      otherOutputs: async (plan) => {
+        const payout = await payouts.make(plan);
+        await payout.instead({ toAccountIndex: BigInt(plan.recipient), amount: plan.amount - 1n });
         return payout;
       },
-      expiryNotFinal: async (wish) => {
-        const payout = await payouts.make(wish);
+      expiryNotFinal: async (plan) => {
+        const payout = await payouts.make(plan);
         await payout.instead({ toAccountIndex: SECOND, amount: 1n });
         return payout;
       },
-      malformed: async (wish) => {
-        const { payload, transfer } = await payouts.make(wish);
+      malformed: async (plan) => {
+        const { payload, transfer } = await payouts.make(plan);
         return [
           payload.slice(0, -2) as Hex,
           `${payload}00`,
@@ -239,22 +237,22 @@ function chainAt(lighter: RunningLighter, urls: readonly string[]): AttestationC
   };
 }
 
-/** Payloads out of a depository. Each has a key of its own, so that none waits for another's nonce. */
+/** Payloads from a depository. Each has its own key, so that none waits for another's nonce. */
 function createPayouts(depository: LighterWallet) {
   let lastKey = 2n;
-  const make = async (wish: WithdrawalWish): Promise<MadeWithdrawal & Payout> => {
+  const make = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & Payout> => {
     const apiKeyIndex = (lastKey += 1n);
     depository.addKey(apiKeyIndex);
     const transfer: LighterTransfer = {
-      ...arrivingIn(wish.currency),
+      ...arrivingIn(plan.currency),
       nonce: 0n,
       fromAccountIndex: depository.index,
       apiKeyIndex,
-      toAccountIndex: BigInt(wish.recipient),
-      amount: wish.amount,
+      toAccountIndex: BigInt(plan.recipient),
+      amount: plan.amount,
       usdcFee: 0n,
       lighterChainId: 304n,
-      memo: wish.address.slice(2).padStart(64, "0").replace(/^/, "0x") as Hex32,
+      memo: plan.address.slice(2).padStart(64, "0").replace(/^/, "0x") as Hex32,
     };
     const instead: Payout["instead"] = async (other) =>
       await depository.send({ ...arrivingIn(DOLLARS), apiKeyIndex, ...other });
@@ -272,14 +270,11 @@ function createPayouts(depository: LighterWallet) {
 
 interface Payout {
   readonly transfer: LighterTransfer;
-  /** Uses the key's next nonce for something else. */
+  /** Uses the key's next nonce for another transfer. */
   instead(other: { toAccountIndex: bigint; amount: bigint }): Promise<string>;
 }
 
-/**
- * A currency as transfers name it: dollars in the balance that secures perpetuals, all else in the spot
- * balance.
- */
+/** A currency in transfers: USDC in the perps balance, all others in the spot balance. */
 function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fromRouteType" | "toRouteType"> {
   return currency === DOLLARS
     ? { assetIndex: 3n, fromRouteType: 0n, toRouteType: 0n }
@@ -288,4 +283,4 @@ function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fro
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
 const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_TRANSFER = not("a transaction of the exchange is one transfer");
+const ONE_TRANSFER = not("a Lighter transaction is one transfer");

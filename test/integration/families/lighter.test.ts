@@ -9,10 +9,10 @@ import {
 import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/localnet/lighter";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
-// The order-book exchange as an oracle sees it, on the simulator: what several endpoints say, and withdrawals
-// through all that can happen to them.
+// Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and all outcomes of
+// withdrawals.
 
-const [OURS, FORMER, USER, SOMEBODY] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
+const [OURS, FORMER, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;
 
 let lighter: RunningLighter;
@@ -28,11 +28,11 @@ beforeAll(async () => {
   depository = lighter.openWallet(OURS, `0x${"01".repeat(32)}`, rich);
   former = lighter.openWallet(FORMER, `0x${"02".repeat(32)}`, rich);
   user = lighter.openWallet(USER, `0x${"03".repeat(32)}`, rich);
-  lighter.openWallet(SOMEBODY, `0x${"04".repeat(32)}`);
+  lighter.openWallet(STRANGER, `0x${"04".repeat(32)}`);
 });
 afterAll(async () => await lighter.close());
 
-/** Every test withdraws with a key of its own: nonces begin at zero. */
+/** Every test withdraws with its own key: nonces begin at zero. */
 beforeEach(() => {
   depository.addKey((key += 1n));
   lighter.exchange.pace = "executed";
@@ -86,11 +86,11 @@ const statusOf = async (source: EvidenceSource, payload: `0x${string}`, hint?: s
 };
 const deposit = async (amount = 5_000_000n): Promise<string> =>
   await user.send({ toAccountIndex: OURS, amount, memo: ID });
-/** Something else of the same key. */
+/** Another transfer of the same key. */
 const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
-  await depository.send({ toAccountIndex: SOMEBODY, amount: 1n, apiKeyIndex: key, ...changes });
+  await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: key, ...changes });
 
-test("an amount that no double holds arrives to the last unit", async () => {
+test("an amount that does not fit into a double arrives to the last unit", async () => {
   const hash = await deposit(9_007_199_254_740n);
   lighter.faults.rewrite = (_path, body) =>
     body.replace('Amount\\":9007199254740,', 'Amount\\":9007199254740993,');
@@ -98,7 +98,7 @@ test("an amount that no double holds arrives to the last unit", async () => {
   expect(found).toMatchObject({ kind: "final", value: { deposits: [{ amount: 9_007_199_254_740_993n }] } });
 });
 
-test("what a block holds is not final, and what was taken back with its block is refused", async () => {
+test("a transaction in a block is not final, and one that was reorged out with its block is refused", async () => {
   const source = sourceOf();
   lighter.exchange.pace = "queued";
   const hash = await deposit();
@@ -109,10 +109,10 @@ test("what a block holds is not final, and what was taken back with its block is
   expect(await source.deposits(hash)).toMatchObject({ kind: "refuted" });
 });
 
-test("endpoints that are not equally far agree once they are; those that contradict each other are reported", async () => {
+test("endpoints that lag agree once they catch up; contradicting ones are reported", async () => {
   const late = await lighter.openEndpoint();
-  const told: unknown[] = [];
-  const options = { onDisagreement: (one: unknown) => void told.push(one) };
+  const reported: unknown[] = [];
+  const options = { onDisagreement: (one: unknown) => void reported.push(one) };
   const two = { rpcUrls: [lighter.url, late.url], rpcQuorum: 2 };
   const source = sourceOf(two, options);
   await deposit();
@@ -122,16 +122,16 @@ test("endpoints that are not equally far agree once they are; those that contrad
   expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
   late.faults.isBehind = false;
   expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${OURS}` } });
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 
   const lied = await deposit();
   late.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
   await expect(source.deposits(lied)).rejects.toMatchObject({ kind: "inconsistent" });
-  expect(told).toHaveLength(1);
-  expect(JSON.stringify(told)).not.toContain("127.0.0.1");
+  expect(reported).toHaveLength(1);
+  expect(JSON.stringify(reported)).not.toContain("127.0.0.1");
 });
 
-test("of three endpoints two suffice, whatever is the matter with the third", async () => {
+test("two of three endpoints suffice, whatever the third answers", async () => {
   const [second, third] = [await lighter.openEndpoint(), await lighter.openEndpoint()];
   const source = sourceOf({ rpcUrls: [lighter.url, second.url, third.url], rpcQuorum: 2 });
   for (const broken of ["drop", "html", "error"] as const) {
@@ -140,7 +140,7 @@ test("of three endpoints two suffice, whatever is the matter with the third", as
   }
 });
 
-test("an endpoint of another network is not believed", async () => {
+test("an endpoint of another network is not trusted", async () => {
   const facts = { explorerApiUrl: lighter.explorerUrl, exchangeChainId: 304n };
   const { contract } = lighter.exchange;
   const hash = await deposit();
@@ -155,7 +155,7 @@ test("an endpoint of another network is not believed", async () => {
   await expect(wrong.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
 });
 
-test("money between our own accounts is nobody's deposit, and leaving them is no payment", async () => {
+test("money between the service's own accounts is neither a deposit nor a payment", async () => {
   const source = sourceOf();
   const sweep = await former.send({ toAccountIndex: OURS, amount: 5n, memo: ID });
   expect(await source.deposits(sweep)).toMatchObject({ kind: "final", value: { deposits: [] } });
@@ -171,7 +171,7 @@ test("money between our own accounts is nobody's deposit, and leaving them is no
   expect(await source.payments(payout, question)).toMatchObject({ kind: "refuted" });
 });
 
-test("a withdrawal is executed once its transfer is settled, whether somebody names it or not", async () => {
+test("a withdrawal is executed once its transfer is settled, whether or not its transaction is named", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   expect(await statusOf(source, payload)).toBe("pending");
@@ -188,7 +188,7 @@ test("a withdrawal is executed once its transfer is settled, whether somebody na
   ]);
 });
 
-test("a withdrawal out of an additional depository is that one's", async () => {
+test("a withdrawal from an additional depository belongs to that one", async () => {
   former.addKey(key);
   const { transfer, payload } = aPayout({ fromAccountIndex: FORMER });
   await former.send(transfer);
@@ -198,7 +198,7 @@ test("a withdrawal out of an additional depository is that one's", async () => {
   });
 });
 
-test("the end of a transaction's lifetime ends nothing: the same text may be sent again with another", async () => {
+test("the end of a transaction's lifetime is not final: the same content may be sent again with another", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "queued";
@@ -218,7 +218,7 @@ test("the end of a transaction's lifetime ends nothing: the same text may be sen
   expect(await statusOf(source, payload, late)).toBe("executed");
 });
 
-test("a nonce that was used for something else ends it for ever", async () => {
+test("a nonce that was used for another transfer ends it permanently", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "committed";
@@ -249,7 +249,7 @@ test("a failure inside a block ends it once that block is settled and all transf
   expect(await statusOf(blind, payload, failed)).toBe("pending");
 });
 
-test("an explorer that hides, invents or lags keeps a withdrawal pending, and no more", async () => {
+test("an explorer that hides, invents or lags can only keep a withdrawal pending", async () => {
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "queued";
   const rejected = await depository.send(transfer);
@@ -279,7 +279,7 @@ test("an explorer that hides, invents or lags keeps a withdrawal pending, and no
   await expect(sourceOf().withdrawal(payload, undefined)).rejects.toMatchObject({ kind: "garbage" });
 });
 
-test("without an explorer only what is named is found", async () => {
+test("without an explorer only a named transaction is found", async () => {
   const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
   const { transfer, payload } = aPayout();
   const hash = await depository.send(transfer);
@@ -304,7 +304,7 @@ test("a long history is searched page by page", async () => {
   expect(await statusOf(short, payload)).toBe("pending");
 });
 
-test("an exchange of another number takes no payload of this one", async () => {
+test("a Lighter network with another number accepts no payload of this one", async () => {
   const { payload } = aPayout({ lighterChainId: 300n });
   expect(await statusOf(sourceOf(), payload)).toBe("refuted");
 });

@@ -1,8 +1,8 @@
 import type { Address, Hex } from "@causeway/domain";
 
-// Little contracts that no compiler would make: they lie.
+// Small contracts that no compiler would produce: they lie.
 
-/** An event, as a contract that emits it needs it. */
+/** An event, in the form that an emitting contract needs. */
 export interface RawLog {
   readonly topics: readonly Hex[];
   readonly data: Hex;
@@ -17,7 +17,7 @@ export function eventWord(value: Address | bigint): Hex {
   return `0x${word(value)}`;
 }
 
-/** Code that emits the logs and goes on. */
+/** Code that emits the logs and continues. */
 function emitting(logs: readonly RawLog[]): string {
   return logs
     .map(({ topics, data }) => {
@@ -29,7 +29,7 @@ function emitting(logs: readonly RawLog[]): string {
     .join("");
 }
 
-/** What creates a contract with this code. */
+/** Code that creates a contract with this code. */
 function creating(code: string): Hex {
   const length = (code.length / 2).toString(16).padStart(4, "0");
   return `0x61${length}600e60003961${length}6000f3${code}`;
@@ -37,27 +37,28 @@ function creating(code: string): Hex {
 
 const returnWord = (value: bigint): string => `${push(value)}60005260206000f3`;
 
-/** Whatever it is called with, it emits the logs. */
+/** Emits the logs, whatever it is called with. */
 export function emitterCode(logs: readonly RawLog[]): Hex {
   return creating(`${emitting(logs)}00`);
 }
 
-/** Whatever it is called with, it ends and leaves what it holds to somebody. */
-export function bomb(heir: Address): Hex {
+/** Self-destructs on any call and leaves its balance to `heir`. */
+export function selfDestructCode(heir: Address): Hex {
   return creating(`73${heir.slice(2)}ff`);
 }
 
 /**
- * A token whose holders all seem to have `amount` more after each `transferFrom`. What it emits at the first
- * one is given; later ones emit nothing.
+ * A token whose holders all seem to have `amount` more after each `transferFrom`. The first one emits the
+ * given logs; later ones emit nothing.
  */
 export function pretendingToken(amount: bigint, logs: readonly RawLog[]): Hex {
   const at = (offset: number): string => offset.toString(16).padStart(4, "0");
-  // Long calldata is a transferFrom: to the second part. Else it is asked for a balance: amount × how often.
+  // Long calldata is a transferFrom: jumps to the second part. Otherwise returns a balance: amount × number
+  // of calls.
   const ask = `6063361161${"????"}57`;
   const answer = `600054${push(amount)}0260005260206000f3`;
   const second = (ask.length + answer.length) / 2;
-  // Counts; emits at the first only.
+  // Counts calls; emits on the first only.
   const count = `5b600054600101806000556001141561${"!!!!"}57`;
   const emitted = emitting(logs);
   const end = second + (count.length + emitted.length) / 2;

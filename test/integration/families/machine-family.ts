@@ -18,16 +18,15 @@ import type {
   FamilyWorld,
   MadeDeposits,
   MadeWithdrawal,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 import { startFaultyFronts, type Fault, type FaultyFronts } from "../../support/faulty-front.ts";
-import { bomb, emitterCode, eventWord, pretendingToken, type RawLog } from "./machine-code.ts";
+import { selfDestructCode, emitterCode, eventWord, pretendingToken, type RawLog } from "./machine-code.ts";
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";
 
-// What is arranged on every chain that has the Ethereum machine. Only how a transaction is sent and named
-// differs, see `Machine`.
+// The scenes of every chain with an EVM. Only sending and naming transactions differs, see `Machine`.
 
 const AMOUNT = 1_000n;
 const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
@@ -37,7 +36,7 @@ const TRANSFER = topicOf("Transfer(address,address,uint256)");
 const NATIVE_DEPOSIT = topicOf("NativeDeposit(address,uint256,bytes32)");
 const ERC20_DEPOSIT = topicOf("Erc20Deposit(address,address,uint256,bytes32)");
 const NATIVE_PAID = topicOf("SolverNativeTransfer(address,uint256)");
-/** Names under which nodes say a time. */
+/** Names of time fields in nodes' answers. */
 const TIMES = ["timestamp", "blockTimestamp", "blockTimeStamp"];
 
 const callRequestTypes = {
@@ -56,17 +55,17 @@ const callRequestTypes = {
 
 /** What only one of the families does. */
 export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
-  /** An equal network of its own, and another one. */
+  /** Starts a separate network, equal or different. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
   /**
-   * A payment that names one order at the end of its input, and the other one in every further way that the
+   * A payment that names one order at the end of its input, and the other one in every other way that the
    * family has.
    */
   payNamingTwo(ids: readonly [Hex32, Hex32], call: Call): Promise<string>;
 }
 
 export async function machineFamily(machine: Machine, family: MachineFamily): Promise<FamilyWorld> {
-  const { depository, router, multicall3, token, feeToken, accounts, spell, send } = machine;
+  const { depository, router, multicall3, token, feeToken, accounts, format, send } = machine;
   const { user, solver, alice } = accounts;
   const bob: Address = `0x${"b0b".padStart(40, "5")}`;
   const opened: { close(): Promise<void> }[] = [];
@@ -84,7 +83,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     encodeFunctionData({ abi: erc20Abi, functionName: "transferFrom", args: [from, to, amount] });
   const machineOf = (text: string): Address =>
     [...Object.values(accounts), bob, NATIVE_CURRENCY as Address, token, feeToken].find(
-      (address) => spell(address) === text,
+      (address) => format(address) === text,
     ) ?? (text as Address);
   const depositErc20 = (of: Address, amount: bigint, id: Hex32): Call => ({
     to: depository,
@@ -99,7 +98,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     data: encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args: [user, id] }),
     value: amount,
   });
-  /** All or nothing of calls, in one transaction. */
+  /** Several calls in one atomic transaction. */
   const together = (calls: readonly (Call & { readonly mayFail?: boolean })[]): Call => ({
     to: multicall3,
     value: calls.reduce((sum, { value = 0n }) => sum + value, 0n),
@@ -123,12 +122,12 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     changes: { depositor?: Address; currency?: Address; amount?: bigint } = {},
   ): MadeDeposits["deposits"][number] => ({
     index,
-    depositor: spell(changes.depositor ?? user),
-    currency: spell(changes.currency ?? token),
+    depositor: format(changes.depositor ?? user),
+    currency: format(changes.currency ?? token),
     amount: changes.amount ?? AMOUNT,
     depositId,
   });
-  /** A direct transfer of the user, and bytes behind it. */
+  /** A direct transfer by the user, with bytes appended. */
   const direct = async (behind: string): Promise<string> =>
     await send("user", { to: token, data: `${erc20("transfer", depository, AMOUNT)}${behind}` });
 
@@ -144,17 +143,17 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   // Withdrawals.
 
   const requestOf = (
-    wish: WithdrawalWish,
+    wanted: WithdrawalPlan,
     expiration: bigint,
     changes: Partial<EvmCall> = {},
   ): EvmCallRequest => {
-    const recipient = machineOf(wish.recipient);
-    const currency = machineOf(wish.currency);
+    const recipient = machineOf(wanted.recipient);
+    const currency = machineOf(wanted.currency);
     const call: EvmCall =
       currency === NATIVE_CURRENCY
-        ? { to: recipient, data: "0x", value: wish.amount, allowFailure: false }
-        : { to: currency, data: erc20("transfer", recipient, wish.amount), value: 0n, allowFailure: false };
-    return { calls: [{ ...call, ...changes }], nonce: BigInt(wish.address), expiration };
+        ? { to: recipient, data: "0x", value: wanted.amount, allowFailure: false }
+        : { to: currency, data: erc20("transfer", recipient, wanted.amount), value: 0n, allowFailure: false };
+    return { calls: [{ ...call, ...changes }], nonce: BigInt(wanted.address), expiration };
   };
   const idOf = (request: EvmCallRequest): Hex32 =>
     hashStruct({
@@ -166,11 +165,11 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     payload: encodeEvmCallRequest(request),
     withdrawalId: idOf(request),
   });
-  /** The depository has what it is to pay. */
-  const stocked = async (wish: WithdrawalWish): Promise<void> => {
-    const currency = machineOf(wish.currency);
-    if (currency === NATIVE_CURRENCY) await send("user", depositNative(wish.amount, NO_ID));
-    else await machine.mint(currency, depository, wish.amount);
+  /** Gives the depository the withdrawal's amount. */
+  const fundDepository = async (wanted: WithdrawalPlan): Promise<void> => {
+    const currency = machineOf(wanted.currency);
+    if (currency === NATIVE_CURRENCY) await send("user", depositNative(wanted.amount, NO_ID));
+    else await machine.mint(currency, depository, wanted.amount);
   };
   const carryOut = async (request: EvmCallRequest): Promise<string> => {
     const id = await send("solver", await machine.execution(request));
@@ -181,9 +180,9 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
 
   // Payments.
 
-  /** The router pays out of what it was given. */
+  /** The router pays from what it received. */
   const paying = async (
-    { orderId, payments }: PaymentWish,
+    { orderId, payments }: PaymentPlan,
     calls: readonly EvmCall[] = [],
   ): Promise<Call> => {
     const paid: EvmCall[] = [];
@@ -211,7 +210,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       orderId,
     });
   };
-  const first = ({ payments }: PaymentWish): { to: Address; amount: bigint } => {
+  const first = ({ payments }: PaymentPlan): { to: Address; amount: bigint } => {
     const [payment] = payments;
     if (payment === undefined) throw new Error("nothing is to be paid");
     return { to: machineOf(payment.recipient), amount: payment.amount };
@@ -232,13 +231,13 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     family: machine.family,
     urls: machine.urls,
     chainAt: (urls) => machine.chainAt(urls, machine),
-    recipients: [spell(alice), spell(bob)],
-    currency: spell(token),
-    otherCurrency: spell(NATIVE_CURRENCY as Address),
+    recipients: [format(alice), format(bob)],
+    currency: format(token),
+    otherCurrency: format(NATIVE_CURRENCY as Address),
     amount: AMOUNT,
     extraData: encodeFillContract(router),
     foreignAddress: family.foreignAddress,
-    otherSpellings: machine.otherSpellings,
+    otherFormats: machine.otherFormats,
     omissibleFields: [],
     own: family.own,
 
@@ -253,11 +252,11 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       const index = await logIndex(transactionId, TRANSFER);
       return { transactionId, deposits: [deposit(index, depositId, { currency: of, amount })] };
     },
-    pay: async (wish) => await send("solver", await paying(wish)),
-    withdrawal: async (wish) => {
-      await stocked(wish);
+    pay: async (wanted) => await send("solver", await paying(wanted)),
+    withdrawal: async (wanted) => {
+      await fundDepository(wanted);
       const expiration = await inTime();
-      const request = requestOf(wish, expiration);
+      const request = requestOf(wanted, expiration);
       return {
         ...made(request),
         execute: async () => await carryOut(request),
@@ -283,7 +282,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       }),
       orphaned: async (id) => {
         const transactionId = await send("user", depositNative(AMOUNT, id));
-        // A node that stays behind: what it said of the transaction it goes on saying.
+        // A node that lags: it repeats its first answer about the transaction.
         const remembered = await startRememberingFront(machine.urls[0] ?? "", transactionId);
         opened.push(remembered);
         await askedOnce(machine.chainAt([remembered.url], machine), transactionId);
@@ -295,7 +294,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       splitNode: async (id) => {
         const other = await family.startOther("sameNetwork");
         const transactionId = await send("user", depositNative(AMOUNT, id));
-        // The other node has gone on, on a fork of its own.
+        // The other node is further, on its own fork.
         await other.pass(60);
         await other.mine(200);
         const balanced = await startBalancer([machine.urls[0] ?? "", other.urls[0] ?? ""]);
@@ -303,7 +302,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         return { transactionId, urls: [balanced.url], as: "upstream_unavailable" };
       },
       failed: async (id) => ({
-        // Nobody gave the depository leave to take it.
+        // The depository has no allowance to take it.
         transactionId: await send("solver", depositErc20(token, AMOUNT, id)),
         as: "rejected",
       }),
@@ -337,7 +336,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         const liar = await machine.deploy(pretendingToken(AMOUNT, []));
         return { transactionId: await send("user", depositErc20(liar, AMOUNT, id)), as: "empty" };
       },
-      saidTwice: async ([one, two]) => {
+      reportedTwice: async ([one, two]) => {
         const logs: RawLog[] = [
           { topics: [TRANSFER, eventWord(user), eventWord(depository)], data: eventWord(AMOUNT) },
         ];
@@ -353,8 +352,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         deposits: [deposit("0", id, native())],
       }),
       idElsewhere: async (id) => {
-        // Behind the calldata of a call that is not the transaction's own, and behind the transaction's own
-        // that is no transfer.
+        // After the calldata of an inner call, and after the transaction's own calldata that is not a
+        // transfer.
         await machine.mint(token, multicall3, AMOUNT);
         const inner = { to: token, data: withOrderId(erc20("transfer", depository, AMOUNT), id) };
         return {
@@ -369,12 +368,12 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
           all.push({ transactionId: await direct(id), deposits: [deposit("0", undefined)] });
         return all;
       },
-      arrivedSilently: async () => {
-        const to = await machine.deploy(bomb(depository));
+      withoutDeposit: async () => {
+        const to = await machine.deploy(selfDestructCode(depository));
         return { transactionId: await send("user", { to, data: "0x00", value: AMOUNT }), as: "empty" };
       },
       plainWithId: async (id) => ({
-        // The depository takes no coin without knowing whose it is.
+        // The depository accepts no native tokens without a depositor.
         transactionId: await send("user", { to: depository, data: id, value: AMOUNT }),
         as: "rejected",
       }),
@@ -408,75 +407,75 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     },
 
     payments: {
-      failed: async ({ orderId, ...wish }) => {
-        const { to } = first({ orderId, ...wish });
+      failed: async ({ orderId, ...wanted }) => {
+        const { to } = first({ orderId, ...wanted });
         // More than the router has.
         const call = { to: token, data: erc20("transfer", to, 10n ** 30n), value: 0n };
         const plan = { calls: [call], refundTo: solver, refundTokens: [], value: 0n, orderId };
         return await send("solver", routerCall(router, plan));
       },
-      innerUndone: async (wish) => {
-        const { to, amount } = first(wish);
+      innerReverted: async (wanted) => {
+        const { to, amount } = first(wanted);
         await machine.mint(token, multicall3, amount);
         const paid = { to: token, data: erc20("transfer", to, amount) };
         const failing = { to: token, data: erc20("transfer", to, 10n ** 30n) };
         const undone = { ...together([paid, failing]), mayFail: true };
-        return await send("solver", named(together([undone]), wish.orderId));
+        return await send("solver", named(together([undone]), wanted.orderId));
       },
       forTwoOrders: async (ids, { recipient, amount }) => {
         await machine.mint(token, solver, amount);
         const call = { to: token, data: erc20("transfer", machineOf(recipient), amount) };
         return await family.payNamingTwo(ids, call);
       },
-      takenBack: async (wish) => {
-        const { to, amount } = first(wish);
+      returnedByRecipient: async (wanted) => {
+        const { to, amount } = first(wanted);
         if (to !== alice) throw new Error("only she gave leave to take it back");
         await machine.mint(token, multicall3, amount);
         const paid = { to: token, data: erc20("transfer", alice, amount) };
         const back = { to: token, data: transferFrom(alice, multicall3, 1n) };
-        return await send("solver", named(together([paid, back]), wish.orderId));
+        return await send("solver", named(together([paid, back]), wanted.orderId));
       },
-      saidByStranger: async ({ orderId }) => await send("solver", { to: stranger, data: orderId }),
+      reportedByStranger: async ({ orderId }) => await send("solver", { to: stranger, data: orderId }),
       strangersExtraData: encodeFillContract(stranger),
       calls: {
         encoded: [encodeOrderCall(orderCalls[0]), encodeOrderCall(orderCalls[1])],
-        pay: async (wish, which) => {
+        pay: async (wanted, which) => {
           const made = which.flatMap((at) => orderCalls[at] ?? []);
-          return await send("solver", await paying(wish, made));
+          return await send("solver", await paying(wanted, made));
         },
       },
-      withoutTime: async (wish) => ({
-        transactionId: await send("solver", await paying(wish)),
+      withoutTime: async (wanted) => ({
+        transactionId: await send("solver", await paying(wanted)),
         urls: await timeless(),
       }),
-      idElsewhere: async (wish) => {
-        const { data, ...call } = await paying(wish);
+      idElsewhere: async (wanted) => {
+        const { data, ...call } = await paying(wanted);
         return await send("solver", { ...call, data: withOrderId(data, OTHER_ORDER) });
       },
     },
 
     withdrawals: {
-      failedInside: async (wish) => {
-        // The depository has less than that, and was told not to mind.
-        const request = requestOf({ ...wish, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
+      failedInside: async (wanted) => {
+        // The depository has less than that, and the call may fail.
+        const request = requestOf({ ...wanted, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
         await carryOut(request);
         return made(request);
       },
-      otherOutputs: async (wish) => {
+      otherOutputs: async (wanted) => {
         const expiration = await inTime();
-        await stocked(wish);
-        await carryOut(requestOf({ ...wish, recipient: spell(bob) }, expiration));
-        return made(requestOf(wish, expiration));
+        await fundDepository(wanted);
+        await carryOut(requestOf({ ...wanted, recipient: format(bob) }, expiration));
+        return made(requestOf(wanted, expiration));
       },
-      expiryNotFinal: async (wish) => {
+      expiryNotFinal: async (wanted) => {
         await machine.finalize();
         const expiration = (await machine.now()) + 100n;
         await machine.pass(200);
-        return made(requestOf(wish, expiration));
+        return made(requestOf(wanted, expiration));
       },
-      malformed: async (wish) => {
-        const { payload } = made(requestOf(wish, await inTime()));
-        const request = requestOf(wish, await inTime());
+      malformed: async (wanted) => {
+        const { payload } = made(requestOf(wanted, await inTime()));
+        const request = requestOf(wanted, await inTime());
         return [
           "0x",
           payload.slice(0, -64) as Hex,
@@ -494,7 +493,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   };
 }
 
-/** So that a node that remembers hears what it is asked. */
+/** Makes a node that remembers see the request once. */
 async function askedOnce(chain: AttestationChain, transactionId: string): Promise<void> {
   const source = (await evidenceSources([chain])).get(chain.name);
   await source?.deposits(transactionId);

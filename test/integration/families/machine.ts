@@ -15,15 +15,14 @@ import type { Address, AttestationChain, EvmCallRequest, Hex, VmType } from "@ca
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 
-// A chain with the Ethereum machine, however its own interface looks: what is arranged on it is the same for
-// every family that has one.
+// A chain with an EVM, whatever its own API: its scenes are the same for every such family.
 
 const mnemonic = "test test test test test test test test test test test junk";
 /** Signs withdrawals; deploys. */
 export const allocator = mnemonicToAccount(mnemonic, { addressIndex: 0 });
 
 export type Rpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
-/** The user, the solver, one whom he pays and who takes part in tricks. */
+/** The user, the solver, and a recipient who also takes part in attacks. */
 export type Who = "user" | "solver" | "alice";
 
 export interface Call {
@@ -32,26 +31,23 @@ export interface Call {
   readonly value?: bigint;
 }
 
-/** What a family gives. Addresses are the machine's: 20 bytes, lower case. */
+/** What a family provides. Addresses are the EVM's: 20 bytes, lower case. */
 export interface MachineBase {
   readonly family: VmType;
   /** Of the honest node. */
   readonly urls: readonly string[];
-  /** Of the machine itself. */
+  /** The EVM's own RPC. */
   readonly rpc: Rpc;
   readonly chainId: number;
   /** Blocks on top of a final one. */
   readonly depth: number;
-  /** What everybody is given of the native coin. */
-  readonly coin: bigint;
+  /** Native tokens that each account gets. */
+  readonly nativeFunds: bigint;
   readonly accounts: Readonly<Record<Who, Address>>;
-  spell(address: Address): string;
-  /**
-   * Sends, and returns its id once it is in a block, whether it failed or not. Rejects when the node refuses
-   * it.
-   */
+  format(address: Address): string;
+  /** Sends, and returns the id once mined, whether it failed or not. Rejects if the node refuses it. */
   send(who: Who, call: Call): Promise<string>;
-  /** As a receipt beneath tells it. */
+  /** The receipt according to the EVM's own RPC. */
   receipt(id: string): Promise<{
     readonly status: Hex;
     readonly logs: readonly {
@@ -64,7 +60,7 @@ export interface MachineBase {
     urls: readonly string[],
     contracts: Pick<MachineContracts, "depository" | "router">,
   ): AttestationChain;
-  otherSpellings(id: string): readonly string[];
+  otherFormats(id: string): readonly string[];
   close(): Promise<void>;
 }
 
@@ -74,24 +70,24 @@ export interface MachineContracts {
   readonly multicall3: Address;
   readonly token: Address;
   readonly feeToken: Address;
-  /** Answers `false` to everything. */
+  /** Returns `false` for everything. */
   readonly falseToken: Address;
 }
 
 export interface Machine extends MachineBase, MachineContracts {
   deploy(creation: Hex): Promise<Address>;
   mint(token: Address, holder: Address, amount: bigint): Promise<void>;
-  /** Native coin from nowhere. */
+  /** Creates native tokens. */
   fund(account: Address, amount: bigint): Promise<void>;
   mine(blocks?: number): Promise<void>;
   finalize(): Promise<void>;
-  /** Lets the clock run, and adds a block. */
+  /** Advances the clock, and adds a block. */
   pass(seconds: number): Promise<void>;
   /** Unix seconds of the newest block. */
   now(): Promise<bigint>;
   /** Replaces the newest blocks by empty ones, and adds one. */
   reorg(depth: number): Promise<void>;
-  /** The call that carries a request out, as the allocator signed it. */
+  /** The call that executes a request, signed by the allocator. */
   execution(request: EvmCallRequest): Promise<Call>;
 }
 
@@ -112,7 +108,8 @@ const TOKENS = 10n ** 18n;
 const MAX_GAS = "0x4c4b40";
 
 /**
- * Puts the contracts there, and gives everybody coin and tokens, with leave for the depository to take them.
+ * Deploys the contracts, and gives each account native tokens and tokens, with an allowance for the
+ * depository.
  */
 export async function withContracts(base: MachineBase): Promise<Machine> {
   const { rpc, accounts } = base;
@@ -163,7 +160,7 @@ export async function withContracts(base: MachineBase): Promise<Machine> {
     feeToken: await deploy(encodeDeployData({ abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode })),
     falseToken: await deploy(returnsFalseBytecode),
   };
-  for (const account of Object.values(accounts)) await fund(account, base.coin);
+  for (const account of Object.values(accounts)) await fund(account, base.nativeFunds);
   await mine();
   const approve = (spender: Address): Hex =>
     encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, 2n ** 256n - 1n] });

@@ -29,14 +29,14 @@ import type {
   MadeWithdrawal,
   NoDeposit,
   NotApplicable,
-  PaymentWish,
-  WithdrawalWish,
+  PaymentPlan,
+  WithdrawalPlan,
 } from "../../contracts/family-world.ts";
 
 const AMOUNT = 5_000_000n;
 const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
 
-/** A Solana cluster: a real virtual machine behind the interface of a node. */
+/** A Solana cluster: a real virtual machine behind the API of a node. */
 export async function startSolanaFamily(): Promise<FamilyWorld> {
   const world = await startSolanaWorld();
   const { node, at, user, solver, recipients, token, feeToken, forwarder } = world;
@@ -47,7 +47,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     open.push(started);
     return started;
   };
-  // Withdrawals are paid out of what others deposited.
+  // Withdrawals are paid from other deposits.
   for (const currency of [NATIVE, token.mint])
     await world.send(user, [await world.deposit({ id: ZERO_ID, amount: 10n ** 11n, currency })]);
   const other = await createDepository(node, {
@@ -73,15 +73,15 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   const depositing = async (id: Hex32, fields: Partial<Parameters<typeof world.deposit>[0]> = {}) =>
     await world.deposit({ id, amount: AMOUNT, currency: token.mint, ...fields });
 
-  const payments = async (wish: Pick<PaymentWish, "payments">): Promise<readonly PlainInstruction[]> => {
+  const payments = async (plan: Pick<PaymentPlan, "payments">): Promise<readonly PlainInstruction[]> => {
     const all: PlainInstruction[] = [];
-    for (const { recipient, currency, amount } of wish.payments)
+    for (const { recipient, currency, amount } of plan.payments)
       all.push(...(await world.transfer(solver, recipient, currency, amount)));
     return all;
   };
-  const pay = async (wish: PaymentWish): Promise<string> =>
-    await world.send(solver, [...(await payments(wish)), memo(wish.orderId)]);
-  /** What is done from now on looks so to whoever asks here. */
+  const pay = async (plan: PaymentPlan): Promise<string> =>
+    await world.send(solver, [...(await payments(plan)), memo(plan.orderId)]);
+  /** Nodes that report no time for transactions from now on. */
   const withoutTime = async (): Promise<readonly string[]> => {
     const { url } = await front({
       result: ({ method }, honest) => {
@@ -99,19 +99,19 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       payload,
       withdrawalId: `0x${createHash("sha256").update(bytesOf(payload)).digest("hex")}`,
       execute: async () =>
-        // Two of one request in the same slot would be one transaction.
+        // Two executions of one request in the same slot would be one transaction.
         await world.send(solver, [...(await world.execution(request)), memo(`try ${node.controls.slot()}`)]),
       expire: async () => {
         node.controls.passSeconds(Number(request.expiration) - node.controls.time() + 1);
       },
     };
   };
-  const requestOf = (wish: WithdrawalWish): SolanaTransferRequest =>
+  const requestOf = (plan: WithdrawalPlan): SolanaTransferRequest =>
     world.request({
-      recipient: wish.recipient,
-      token: wish.currency,
-      amount: wish.amount,
-      nonce: BigInt(wish.address) % 2n ** 64n,
+      recipient: plan.recipient,
+      token: plan.currency,
+      amount: plan.amount,
+      nonce: BigInt(plan.address) % 2n ** 64n,
     });
 
   return {
@@ -124,7 +124,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: `0x${"12".repeat(20)}`,
-    otherSpellings: (id) => [
+    otherFormats: (id) => [
       toHex(decode58(id)),
       `1${id}`,
       id.slice(0, -1),
@@ -139,7 +139,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         amount,
       }),
     pay,
-    withdrawal: async (wish) => withdrawalOf(requestOf(wish)),
+    withdrawal: async (plan) => withdrawalOf(requestOf(plan)),
     finalize: async () => node.controls.finalize(),
 
     deposits: {
@@ -162,7 +162,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       splitNode: async (id) => {
         const { url } = await front({
-          // Whatever view it is asked for, it shows its newest.
+          // Answers with its newest state, whatever commitment is requested.
           question: ({ method, params }) =>
             method === "getTransaction"
               ? { method, params: [params[0], { ...(params[1] as object), commitment: "confirmed" }] }
@@ -179,7 +179,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         as: "rejected",
       }),
       lookAlike: async (id) => empty(await world.send(user, [await depositing(id, { into: other })])),
-      lyingToken: not("tokens are kept by the two token programs, and the depository takes no others"),
+      lyingToken: not("the two token programs keep tokens, and the depository accepts no others"),
       feeOnTransfer: async (id) =>
         made(await world.send(user, [await depositing(id, { currency: feeToken.mint })]), {
           currency: feeToken.mint,
@@ -187,24 +187,24 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           depositId: id,
         }),
       withoutTransfer: async (id) =>
-        // Another program tells of a deposit, in the same words, beside lamports for the real vault.
+        // Another program logs a deposit in the same format, next to lamports for the real vault.
         empty(
           await world.send(user, [
             await depositing(id, { into: other, currency: NATIVE }),
             lamportTransfer(user.address, at.vault, AMOUNT),
           ]),
         ),
-      saidTwice: not("the program moves what it tells of; each call moves its own"),
+      reportedTwice: not("the program moves what it logs; each call moves its own"),
       throughForwarder: async (id) => {
         const call = await depositing(id, { depositor: first.address });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
-        // The only instruction of the transaction itself is the forwarder's.
+        // The transaction's only top-level instruction is the forwarder's.
         return made(transactionId, { index: "1", depositor: first.address, depositId: id });
       },
       idElsewhere: async (id) =>
         made(await world.send(user, [memo(id), await depositing(ZERO_ID)]), { index: "1" }),
       idsThatAreNone: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
-      arrivedSilently: async () => {
+      withoutDeposit: async () => {
         const [, transfer] = await world.transfer(user, at.vault, token.mint, AMOUNT);
         return made(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});
       },
@@ -238,56 +238,56 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     },
 
     payments: {
-      failed: async (wish) =>
-        await world.send(solver, [...(await payments(wish)), memo(wish.orderId), failing(solver)], {
+      failed: async (plan) =>
+        await world.send(solver, [...(await payments(plan)), memo(plan.orderId), failing(solver)], {
           skipPreflight: true,
         }),
-      innerUndone: not("what fails inside takes its whole transaction with it"),
+      innerReverted: not("an inner failure reverts its whole transaction"),
       forTwoOrders: async ([one, two], payment) =>
         await world.send(solver, [...(await payments({ payments: [payment] })), memo(one), memo(two)]),
-      takenBack: async (wish) =>
+      returnedByRecipient: async (plan) =>
         await world.send(
           [solver, first],
           [
-            ...(await payments(wish)),
+            ...(await payments(plan)),
             ...(await world.transfer(first, solver.address, token.mint, AMOUNT)),
-            memo(wish.orderId),
+            memo(plan.orderId),
           ],
         ),
-      saidByStranger: not("nobody says what was paid: balances do"),
+      reportedByStranger: not("payments are proven by balances, not by events"),
       strangersExtraData: "0x",
-      calls: not("programs are called by instructions, which an order of this family does not hold"),
-      withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await withoutTime() }),
-      idElsewhere: async ({ orderId, payments: wished }) =>
+      calls: not("programs are called by instructions, which an order of this family cannot contain"),
+      withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await withoutTime() }),
+      idElsewhere: async ({ orderId, payments: planned }) =>
         await world.send(solver, [
-          ...(await payments({ payments: wished })),
+          ...(await payments({ payments: planned })),
           memo(`0x${"77".repeat(32)} instead of ${orderId}`),
         ]),
     },
 
     withdrawals: {
-      failedInside: async (wish) => {
-        const request = requestOf(wish);
+      failedInside: async (plan) => {
+        const request = requestOf(plan);
         await world.send(solver, [...(await world.execution(request)), failing(solver)], {
           skipPreflight: true,
         });
         return withdrawalOf(request);
       },
-      otherOutputs: not("the depository pays what the request says, or nothing"),
-      expiryNotFinal: async (wish) => {
-        const request = requestOf(wish);
+      otherOutputs: not("the depository pays exactly what the request contains, or nothing"),
+      expiryNotFinal: async (plan) => {
+        const request = requestOf(plan);
         node.controls.finalize();
         node.controls.passSeconds(Number(request.expiration) - node.controls.time() + 1);
         return withdrawalOf(request);
       },
-      malformed: async (wish) => {
-        const request = requestOf(wish);
+      malformed: async (plan) => {
+        const request = requestOf(plan);
         const payload = payloadOf(request);
         return [
           payload.slice(0, -2) as Hex,
           `${payload}00`,
           "0x",
-          // "Some token": the native one, a second spelling of a native payment.
+          // "Some token" with the native one: a second encoding of a native payment.
           toHex(
             Buffer.concat([
               bytesOf(payloadOf({ ...request, token: NATIVE })).subarray(0, 64),
@@ -305,10 +305,10 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
 
     own: {
       "a memo that holds the id and more": async (tools) => {
-        const wished = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
+        const planned = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
         const paidWith = async (...memos: readonly string[]): Promise<string> => {
           const transactionId = await world.send(solver, [
-            ...(await payments({ payments: wished })),
+            ...(await payments({ payments: planned })),
             ...memos.map(memo),
           ]);
           node.controls.finalize();
@@ -319,13 +319,13 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           (id: Hex32) => id.slice(2),
           (id: Hex32) => `0x${id.slice(2).toUpperCase()}`,
         ])
-          await tools.refusesFill(wished, async (orderId) => await paidWith(text(orderId)));
-        await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
-        await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, orderId));
-        // Words that are no id name nothing.
-        await tools.fills(wished, async (orderId) => await paidWith("thank you", orderId));
+          await tools.refusesFill(planned, async (orderId) => await paidWith(text(orderId)));
+        await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
+        await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, orderId));
+        // Text that is not an id names nothing.
+        await tools.fills(planned, async (orderId) => await paidWith("thank you", orderId));
       },
-      "a deposit by a program with a vault of its own": async (tools) => {
+      "a deposit by a program with its own vault": async (tools) => {
         const pdas = await depositorySeats(other.program);
         const call = await depositing(tools.newId(), { into: { ...other, ...pdas } });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
@@ -353,8 +353,8 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         await tools.refuses({ transactionId, urls: [url], as: "upstream_unavailable" });
       },
       "a token account that changed its owner": async (tools) => {
-        const wished = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
-        await tools.refusesFill(wished, async (orderId) => {
+        const planned = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
+        await tools.refusesFill(planned, async (orderId) => {
           const holder = await solanaKey();
           await askNode(node.url, "requestAirdrop", [holder.address, 1_000_000_000]);
           await mintTo(node.url, token, holder.address, AMOUNT);
@@ -369,11 +369,11 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           node.controls.finalize();
           return transactionId;
         });
-        // Paid into an account that the same transaction makes, all is well.
+        // A payment into an account that the same transaction creates counts.
         const fresh = await solanaKey();
         const target = await associatedTokenAddress(fresh.address, token.mint, token.tokenProgram);
         const source = await associatedTokenAddress(solver.address, token.mint, token.tokenProgram);
-        const toFresh = [{ ...wished[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT }];
+        const toFresh = [{ ...planned[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT }];
         await tools.fills(toFresh, async (orderId) => {
           const transactionId = await world.send(solver, [
             createTokensInstruction(solver.address, target, fresh.address, token),
@@ -391,7 +391,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** A price for computing, which is no part of what a transaction does. */
+/** A compute price, which does not change what a transaction does. */
 function computePrice(): PlainInstruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(3, 0);

@@ -36,7 +36,7 @@ import {
   type SolanaKey,
 } from "@causeway/localnet/solana";
 
-// The depository program as it is committed, in a real virtual machine.
+// The committed depository program in a real virtual machine.
 
 const NATIVE = "1".repeat(32);
 let node: RunningSolana;
@@ -75,7 +75,7 @@ async function tokens(wallet: string, of: LocalMint): Promise<bigint> {
   return account === undefined ? 0n : Buffer.from(account.data).readBigUInt64LE(64);
 }
 
-/** What the program told in its logs, as bytes. */
+/** What the program logged, as bytes. */
 async function events(signature: string): Promise<readonly Buffer[]> {
   const { meta } = await askNode<{ meta: { logMessages: string[] } }>(node.url, "getTransaction", [
     signature,
@@ -143,7 +143,7 @@ test("the committed programs were built from the committed sources", () => {
     expect(hashes).toEqual({ source: hash(`${name}.c`), program: hash(`${name}.so`) });
 });
 
-test("only the owner's key initializes, and only once; without a key nobody can", async () => {
+test("only the owner's key can initialize, and only once; without a key no one can", async () => {
   const other = await solanaKey();
   await askNode(node.url, "requestAirdrop", [other.address, 10_000_000_000]);
   const program = (await solanaKey()).address;
@@ -172,14 +172,14 @@ test("only the owner's key initializes, and only once; without a key nobody can"
     unowned,
     readFileSync(join(repositoryRoot, "packages/localnet/solana-program/depository.so")),
   );
-  const nobody = await depositorySeats(unowned);
+  const unownedPdas = await depositorySeats(unowned);
   await expect(
     sendInstructions(
       node.url,
       [other],
       [
         initializeInstruction({
-          ...nobody,
+          ...unownedPdas,
           owner: other.address,
           allocator: other.address,
           chainName: "solana",
@@ -194,7 +194,7 @@ test("the domain is the hash of the name, the version, the chain and the program
   expect(at.domain).toBe(`0x${createHash("sha256").update(text).digest("hex")}`);
 });
 
-test("lamports deposited lie in the vault, and the event names the depositor, the amount and the id", async () => {
+test("deposited lamports are in the vault, and the event names the depositor, the amount and the id", async () => {
   const before = await lamports(at.vault);
   const signature = await send(
     depositNativeInstruction({
@@ -212,7 +212,7 @@ test("lamports deposited lie in the vault, and the event names the depositor, th
   );
 });
 
-test("tokens of both programs lie in the vault's own account; what a mint keeps is not in the event", async () => {
+test("tokens of both programs are in the vault's own account; a mint's fee is not in the event", async () => {
   for (const [of, arrived] of [
     [token, 1_000_000n],
     [feeToken, 990_000n],
@@ -230,13 +230,13 @@ test("tokens of both programs lie in the vault's own account; what a mint keeps 
     const [event] = await events(signature);
     expect(event?.subarray(40, 73).toString("hex")).toBe(`01${base58Bytes(of.mint).toString("hex")}`);
     expect(event?.readBigUInt64LE(73)).toBe(arrived);
-    // A second one meets an account that is there already.
+    // A second one finds the account already there.
     await send({ ...deposit });
     expect(await tokens(at.vault, of)).toBe(2n * arrived);
   }
 });
 
-test("a deposit into another vault, another's token account or with cut data is refused", async () => {
+test("a deposit into another vault, another owner's token account or with cut data is refused", async () => {
   const stranger = await solanaKey();
   const fine = depositNativeInstruction({ pdas: at, sender: user.address, amount: 1n, id: id(9) });
   const withKey = (of: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
@@ -261,7 +261,7 @@ test("a deposit into another vault, another's token account or with cut data is 
   await expect(send(withKey(ofToken, 7, at.program))).rejects.toThrow(custom(6002));
 });
 
-test("what the allocator signed is paid once, in lamports and in tokens of both programs", async () => {
+test("a request that the allocator signed is paid once, in lamports and in tokens of both programs", async () => {
   await send(depositNativeInstruction({ pdas: at, sender: user.address, amount: 50_000_000n, id: id(1) }));
   const before = await lamports(recipient.address);
   const request = aRequest();
@@ -286,7 +286,7 @@ test("what the allocator signed is paid once, in lamports and in tokens of both 
   }
 });
 
-test("lamports sent to where a request will be noted do not keep it from being paid", async () => {
+test("lamports sent to a request's record account do not prevent its payment", async () => {
   const request = aRequest();
   const [, pays] = await execution(request);
   const used = pays.keys[7]?.pubkey ?? "";
@@ -295,7 +295,7 @@ test("lamports sent to where a request will be noted do not keep it from being p
   expect(node.controls.account(used)?.owner).toBe(at.program);
 });
 
-test("nothing is paid without the allocator's own signature over exactly this request, just before", async () => {
+test("nothing is paid without the allocator's own signature of exactly this request, just before", async () => {
   const request = aRequest();
   const [check, pays] = await execution(request);
   const stranger = await solanaKey();
@@ -311,9 +311,9 @@ test("nothing is paid without the allocator's own signature over exactly this re
   );
 });
 
-test("a check that looks elsewhere than into its own instruction is none", async () => {
-  // The stranger's signature is checked, of a message in another instruction; the allocator's key and the
-  // hash lie where they are looked for.
+test("a signature check that reads another instruction than its own does not count", async () => {
+  // It checks a stranger's signature of a message in another instruction; the allocator's key and the hash
+  // are at the expected offsets.
   const stranger = await solanaKey();
   const request = aRequest();
   const hash = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");
@@ -330,7 +330,7 @@ test("a check that looks elsewhere than into its own instruction is none", async
   );
 });
 
-test("a request of another time, domain, vault or recipient, or beyond what is there, is not paid", async () => {
+test("a request for another time, domain, vault or recipient, or above the balance, is not paid", async () => {
   const stranger = await solanaKey();
   const now = BigInt(node.controls.time());
   await expect(send(...(await execution(aRequest({ expiration: now }))))).rejects.toThrow(custom(6008));

@@ -5,7 +5,7 @@ import { chainRailContract } from "../../contracts/chain-rail.ts";
 import { NATIVE, startSolanaWorld } from "../../support/solana-world.ts";
 import { payingRail } from "../../support/paying-rail.ts";
 
-chainRailContract("the rail to Solana", async () => {
+chainRailContract("the adapter of Solana", async () => {
   const world = await startSolanaWorld();
   const { controls } = world.node;
   const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
@@ -47,7 +47,7 @@ chainRailContract("the rail to Solana", async () => {
       controls.passSlots(1);
       await Promise.resolve(controls.finalize());
     },
-    // Every block that could hold what was signed before is final.
+    // Every block that could contain earlier signed bytes is final.
     lapse: async () => await Promise.resolve(controls.passSlots(150 + 32 + 10)),
     received: async (recipient) =>
       await Promise.resolve(controls.account(recipients.get(recipient) ?? "")?.lamports ?? 0n),

@@ -25,7 +25,7 @@ import {
   type SolanaWorld,
 } from "../../support/solana-world.ts";
 
-// The service's side of a Solana cluster: what arrives, and what becomes of payments whatever goes wrong.
+// The service's side of a Solana cluster: deposits, and the outcome of payments whatever fails.
 
 let world: SolanaWorld;
 let rail: PayingRail;
@@ -69,7 +69,7 @@ async function aRail(): Promise<PayingRail> {
 }
 
 const finalize = (): void => world.node.controls.finalize();
-/** All blocks that could hold what was signed until now are final, and listed. */
+/** Every block that could contain what was signed so far is final and listed. */
 const expire = (): void => world.node.controls.passSlots(150 + 32 + 10);
 
 async function lamports(of: string): Promise<bigint> {
@@ -105,7 +105,7 @@ test("the solver is the key's account", () => {
   expect(decodeAddress("solana-vm", rail.solver)).toBe(world.solver.address);
 });
 
-test("what arrives is told once it is final, by every way that oracles attest, oldest first and once", async () => {
+test("every attestable deposit is reported once final, oldest first and once", async () => {
   const { user, at, token, feeToken, forwarder } = world;
   finalize();
   const { cursor } = await rail.arrivals(undefined);
@@ -131,7 +131,7 @@ test("what arrives is told once it is final, by every way that oracles attest, o
   world.node.controls.resumeFinality();
   finalize();
   const read = await rail.arrivals(cursor);
-  const told = read.deposits.map(({ txHash, currency, amount, id: of, ordinal, logIndex }) => ({
+  const reported = read.deposits.map(({ txHash, currency, amount, id: of, ordinal, logIndex }) => ({
     txHash,
     currency,
     amount,
@@ -154,7 +154,7 @@ test("what arrives is told once it is final, by every way that oracles attest, o
     ordinal,
     logIndex,
   });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     expected(native, NATIVE, 7_000_000n, id(1)),
     expected(inTokens, token.mint, 7_000_000n, id(2)),
     expected(withFee, feeToken.mint, 6_930_000n, id(3)),
@@ -163,7 +163,7 @@ test("what arrives is told once it is final, by every way that oracles attest, o
     expected(through, token.mint, 3n, id(5), 1, 1),
   ]);
   expect(read.deposits[0]).toMatchObject({ depositor: bytes(user.address), sender: bytes(user.address) });
-  // From the same cursor the same, from the next nothing.
+  // The same from the same cursor, nothing from the next one.
   expect((await rail.arrivals(cursor)).deposits).toEqual(read.deposits);
   expect((await rail.arrivals(read.cursor)).deposits).toEqual([]);
   const one = await rail.arrivalsOf(transactionIdBytes("solana-vm", withFee) as TxHash);
@@ -195,7 +195,7 @@ test("a deposit that nodes list late is read later, and not twice", async () => 
   expect(late).not.toBe(early);
 });
 
-test("a reading in which any answer fails reads nothing, and the next reads all", async () => {
+test("a reading with a failed answer reads nothing, and the next reads all", async () => {
   finalize();
   const { cursor } = await rail.arrivals(undefined);
   await world.send(world.user, [await world.deposit({ id: id(11), amount: 4n })]);
@@ -211,7 +211,7 @@ test("a reading in which any answer fails reads nothing, and the next reads all"
   expect((await rail.arrivals(cursor)).deposits).toHaveLength(1);
 });
 
-test("payments of lamports and tokens are what oracles attest, also into a token account that is not there yet", async () => {
+test("payments of lamports and tokens are attestable, including into a token account that does not exist yet", async () => {
   const evidence = solanaEvidence(world.chain());
   const fresh = (await solanaKey()).address;
   for (const currency of [NATIVE, world.token.mint]) {
@@ -243,7 +243,7 @@ test("payments of lamports and tokens are what oracles attest, also into a token
   await evidence.close();
 });
 
-test("bytes sent again and again pay once", async () => {
+test("bytes that are broadcast repeatedly pay once", async () => {
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expect(await rail.send(attempt)).toBe("sent");
@@ -255,7 +255,7 @@ test("bytes sent again and again pay once", async () => {
   expect(await rail.outcome(attempt)).toMatchObject({ kind: "final" });
 });
 
-test("payments that are alike are different bytes", async () => {
+test("equal payments have different bytes", async () => {
   const to = (await solanaKey()).address;
   const attempts = await Promise.all(
     Array.from({ length: 4 }, async () => await rail.prepare(aPayment(to), [], [])),
@@ -265,7 +265,7 @@ test("payments that are alike are different bytes", async () => {
   expect(await lamports(to)).toBe(20_000_000n);
 });
 
-test("what the network dropped is unseen until no block can hold it any more, and dead then: only then there are new bytes", async () => {
+test("a dropped payment is unseen until no block can contain it, and then dead: only then it gets new bytes", async () => {
   const to = (await solanaKey()).address;
   const payment = aPayment(to);
   const attempt = await rail.prepare(payment, [], []);
@@ -289,7 +289,7 @@ test("what the network dropped is unseen until no block can hold it any more, an
   expect(await lamports(to)).toBe(10_000_000n);
 });
 
-test("what was paid is never dead, whatever a node forgets or fails to say", async () => {
+test("a completed payment is never dead, whatever a node forgets or omits", async () => {
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expire();
@@ -308,7 +308,7 @@ test("what was paid is never dead, whatever a node forgets or fails to say", asy
   };
   const noStatus = (method: string): RpcTrouble | undefined =>
     method === "getSignatureStatuses" ? forgotten : undefined;
-  // Its status is lost: every transaction of the solver since is looked through.
+  // Its status is lost: every later transaction of the solver is checked.
   expect(await says(noStatus)).toBe("final");
   for (const method of [
     "getEpochInfo",
@@ -321,7 +321,7 @@ test("what was paid is never dead, whatever a node forgets or fails to say", asy
         one === method ? { kind: "error", code: -32005, message: "behind" } : noStatus(one),
       ),
     ).toBe("fault");
-  // The node's memory does not reach back to when it was made.
+  // The node's history does not reach back to its creation.
   const slot = world.node.controls.slot();
   expect(
     await says((one) =>
@@ -336,7 +336,7 @@ test("what was paid is never dead, whatever a node forgets or fails to say", asy
   expect((await rail.outcome(attempt)).kind).toBe("final");
 });
 
-test("a payment whose block is taken back is not paid, and its bytes pay again while they live", async () => {
+test("a payment whose block is reorged out does not count, and its bytes pay again while they are valid", async () => {
   const to = (await solanaKey()).address;
   const slot = world.node.controls.slot();
   const attempt = await paid(aPayment(to));
@@ -344,7 +344,7 @@ test("a payment whose block is taken back is not paid, and its bytes pay again w
   world.node.controls.dropFrom(slot);
   expect(await lamports(to)).toBe(0n);
   expect(await rail.outcome(attempt)).toEqual({ kind: "unseen" });
-  // The block that it names may have gone with the others.
+  // Its recent blockhash may have been orphaned too.
   if ((await rail.send(attempt)) !== "sent") {
     expire();
     expect(await rail.outcome(attempt)).toMatchObject({ kind: "dead" });
@@ -372,7 +372,7 @@ test("a payment that failed in a final block is dead", async () => {
   });
   const to = (await solanaKey()).address;
   const attempt = await own.prepare(aPayment(to, { amount: 15_000_000n }), [], []);
-  // Meanwhile the money goes another way; the bytes come into a block all the same.
+  // Meanwhile the money is spent otherwise; the bytes are still included in a block.
   await world.send(poor, [lamportTransfer(poor.address, world.user.address, 10_000_000n)]);
   expect(await own.send(attempt)).toMatchObject({ refused: expect.stringContaining("InstructionError") });
   const raw = Buffer.from(attempt.raw.slice(2), "hex").subarray(16).toString("base64");
@@ -384,7 +384,7 @@ test("a payment that failed in a final block is dead", async () => {
   await own.close();
 });
 
-test("nothing is promised that is not there: what other payments still hold is taken off", async () => {
+test("available balances exclude what pending payments still hold", async () => {
   const poor = await solanaKey();
   await askNode(world.node.url, "requestAirdrop", [poor.address, 100_000_000]);
   const mint = await createMint(world.node.url, { authority: world.user, decimals: 6 });
@@ -421,14 +421,14 @@ test("nothing is promised that is not there: what other payments still hold is t
   await expect(own.prepare(aPayment(to, { amount: 99_500_000n }), [], [])).rejects.toThrow(
     InsufficientInventory,
   );
-  const most = await own.prepare(aPayment(to, { amount: 90_000_000n }), [], []);
-  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [most.raw])).rejects.toThrow(
+  const large = await own.prepare(aPayment(to, { amount: 90_000_000n }), [], []);
+  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [large.raw])).rejects.toThrow(
     InsufficientInventory,
   );
   await own.close();
 });
 
-test("who cannot be paid is known before", async () => {
+test("an invalid recipient is detected before the payment", async () => {
   const { token, feeToken, at, node } = world;
   const fresh = (await solanaKey()).address;
   const refusal = async (to: string, fields: Partial<RailPayment> = {}) =>
@@ -457,12 +457,12 @@ test("who cannot be paid is known before", async () => {
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/frozen/);
   changed(32, addressBytes(fresh));
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/different owner/);
-  // Whoever names the account that he has his tokens in, or the token itself, would never get them.
-  for (const nobody of [account, token.mint, at.program])
-    expect(await refusal(nobody, { currency: bytes(token.mint) })).toMatch(/not a wallet|depository/);
+  // A payment to a user's token account, or to the token itself, would never reach the user.
+  for (const invalid of [account, token.mint, at.program])
+    expect(await refusal(invalid, { currency: bytes(token.mint) })).toMatch(/not a wallet|depository/);
 });
 
-test("news are told until nobody listens", async () => {
+test("notifications continue until the last listener unsubscribes", async () => {
   let heard = 0;
   const stop = rail.onNews(() => (heard += 1));
   await expect.poll(() => heard, { timeout: 3_000 }).toBeGreaterThan(0);

@@ -6,8 +6,8 @@ import { machineFamily } from "./machine-family.ts";
 import { startTronMachine } from "./tron-machine.ts";
 
 /**
- * Tron on its node: a real virtual machine behind the network's own interface, with transactions that a
- * wallet's library signed.
+ * Tron on its node: a real virtual machine behind the network's own API, with transactions that a wallet
+ * library signed.
  */
 export async function startTronFamily(): Promise<FamilyWorld> {
   const machine = await startTronMachine();
@@ -15,8 +15,8 @@ export async function startTronFamily(): Promise<FamilyWorld> {
   const amount = 1_000n;
   const transfer = (to: Address): Hex =>
     encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
-  const native = machine.spell(`0x${"00".repeat(20)}`);
-  const alice = machine.spell(accounts.alice);
+  const native = machine.format(`0x${"00".repeat(20)}`);
+  const alice = machine.format(accounts.alice);
 
   return await machineFamily(machine, {
     foreignAddress: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
@@ -38,29 +38,32 @@ export async function startTronFamily(): Promise<FamilyWorld> {
         await machine.finalize();
         await refuses({ transactionId, as: "rejected" });
         await machine.mint(token, accounts.solver, amount);
-        await refusesFill([{ recipient: alice, currency: machine.spell(token), amount }], async (orderId) => {
-          const id = await machine.sendWith(
-            { to: token, data: transfer(accounts.alice) },
-            { ...starved, memo: orderId },
-          );
-          await machine.finalize();
-          return id;
-        });
+        await refusesFill(
+          [{ recipient: alice, currency: machine.format(token), amount }],
+          async (orderId) => {
+            const id = await machine.sendWith(
+              { to: token, data: transfer(accounts.alice) },
+              { ...starved, memo: orderId },
+            );
+            await machine.finalize();
+            return id;
+          },
+        );
       },
-      "the id in the memo of a payment to somebody else": async ({ fills, refusesFill }) => {
-        const wish = [{ recipient: alice, currency: native, amount }];
-        await refusesFill(wish, async (orderId) => {
+      "the id in the memo of a payment to another recipient": async ({ fills, refusesFill }) => {
+        const plan = [{ recipient: alice, currency: native, amount }];
+        await refusesFill(plan, async (orderId) => {
           const id = await machine.transfer(`0x${"b0".repeat(20)}`, amount, orderId);
           await machine.finalize();
           return id;
         });
-        // To her, it is one; but not with an id that is only part of a text.
-        await fills(wish, async (orderId) => {
+        // For an order that pays Alice it counts, but not with an id that is only part of a text.
+        await fills(plan, async (orderId) => {
           const id = await machine.transfer(accounts.alice, amount, orderId);
           await machine.finalize();
           return id;
         });
-        await refusesFill(wish, async (orderId) => {
+        await refusesFill(plan, async (orderId) => {
           const id = await machine.transfer(accounts.alice, amount, `${orderId}00`);
           await machine.finalize();
           return id;
@@ -81,7 +84,7 @@ export async function startTronFamily(): Promise<FamilyWorld> {
         await attests({
           transactionId,
           deposits: [
-            { index: "0", depositor: machine.spell(accounts.user), currency: native, amount, depositId: id },
+            { index: "0", depositor: machine.format(accounts.user), currency: native, amount, depositId: id },
           ],
         });
       },

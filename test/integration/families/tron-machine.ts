@@ -4,9 +4,9 @@ import { rpcAt, withContracts, type Machine, type MachineBase } from "./machine.
 
 export interface TronMachine extends Machine {
   readonly tron: RunningTron;
-  /** A payment of native coin, and what the wallet writes beside it. Returns its id. */
+  /** A payment of native tokens with the wallet's memo. Returns its id. */
   transfer(to: Address, sun: bigint, memo?: Hex): Promise<string>;
-  /** As `send` of the solver, with a memo and as much energy as is paid for. */
+  /** Like `send` by the solver, with a memo and an energy limit. */
   sendWith(
     call: Parameters<MachineBase["send"]>[1],
     with_: { memo?: Hex; feeLimit?: bigint },
@@ -15,7 +15,7 @@ export interface TronMachine extends Machine {
 
 const DEPTH = 3;
 
-/** Answers for another network when it is given another chain id. */
+/** Answers for another network if it gets another chain id. */
 export async function startTronMachine(chainId?: number): Promise<TronMachine> {
   const tron = await startTronNode({ solidLagBlocks: DEPTH, ...(chainId === undefined ? {} : { chainId }) });
   const rpc = rpcAt(tron.evm.url);
@@ -37,13 +37,13 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     rpc,
     chainId: tron.chainId,
     depth: DEPTH,
-    coin: 10n ** 15n,
+    nativeFunds: 10n ** 15n,
     accounts: {
       user: wallets.user.machineAddress,
       solver: wallets.solver.machineAddress,
       alice: wallets.alice.machineAddress,
     },
-    spell: (address) => decodeAddress("tron-vm", `0x41${address.slice(2)}`),
+    format: (address) => decodeAddress("tron-vm", `0x41${address.slice(2)}`),
     send: async (who, { to, data, value }) =>
       await wallets[who].call(to, data, value === undefined ? {} : { value }),
     receipt: async (id) => (await beneath(id)) as Awaited<ReturnType<MachineBase["receipt"]>>,
@@ -58,7 +58,7 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
       evm: undefined,
       tron: { chainId: tron.chainId, blockTimeSeconds: 3, fillContracts: [router], apiKey: undefined },
     }),
-    otherSpellings: (id) => [`0x${id}`, id.toUpperCase(), `0X${id}`],
+    otherFormats: (id) => [`0x${id}`, id.toUpperCase(), `0X${id}`],
     close: async () => await tron.close(),
   };
   const machine = await withContracts(base);
@@ -66,7 +66,7 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     ...machine,
     tron,
     transfer: async (to, sun, memo) =>
-      await wallets.solver.transfer(machine.spell(to), sun, memo === undefined ? {} : { memo }),
+      await wallets.solver.transfer(machine.format(to), sun, memo === undefined ? {} : { memo }),
     sendWith: async ({ to, data, value }, with_) =>
       await wallets.solver.call(to, data, { ...(value === undefined ? {} : { value }), ...with_ }),
   };

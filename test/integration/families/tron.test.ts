@@ -20,8 +20,8 @@ import { readRawTransaction } from "../../../packages/chains/src/tron/raw-transa
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 
-// What an oracle learns of a Tron node, with what only this chain has. Numbers are those of the adversarial
-// cases; the list of them all is in `conformance.test.ts`.
+// What an oracle learns from a Tron node, with this chain's own cases. The numbers are those of the hostile
+// cases; all families' cases are in `conformance.test.ts`.
 
 const orderId: Hex32 = `0x${"1d".repeat(32)}`;
 const otherId: Hex32 = `0x${"2e".repeat(32)}`;
@@ -35,7 +35,7 @@ const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<Attesta
   ...machine.chainAt(urls, machine),
   ...fields,
 });
-/** One that remembers nothing of what another one asked. */
+/** A source without earlier answers in memory. */
 async function fresh(chain = chainAt(), onDisagreement = (): void => undefined): Promise<EvidenceSource> {
   const source = (await evidenceSources([chain], { onDisagreement })).get(chain.name);
   if (source === undefined) throw new Error("no evidence");
@@ -63,7 +63,7 @@ const depositNative = (id: Hex32): Hex =>
 const deposit = async (amount = AMOUNT): Promise<string> =>
   await machine.send("user", { to: machine.depository, data: depositNative(orderId), value: amount });
 
-test("what the wallet's library signed is read from its bytes, whatever it was", async () => {
+test("whatever the wallet library signed is decoded from its bytes", async () => {
   const wallet = createTronWallet(machine.tron.url, `0x${"04".repeat(32)}`);
   const bytes = (minLength: number, maxLength: number) =>
     fc.uint8Array({ minLength, maxLength }).map((one): Hex => `0x${Buffer.from(one).toString("hex")}`);
@@ -89,7 +89,7 @@ test("what the wallet's library signed is read from its bytes, whatever it was",
 });
 
 describe("deposits", () => {
-  test("a deposit is there once its block is solid, with that block's time", async () => {
+  test("a deposit is attested once its block is solid, with the block's time", async () => {
     const source = await fresh();
     const id = await deposit();
     const time = await machine.now();
@@ -104,11 +104,11 @@ describe("deposits", () => {
     expect(await source.deposits(id)).toEqual({
       kind: "final",
       value: {
-        depository: machine.spell(machine.depository),
+        depository: machine.format(machine.depository),
         deposits: [
           {
             index: "0",
-            depositor: machine.spell(machine.accounts.user),
+            depositor: machine.format(machine.accounts.user),
             currency: "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb",
             amount: AMOUNT,
             depositId: orderId,
@@ -119,16 +119,16 @@ describe("deposits", () => {
     });
   });
 
-  test("case 14: the node resolves an id with and without 0x, we only the one it has", async () => {
+  test("case 14: the node accepts an id with and without 0x, the service only its canonical format", async () => {
     const id = await deposit();
     await machine.finalize();
     const source = await fresh();
-    for (const spelled of [`0x${id}`, id.toUpperCase(), `${id} `, `00${id}`])
-      expect(await source.deposits(spelled), spelled).toMatchObject({ kind: "refuted" });
+    for (const written of [`0x${id}`, id.toUpperCase(), `${id} `, `00${id}`])
+      expect(await source.deposits(written), written).toMatchObject({ kind: "refuted" });
     expect(await source.deposits("77".repeat(32))).toEqual({ kind: "absent" });
   });
 
-  test("case 7: two equal deposits of one transaction keep each its depositor and its id", async () => {
+  test("case 7: two equal deposits of one transaction keep their own depositor and id", async () => {
     const { accounts, token, multicall3, depository } = machine;
     await machine.mint(token, multicall3, 2n * AMOUNT);
     const call = (to: Address, callData: Hex) => ({ target: to, allowFailure: false, callData });
@@ -161,14 +161,14 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toMatchObject({
       value: {
         deposits: [
-          { depositor: machine.spell(accounts.user), amount: AMOUNT, depositId: orderId },
-          { depositor: machine.spell(accounts.alice), amount: AMOUNT, depositId: otherId },
+          { depositor: machine.format(accounts.user), amount: AMOUNT, depositId: orderId },
+          { depositor: machine.format(accounts.alice), amount: AMOUNT, depositId: otherId },
         ],
       },
     });
   });
 
-  test("case 32: a call that ran out of energy deposited nothing, and says so", async () => {
+  test("case 32: a call that ran out of energy deposited nothing, and is rejected as such", async () => {
     const call = { to: machine.depository, data: depositNative(orderId), value: AMOUNT };
     const id = await machine.sendWith(call, { feeLimit: 420n * 2_000n });
     await machine.finalize();
@@ -178,7 +178,7 @@ describe("deposits", () => {
     });
   });
 
-  test("a block that was taken back before it was solid held no deposit", async () => {
+  test("a block that was reorged out before it was solid contains no deposit", async () => {
     const id = await deposit();
     await machine.mine(1);
     await machine.reorg(2);
@@ -186,7 +186,7 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toEqual({ kind: "absent" });
   });
 
-  test("an answer that any other answer contradicts is the node's fault, and no deposit", async () => {
+  test("an answer that another answer contradicts is the node's fault, and no deposit", async () => {
     const id = await deposit();
     await machine.finalize();
     const edited =
@@ -200,7 +200,7 @@ describe("deposits", () => {
     const content = "/walletsolidity/gettransactionbyid";
     const block = "/walletsolidity/getblock";
     const receipt = "eth_getTransactionReceipt";
-    const told: Record<string, [string, TronLie]> = {
+    const reported: Record<string, [string, TronLie]> = {
       "another block": [info, edited((one) => (one.blockNumber -= 1))],
       "another time": [info, edited((one) => (one.blockTimeStamp += 1_000))],
       "another transaction's": [info, edited((one) => (one.id = "77".repeat(32)))],
@@ -243,7 +243,7 @@ describe("deposits", () => {
       "a page": [info, () => new RawAnswer(200, "<html>502 Bad Gateway</html>")],
       "a refusal": [content, () => new RawAnswer(403, "{}")],
     };
-    for (const [what, [operation, how]] of Object.entries(told)) {
+    for (const [what, [operation, how]] of Object.entries(reported)) {
       lie(operation, how);
       await expect((await fresh()).deposits(id), what).rejects.toMatchObject({ code: "RPC_FAULT" });
       lies.pop()?.();
@@ -251,7 +251,7 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toMatchObject({ kind: "final" });
   });
 
-  test("case 33: a node of another network is asked for nothing but which it is", async () => {
+  test("case 33: a node of another network is only asked for its network", async () => {
     const before = machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid");
     lie("eth_chainId", () => "0x1");
     const source = await fresh();
@@ -266,30 +266,30 @@ describe("after the depository was replaced", () => {
     await fresh(
       chainAt(undefined, {
         depository: present,
-        additionalDepositories: [machine.spell(machine.depository)],
+        additionalDepositories: [machine.format(machine.depository)],
       }),
     );
 
   beforeAll(async () => {
     const { solver } = machine.accounts;
-    present = machine.spell(
+    present = machine.format(
       await machine.deploy(
         encodeDeployData({ abi: depositoryAbi, bytecode: depositoryBytecode, args: [solver, solver] }),
       ),
     );
   });
 
-  test("a deposit to the former depository is attested as one", async () => {
+  test("a deposit to the former depository is attested", async () => {
     const id = await deposit();
     await machine.finalize();
     const answer = await (await replaced()).deposits(id);
     expect(answer).toMatchObject({
-      value: { depository: machine.spell(machine.depository), deposits: [{ depositId: orderId }] },
+      value: { depository: machine.format(machine.depository), deposits: [{ depositId: orderId }] },
     });
     expect(answer).toEqual(await (await fresh()).deposits(id));
   });
 
-  test("a withdrawal that the former depository paid is executed, and one that none paid expires", async () => {
+  test("a withdrawal that the former depository paid is executed, and an unpaid one expires", async () => {
     await deposit(100n);
     const expiration = (await machine.now()) + 1_000n;
     const request = (nonce: bigint): EvmCallRequest => ({
@@ -302,7 +302,7 @@ describe("after the depository was replaced", () => {
     await machine.pass(2_000);
     await machine.finalize();
     const source = await replaced();
-    const former = machine.spell(machine.depository);
+    const former = machine.format(machine.depository);
     expect(await source.withdrawal(encodeEvmCallRequest(paid), undefined)).toMatchObject({
       value: { status: "executed", depository: former },
     });
@@ -327,7 +327,7 @@ interface Answer {
   block_header: { raw_data: { number: number } };
 }
 
-/** A head of the same shape, a hundred blocks below or the first one. */
+/** A head of the same form, a hundred blocks lower or the first one. */
 function olderHead({ blockID, block_header }: Answer): Pick<Answer, "blockID" | "block_header"> {
   const number = Math.max(0, block_header.raw_data.number - 100);
   return {
@@ -358,17 +358,17 @@ describe("withdrawals", () => {
     return answer.kind === "final" ? answer.value.status : answer;
   };
 
-  test("pending, then executed once that is solid; recipient and currency in the chain's spelling", async () => {
+  test("pending, then executed once solid; recipient and currency in the chain's format", async () => {
     await deposit(100n);
     const request = requestOf({ value: 10n });
     await machine.finalize();
     expect(await (await fresh()).withdrawal(encodeEvmCallRequest(request), undefined)).toMatchObject({
       value: {
         status: "pending",
-        recipient: machine.spell(machine.accounts.alice),
-        currency: machine.spell(NATIVE_CURRENCY as Address),
+        recipient: machine.format(machine.accounts.alice),
+        currency: machine.format(NATIVE_CURRENCY as Address),
         amount: 10n,
-        depository: machine.spell(machine.depository),
+        depository: machine.format(machine.depository),
       },
     });
     await execute(request);
@@ -377,7 +377,7 @@ describe("withdrawals", () => {
     expect(await says(request)).toBe("executed");
   });
 
-  test("case 27: expired is said of a solid state that is later, and not at the very second", async () => {
+  test("case 27: a withdrawal expires by a later solid state, and not at the exact second", async () => {
     const expiration = (await machine.now()) + 500n;
     const request = requestOf({ value: 10n }, expiration);
     // The newest block is solid at once, so that it is known which one is.
@@ -404,7 +404,7 @@ describe("withdrawals", () => {
     expect(await says(request)).toBe("expired");
   });
 
-  test("case 27: a node that answers out of an older state never makes an executed request expire", async () => {
+  test("case 27: a node that answers from an older state never makes an executed request expire", async () => {
     await deposit(100n);
     await machine.finalize();
     const expiration = (await machine.now()) + 1_000n;
@@ -416,10 +416,10 @@ describe("withdrawals", () => {
     await execute(request);
     await machine.pass(5_000);
     await machine.finalize();
-    // What is behind says itself how far behind it is, whatever block the node calls the newest.
+    // The older state itself shows its height, whatever block the node calls the newest.
     lie(call, () => old);
     expect(await says(request)).toBe("pending");
-    // And it cannot say that it is another block's.
+    // And it cannot claim another block's.
     const {
       constant_result: [words = ""],
     } = old as { constant_result: string[] };
@@ -433,7 +433,7 @@ describe("withdrawals", () => {
     expect(await says(request)).toBe("executed");
   });
 
-  test("whatever else the node says to the question says nothing about the request", async () => {
+  test("any other answer of the node decides nothing about the request", async () => {
     await machine.finalize();
     const request = requestOf({ value: 10n }, 1n);
     const call = "/walletsolidity/triggerconstantcontract";
@@ -458,19 +458,19 @@ describe("withdrawals", () => {
     expect(await says(request)).toBe("expired");
   });
 
-  test("without code at the depository's address nothing is known, least of all that a request is unused", async () => {
-    const depository = machine.spell(machine.accounts.alice);
+  test("without code at the depository's address nothing is known, not even that a request is unused", async () => {
+    const depository = machine.format(machine.accounts.alice);
     const empty = await fresh(chainAt(undefined, { depository }));
     const payload = encodeEvmCallRequest(requestOf({ to: machine.accounts.user, value: 10n }, 1n));
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({ code: "RPC_FAULT" });
   });
 
-  test("a withdrawal to the depository itself moves nothing, and is none", async () => {
+  test("a withdrawal to the depository itself moves nothing, and does not count", async () => {
     const native = requestOf({ to: machine.depository, value: 10n }, 1n);
     expect(await says(native)).toMatchObject({ kind: "refuted" });
   });
 
-  test("case 28: a token's withdrawal is proven by its transaction, named or found, and a lying token's by none", async () => {
+  test("case 28: a token withdrawal is proven by its transaction, named or searched, and a lying token's never", async () => {
     await machine.mint(machine.token, machine.depository, AMOUNT);
     const good = tokenRequest(machine.token);
     const id = await execute(good);
@@ -492,27 +492,27 @@ describe("withdrawals", () => {
 });
 
 describe("endpoints", () => {
-  test("of two that must agree, a liar is told and gives nothing; one that is behind makes us wait", async () => {
+  test("when two endpoints must agree, a lying one is reported and ignored; a lagging one causes a wait", async () => {
     const amount = 0xabcdefn;
     const id = await deposit(amount);
     await machine.finalize();
     const fronts = await startFaultyFronts(machine.urls);
     const both = chainAt([...machine.urls, ...fronts.urls], { rpcQuorum: 2 });
-    let told = 0;
+    let reported = 0;
     expect(await (await fresh(both)).deposits(id)).toMatchObject({ kind: "final" });
-    // Both interfaces of the second say that more came.
+    // Both APIs of the second report a larger amount.
     fronts.begin(() => ({
       answer: (json) => JSON.parse(JSON.stringify(json).replaceAll("000abcdef", "000abcdff")) as unknown,
     }));
-    const source = await fresh(both, () => void (told += 1));
+    const source = await fresh(both, () => void (reported += 1));
     await expect(source.deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT", kind: "inconsistent" });
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
     fronts.begin(() => ({ answer: () => ({}) }));
     await expect((await fresh(both)).deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT" });
     await fronts.close();
   });
 
-  test("a key goes with every question, and no endpoint is guessed", async () => {
+  test("the API key is sent with every request, and endpoints are not guessed", async () => {
     const heard: unknown[] = [];
     const server = createServer((request, response) => {
       heard.push([request.url, request.headers["tron-pro-api-key"]]);

@@ -1,24 +1,24 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// Addresses of nodes behind which is more than one node, or one that remembers.
+// URLs behind which there are several nodes, or one that remembers.
 
 /** A server of these tests. */
-export interface Standing {
+export interface RunningServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** An address behind which one node answers, then the other. */
-export async function startBalancer(urls: readonly string[]): Promise<Standing> {
+/** A URL behind which one node answers, then the other. */
+export async function startBalancer(urls: readonly string[]): Promise<RunningServer> {
   let turn = 0;
   return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));
 }
 
-/** A node that goes on saying of a transaction what it said once. */
-export async function startRememberingFront(url: string, transactionId: string): Promise<Standing> {
+/** A node that repeats its first answer about a transaction. */
+export async function startRememberingFront(url: string, transactionId: string): Promise<RunningServer> {
   const bare = transactionId.replace(/^0x/, "");
-  const said = new Map<string, object>();
+  const firstAnswers = new Map<string, object>();
   interface Part {
     readonly id?: number;
     readonly method?: string;
@@ -28,25 +28,25 @@ export async function startRememberingFront(url: string, transactionId: string):
     const asked = JSON.parse(question) as Part | Part[];
     const answered = JSON.parse(await ask(0)) as Part | Part[];
     const answers = [answered].flat();
-    const told = [asked].flat().map((part, at): object => {
+    const parts = [asked].flat().map((part, at): object => {
       const answer = answers.find(({ id }) => id === part.id) ?? answers[at] ?? {};
       const key =
         part.method === undefined ? `${path} ${question}` : JSON.stringify([part.method, part.params]);
       if (!key.includes(bare)) return answer;
-      const known = said.get(key);
+      const known = firstAnswers.get(key);
       if (known !== undefined) return { ...known, ...(part.id === undefined ? {} : { id: part.id }) };
-      if (JSON.stringify(answer).includes(bare)) said.set(key, answer);
+      if (JSON.stringify(answer).includes(bare)) firstAnswers.set(key, answer);
       return answer;
     });
-    return JSON.stringify(Array.isArray(asked) ? told : told[0]);
+    return JSON.stringify(Array.isArray(asked) ? parts : parts[0]);
   });
 }
 
-/** @param answer what is said, given how a node of `urls` is asked the same, and what is asked */
+/** @param answer makes the answer, given a way to ask a node of `urls` the same, and the question */
 async function startProxy(
   urls: readonly string[],
   answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
-): Promise<Standing> {
+): Promise<RunningServer> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -7,7 +7,7 @@ import { Died, type MortalServices } from "../../fakes/mortal-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 
 let world: EngineWorld;
@@ -18,14 +18,14 @@ beforeEach(async () => {
   sponsor = await aSponsor(world, 1_000_000);
 });
 afterEach(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
 const agree = async (): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
 
-/** The recipient was paid once, and nothing is at risk any more. */
+/** The recipient was paid once, and there is no exposure left. */
 async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
   const { recipient, destination } = agreed.terms;
   expect(await world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
@@ -35,7 +35,7 @@ async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
   expect(await world.paymentsOf(agreed, world.origin), moment).toEqual([]);
 }
 
-test("whenever the process that accepts a fast fill dies, there is a hold with its fill or neither; asked again, it is filled once", async () => {
+test("whenever the process that accepts a fast fill dies, the hold and its fill both exist or neither; retried, it is filled once", async () => {
   const deaths = await dieAtEveryMoment(world, {
     prepare: agree,
     live: async (by, agreed) => {
@@ -55,7 +55,7 @@ test("whenever the process that accepts a fast fill dies, there is a hold with i
             ? { promised: true, name: "fillable", front: "held", jobs: 1 }
             : { promised: false, name: "quoted", front: "none", jobs: 0 },
         );
-        // Whoever asked has no answer and asks again, elsewhere.
+        // The caller has no answer and retries elsewhere.
         if (begun)
           await expect(sponsor.fastFill(agreed)).rejects.toMatchObject({ code: "REQUEST_IN_PROGRESS" });
         else expect(await sponsor.fastFill(agreed)).toBe("queued");
@@ -97,7 +97,7 @@ test("whenever the worker dies between the acceptance and the end of a fast fill
     verify: async (agreed, moment) => {
       await paidOnce(agreed, moment);
       const [found] = await world.depositsOf(agreed.requestId);
-      // Who died early never made the deposit: the app still vouches.
+      // If the process died early, the deposit was never made: the hold stays.
       expect(await sponsor.holdState(agreed), moment).toBe(found === undefined ? "active" : "released");
     },
   });
@@ -115,7 +115,7 @@ test("whenever the worker dies between the acceptance and the end of a fast fill
     expect(deaths).toContain(moment);
 }, 240_000);
 
-test("many fast fills of one request at once, by two apps in two processes, make one hold and one fill", async () => {
+test("many concurrent fast fills of one request, by two apps in two processes, create one hold and one fill", async () => {
   const other = await aSponsor(world, 1_000_000);
   for (let round = 0; round < 5; round++) {
     const agreed = await agree();
@@ -136,7 +136,7 @@ test("many fast fills of one request at once, by two apps in two processes, make
   }
 }, 60_000);
 
-test("a fast fill that races the watcher which finds the deposit ends in one fill, with a hold that is free or none", async () => {
+test("a fast fill that races the watcher's detection of the deposit ends in one fill, with a released hold or none", async () => {
   const outcomes = new Set<string>();
   for (let round = 0; round < 12; round++) {
     const agreed = await agree();
@@ -181,7 +181,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and commi
   expect((await world.request(lost.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
 });
 
-test("holds placed at once by one app never exceed its balance", async () => {
+test("concurrent holds of one app never exceed its balance", async () => {
   const tight = await aSponsor(world, 350);
   const requests = [];
   for (let n = 0; n < 6; n++) requests.push(await agree());
@@ -192,7 +192,7 @@ test("holds placed at once by one app never exceed its balance", async () => {
       expect(answer.reason).toMatchObject({ code: "INSUFFICIENT_APP_BALANCE" });
 });
 
-test("whenever the process that debits a deposit which never came dies, the app pays once", async () => {
+test("whenever the process that debits a missing deposit dies, the app pays once", async () => {
   const ttl = 600;
   const { quotePolicy, enginePolicy } = world.services;
   const overdueMs = (ttl + quotePolicy.fillGraceSeconds + 2) * 1_000 + enginePolicy.fastFillGraceMs;
@@ -212,7 +212,7 @@ test("whenever the process that debits a deposit which never came dies, the app 
     },
     live: async (by) => {
       await reconcileRequests(by);
-      // What a caller of the reconciler never learns: a fault of one debit does not end the round.
+      // A caller of the reconciler does not see this: a fault of one debit does not end the round.
       if ("isDead" in by && (by as MortalServices).isDead()) throw new Died("in the debit");
     },
     verify: async (agreed, moment) => {

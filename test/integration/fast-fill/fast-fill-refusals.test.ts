@@ -17,7 +17,7 @@ beforeAll(async () => {
   rich = await aSponsor(world, 1_000_000);
 });
 afterAll(async () => await world.stop());
-// What a test left in the pool is nobody else's business.
+// Pending transactions of a test must not affect the next one.
 afterEach(async () => {
   await world.origin.client.request({ method: "anvil_dropAllTransactions" as never, params: [] as never });
 });
@@ -28,8 +28,8 @@ const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor
 /** A refusal as the caller sees it. */
 const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
 
-/** Nothing was held, promised or begun by a refused fast fill. */
-async function untouched(agreed: Agreed, name: string): Promise<void> {
+/** The refused fast fill has held, promised or started nothing. */
+async function expectUnchanged(agreed: Agreed, name: string): Promise<void> {
   expect(await rich.holdOf(agreed)).toBeUndefined();
   expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
   expect((await world.request(agreed.requestId)).state).toMatchObject({ name, front: "none" });
@@ -45,14 +45,14 @@ async function mineDestination(): Promise<void> {
   await world.watch(world.destination);
 }
 
-test("a request that nobody quoted is unknown", async () => {
+test("a request without a quote is unknown", async () => {
   const agreed = await agree();
   await expect(
     rich.fastFill({ ...agreed, requestId: `0x${"99".repeat(32)}` as const }),
   ).rejects.toMatchObject(refused("REQUEST_NOT_FOUND", "unknownRequest"));
 });
 
-test("a key without a wallet vouches for nothing, nor does a wallet without balance", async () => {
+test("a key without a wallet, or whose wallet has no balance, cannot fast fill", async () => {
   const agreed = await agree();
   const walletless = await aSponsor(world, 0, { fundingAddress: undefined });
   await expect(walletless.fastFill(agreed)).rejects.toMatchObject(refused("FORBIDDEN", "noSponsoringWallet"));
@@ -60,17 +60,17 @@ test("a key without a wallet vouches for nothing, nor does a wallet without bala
   await expect(poor.fastFill(agreed)).rejects.toMatchObject(
     refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
   );
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
-test("the balance must cover the fill to the last unit, beside what is held already", async () => {
+test("the balance must cover the fill to the last unit, in addition to existing holds", async () => {
   const [first, second] = [await agree(), await agree()];
   const sponsor = await aSponsor(world, 150);
   expect(await sponsor.fastFill(first)).toBe("queued");
   await expect(sponsor.fastFill(second)).rejects.toMatchObject(
     refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
   );
-  await untouched(second, "quoted");
+  await expectUnchanged(second, "quoted");
   const { usd = 0n } = (await sponsor.holdOf(first)) ?? {};
   const missing = (2n * usd - 150n * ONE_USD + 10n ** 12n - 1n) / 10n ** 12n;
   await sponsor.topUp(missing - 1n);
@@ -82,7 +82,7 @@ test("the balance must cover the fill to the last unit, beside what is held alre
   expect(await sponsor.availableUsd()).toBeLessThan(10n ** 12n);
 });
 
-test("a fill that is worth more than the caller's cap, or than the key's, is refused; one that is worth as much is not", async () => {
+test("a fill above the caller's cap, or the key's, is refused; one equal to it is not", async () => {
   const agreed = await agree();
   const worth = agreed.terms.destination.expectedAmount * 10n ** 12n;
   await expect(rich.fastFill(agreed, { maxUsd: worth - 1n })).rejects.toMatchObject(
@@ -92,11 +92,11 @@ test("a fill that is worth more than the caller's cap, or than the key's, is ref
     rules: { maxCallValueUsd: 0n, maxFastFillUsd: worth - 1n },
   });
   await expect(capped.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "maxFastFillUsd"));
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
   expect(await rich.fastFill(agreed, { maxUsd: worth })).toBe("queued");
 });
 
-test("all that a key has at risk at once stays below its exposure", async () => {
+test("a key's total exposure stays below its limit", async () => {
   const [first, second] = [await agree(), await agree()];
   const worth = first.terms.destination.expectedAmount * 10n ** 12n;
   const sponsor = await aSponsor(world, 1_000, {
@@ -104,7 +104,7 @@ test("all that a key has at risk at once stays below its exposure", async () => 
   });
   expect(await sponsor.fastFill(first)).toBe("queued");
   await expect(sponsor.fastFill(second)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "maxHoldsUsd"));
-  await untouched(second, "quoted");
+  await expectUnchanged(second, "quoted");
   await deposit(world.origin, world.user, first);
   await world.work();
   await world.untilFinal(first.requestId);
@@ -112,16 +112,16 @@ test("all that a key has at risk at once stays below its exposure", async () => 
   expect(await sponsor.fastFill(second)).toBe("queued");
 });
 
-test("an input above what was quoted, or of nothing, is refused", async () => {
+test("an input of zero or above the quoted one is refused", async () => {
   const agreed = await agree({}, rich);
   for (const inputAmount of [agreed.terms.origin.amount + 1n, 0n])
     await expect(rich.fastFill(agreed, { inputAmount })).rejects.toMatchObject(
       refused("FAST_FILL_REFUSED", "inputAboveQuote"),
     );
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
-test("an input that would not buy the promised minimum is refused, and so is every lower one of an exact output", async () => {
+test("an input that would not buy the quoted minimum is refused, and so is any lower input of an exact output", async () => {
   const agreed = await agree({ slippageTolerance: "100" }, rich);
   await expect(
     rich.fastFill(agreed, { inputAmount: (agreed.terms.origin.amount * 98n) / 100n }),
@@ -130,10 +130,10 @@ test("an input that would not buy the promised minimum is refused, and so is eve
   await expect(
     rich.fastFill(exact, { inputAmount: exact.terms.origin.amount - 10_000n }),
   ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "belowMinimum"));
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
-test("a lower input is only for the key that asked for the quote: what it leaves over would be taken from the recipient", async () => {
+test("only the key that quoted may reduce the input: the difference is the recipient's loss", async () => {
   const other = await aSponsor(world, 1_000);
   for (const agreed of [
     await agree({ slippageTolerance: "5000" }),
@@ -142,8 +142,8 @@ test("a lower input is only for the key that asked for the quote: what it leaves
     await expect(
       other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 1n }),
     ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "inputOfOthersQuote"));
-    await untouched(agreed, "quoted");
-    // What was quoted, anybody may vouch for.
+    await expectUnchanged(agreed, "quoted");
+    // Any key may cover the quoted input.
     expect(await other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount })).toBe("queued");
   }
 });
@@ -174,7 +174,7 @@ test("refuses to fast fill same-chain transfers and requests marked for refund",
   await expect(rich.fastFill(send)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "notABridge"));
   const forced = await agree({ referrer: "debug-force-refund" });
   await expect(rich.fastFill(forced)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "markedForRefund"));
-  await untouched(forced, "quoted");
+  await expectUnchanged(forced, "quoted");
 });
 
 test("a request past its deadline is refused before and after it is closed", async () => {
@@ -189,7 +189,7 @@ test("a request past its deadline is refused before and after it is closed", asy
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "expired"));
 });
 
-test("while an ordinary fill is under way a fast fill is refused as such; once the recipient has the money there is nothing to do", async () => {
+test("while an ordinary fill is in progress a fast fill is refused as such; once the recipient is paid there is nothing to do", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await mineOrigin();
@@ -200,10 +200,10 @@ test("while an ordinary fill is under way a fast fill is refused as such; once t
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("REQUEST_IN_PROGRESS", "underWay"));
   await mineDestination();
   expect(await rich.fastFill(agreed)).toBe("filled");
-  await untouched(agreed, "filled");
+  await expectUnchanged(agreed, "filled");
 });
 
-test("a fast fill repeated is under way until it is filled, and then it is answered as done; it is held once", async () => {
+test("a repeated fast fill is in progress until it is filled, and then reported as done; it has one hold", async () => {
   const agreed = await agree();
   expect(await rich.fastFill(agreed)).toBe("queued");
   const { heldUsd } = await rich.book();
@@ -236,7 +236,7 @@ test("fast fills an executed request only once its transaction has a nonce", asy
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(
     refused("REQUEST_IN_PROGRESS", "executionNotSent"),
   );
-  await untouched(agreed, "accepted");
+  await expectUnchanged(agreed, "accepted");
 
   const sender = services.executor?.address;
   if (sender === undefined) throw new Error("this instance sends calls");
@@ -259,7 +259,7 @@ test("fast fills an executed request only once its transaction has a nonce", asy
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("every refusal is told with its rule, and every acceptance with what it is worth", async () => {
+test("every refusal is logged with its rule, and every acceptance with its value", async () => {
   const agreed = await agree();
   await expect(rich.fastFill(agreed, { maxUsd: 1n })).rejects.toThrow();
   expect(world.events.of("fast_fill_refused").at(-1)?.facts).toMatchObject({
@@ -289,7 +289,7 @@ test("every refusal is told with its rule, and every acceptance with what it is 
 
 // --- The origin transaction, before it is mined ---
 
-/** The approval is mined, the deposit alone waits in the pool. */
+/** The approval is mined; only the deposit is pending. */
 async function approved({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
   const { depository } = world.origin.chain.contracts;
   await world.origin.send(world.user, {
@@ -317,13 +317,13 @@ const sendDeposit = async (
 const report = async ({ requestId }: Agreed, txHash: TxHash): Promise<unknown> =>
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash, requestId });
 
-test("without a known origin transaction only a key whose rules allow it fast fills", async () => {
+test("without a known origin transaction only a key whose rules allow it can fast fill", async () => {
   const strict = await aSponsor(world, 1_000, { rules: { maxCallValueUsd: 0n, allowUnsubmitted: false } });
   const agreed = await agree();
   await expect(strict.fastFill(agreed)).rejects.toMatchObject(
     refused("FAST_FILL_REFUSED", "originTransactionMissing"),
   );
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
   expect(await rich.fastFill(agreed)).toBe("queued");
 
   const reported = await agree();
@@ -341,7 +341,7 @@ test("without a known origin transaction only a key whose rules allow it fast fi
 });
 
 test.each(["reported", "named"] as const)(
-  "a pending deposit as agreed that was %s stands against nothing",
+  "a pending deposit as agreed that was %s does not prevent a fast fill",
   async (how) => {
     const agreed = await agree();
     await approved(agreed);
@@ -354,14 +354,14 @@ test.each(["reported", "named"] as const)(
   },
 );
 
-test("approval and deposit that wait in the pool together stand against nothing", async () => {
+test("a pending approval and deposit do not prevent a fast fill", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   await report(agreed, txHash);
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("a pending deposit of native coin stands against nothing", async () => {
+test("a pending native deposit does not prevent a fast fill", async () => {
   const agreed = await agree({ originCurrency: NATIVE_CURRENCY, amount: (10n ** 16n).toString() });
   const txHash = await deposit(world.origin, world.user, agreed);
   await report(agreed, txHash);
@@ -378,10 +378,10 @@ test("a reported deposit of another amount refuses the fast fill and is named", 
     message: `Origin transaction ${txHash} does not deposit the agreed amount of the agreed currency`,
     facts: { data: { txHash } },
   });
-  await untouched(agreed, "quoted");
+  await expectUnchanged(agreed, "quoted");
 });
 
-test("of several reported transactions one that can become the deposit suffices", async () => {
+test("one reported transaction that can become the deposit suffices among several", async () => {
   const agreed = await agree();
   await approved(agreed);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
@@ -393,7 +393,7 @@ test("of several reported transactions one that can become the deposit suffices"
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("what somebody else sends and reports is not remembered, and so refuses nothing; named by the app it does", async () => {
+test("a transaction of another sender is not stored when reported, and refuses only if the app names it", async () => {
   const agreed = await agree();
   const txHash = await sendDeposit(agreed, { from: world.stranger });
   await report(agreed, txHash);
@@ -404,7 +404,7 @@ test("what somebody else sends and reports is not remembered, and so refuses not
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("what the user sends for another order is not remembered; named by the app it refuses", async () => {
+test("a transaction of the user for another order is not stored, and refuses only if the app names it", async () => {
   const [agreed, other] = [await agree(), await agree()];
   await approved(agreed);
   const txHash = await sendDeposit(other);
@@ -415,7 +415,7 @@ test("what the user sends for another order is not remembered; named by the app 
   );
 });
 
-test("a transaction that no node knows refuses when the app names it, and when it was reported and is gone", async () => {
+test("an unknown transaction refuses if the app names it, or if it was reported and dropped", async () => {
   const agreed = await agree();
   await expect(rich.fastFill(agreed, { txHash: `0x${"77".repeat(32)}` })).rejects.toMatchObject(
     refused("FAST_FILL_REFUSED", "originTransactionUnknown"),
@@ -429,7 +429,7 @@ test("a transaction that no node knows refuses when the app names it, and when i
   );
 });
 
-test("a nonce behind one that nobody has sent refuses", async () => {
+test("a nonce gap before the deposit refuses", async () => {
   const agreed = await agree();
   await approved(agreed);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
@@ -449,7 +449,7 @@ test("a deposit that its sender cannot pay, or that would revert, refuses", asyn
   expect(large, "the quote itself refuses what nobody can fill").toBeUndefined();
 });
 
-test("a mined transaction that reverted, or that deposited something else, refuses; one that made the deposit does not", async () => {
+test("a mined transaction that reverted, or deposited something else, refuses; one that made the deposit does not", async () => {
   const agreed = await agree();
   await approved(agreed, agreed.terms.origin.amount);
   const reverted = await sendDeposit(await agree(), { amount: agreed.terms.origin.amount * 2n });
@@ -463,6 +463,6 @@ test("a mined transaction that reverted, or that deposited something else, refus
   await expect(rich.fastFill(other, { txHash: made })).rejects.toMatchObject(
     refused("FAST_FILL_REFUSED", "originOtherCall"),
   );
-  // Mined, and the watcher has not come there yet.
+  // Mined, but the watcher has not read it yet.
   expect(await rich.fastFill(agreed, { txHash: made })).toBe("queued");
 });

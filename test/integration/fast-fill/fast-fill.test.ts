@@ -10,7 +10,7 @@ import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 import { someHash } from "../../support/terms.ts";
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -30,7 +30,7 @@ const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-/** The fill is in a block of its chain, nothing else has moved. */
+/** The fill is mined; nothing else has moved. */
 async function fill(): Promise<void> {
   await world.work();
   await world.destination.mine();
@@ -44,7 +44,7 @@ async function mineOrigin(blocks = 1): Promise<void> {
   }
 }
 
-test("the recipient has the money while the deposit is unmined; the hold is there until deposit and fill are final", async () => {
+test("the recipient is paid before the deposit is mined; the hold lasts until deposit and fill are final", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
@@ -60,7 +60,7 @@ test("the recipient has the money while the deposit is unmined; the hold is ther
     currency: agreed.terms.destination.currency,
     amount: agreed.terms.destination.expectedAmount,
   });
-  // One dollar a USDC, and the most that the fill's gas may cost.
+  // One dollar per USDC, and the fill's maximum gas cost.
   expect(hold?.usd).toBeGreaterThan(agreed.terms.destination.expectedAmount * 10n ** 12n);
   expect(await sponsor.availableUsd()).toBe(before - (hold?.usd ?? 0n));
 
@@ -90,7 +90,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
     params: [hash] as never,
   })) as TxHash;
 
-/** Approval and deposit in one watched block; returns the bytes that put them into another one. */
+/** Mines approval and deposit in one watched block; returns the bytes to mine them in another one. */
 async function deposited(agreed: Agreed): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await mineOrigin();
@@ -104,20 +104,20 @@ async function minedAgain(raws: readonly TxHash[]): Promise<void> {
   await mineOrigin();
 }
 
-/** The fill lies deeper than any reorg. */
+/** Makes the fill final. */
 async function finalFill(): Promise<void> {
   await world.destination.mine(3);
   await world.watch(world.destination);
 }
 
-/** Other tests have put only our clock forward. */
+/** Other tests moved only the service's clock forward. */
 async function originClockIsOurs(): Promise<void> {
   const { timestamp: newest } = await world.origin.client.getBlock();
   const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
   await world.origin.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
 }
 
-/** So much later, on our clock and on the origin chain, whose newest block is read. */
+/** Moves the service's clock and the origin chain forward; the newest block is read. */
 async function later(seconds: number): Promise<void> {
   world.clock.forward(seconds * 1_000);
   await originClockIsOurs();
@@ -125,11 +125,11 @@ async function later(seconds: number): Promise<void> {
   await reconcileRequests(world.services);
 }
 
-/** Until the app pays for a deposit that has not come, after the deadline of a request that lives so long. */
+/** Seconds until the app pays for a missing deposit, after the deadline of a request with this lifetime. */
 const overdueAfter = (ttl: number): number =>
   ttl + world.services.quotePolicy.fillGraceSeconds + world.services.enginePolicy.fastFillGraceMs / 1_000 + 2;
 
-/** A contract that takes whatever it is sent. */
+/** A contract that accepts everything. */
 async function aContract(): Promise<`0x${string}`> {
   const address = world.anAddress();
   await world.destination.client.setCode({ address, bytecode: "0x00" });
@@ -144,7 +144,7 @@ const movementsOf = async ({ requestId }: Agreed): Promise<readonly { context: s
     )
   ).rows;
 
-/** What the fill's gas cost, smallest units of USDC, rounded up. */
+/** The fill's gas cost in base units of USDC, rounded up. */
 async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
   const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
   const wei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
@@ -160,12 +160,12 @@ async function revertedGasUsdc({ requestId }: Agreed): Promise<bigint> {
 
 const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
 
-test("what a rollup may take for the fill's data is in the hold, twice over, and refused to a balance that does not cover it", async () => {
+test("twice a rollup's maximum data fee is part of the hold, and a balance that does not cover it is refused", async () => {
   const plain = await aSponsor(world, 1_000);
   const sponsor = await aSponsor(world, 1_000);
   const [cheap, agreed] = [await agree(), await agree()];
   await plain.fastFill(cheap);
-  // 0.001 of a coin at $2,500.
+  // 0.001 native tokens at $2,500.
   const onRollup = withDataFee(10n ** 15n);
   await sponsor.fastFill(agreed, {}, onRollup);
   const usd = async (of: Sponsor, one: Agreed): Promise<bigint> => (await of.holdOf(one))?.usd ?? 0n;
@@ -179,7 +179,7 @@ test("what a rollup may take for the fill's data is in the hold, twice over, and
   expect(await poor.fastFill(another)).toBe("queued");
 });
 
-/** WorkerServices for which the destination chain takes so much for the data of any transaction. */
+/** Services for which the destination chain charges this data fee for any transaction. */
 function withDataFee(wei: bigint): typeof world.services {
   const { services, destination } = world;
   const { connected } = destination;
@@ -192,7 +192,7 @@ function withDataFee(wei: bigint): typeof world.services {
   return { ...services, chains: { ...services.chains, get } };
 }
 
-test("a deposit that never comes is paid by the app, to the cent, once its time is over and no earlier", async () => {
+test("the app pays exactly for a missing deposit once its time is over, and no earlier", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -211,7 +211,7 @@ test("a deposit that never comes is paid by the app, to the cent, once its time 
   ]);
   const { heldUsd, lines } = await sponsor.book();
   expect(heldUsd).toBe(0n);
-  // A USDC a dollar: what was paid out, and the gas that it took, which is less than was held for it.
+  // At one USDC per dollar: the amount paid and its gas, which is less than the hold for it.
   const paid = 1_000_000_000n - (lines[0]?.balance ?? 0n);
   expect(paid).toBe((hold?.amount ?? 0n) + (await gasUsdcOf(agreed)));
   expect(paid).toBeLessThan((hold?.usd ?? 0n) / 10n ** 12n);
@@ -220,7 +220,7 @@ test("a deposit that never comes is paid by the app, to the cent, once its time 
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
 });
 
-test("while the origin chain is not read beyond the deadline, nothing is paid for a deposit that may be in a block unread", async () => {
+test("while the origin chain is not read beyond the deadline, nothing is charged for a deposit that may be in an unread block", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -272,7 +272,7 @@ test("keeps a hold and debits nothing twice when the clock is set back", async (
   expect(await movementsOf(covered)).toEqual([]);
 });
 
-test("nothing is paid while the fill itself may still vanish", async () => {
+test("nothing is charged while the fill itself may still be reorged out", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -284,7 +284,7 @@ test("nothing is paid while the fill itself may still vanish", async () => {
   expect(await sponsor.holdState(agreed)).toBe("permanent");
 });
 
-test("a deposit that comes after the app has paid gives back exactly what was taken, and is not refunded", async () => {
+test("a deposit that arrives after the app has paid returns exactly what was charged, and is not refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -369,7 +369,7 @@ test("releases the hold when a deposit with another hash replaces the orphaned o
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 });
 
-test("a deposit that a reorg took for good is paid by the app in the end", async () => {
+test("the app pays in the end for a deposit that a reorg dropped permanently", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -407,7 +407,7 @@ test.each([
   },
 );
 
-test("a second deposit that waits for its refund takes the place of a fast fill's first one when a reorg takes that away", async () => {
+test("a second deposit that waits for its refund replaces a fast fill's first one when a reorg removes that", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
@@ -418,7 +418,7 @@ test("a second deposit that waits for its refund takes the place of a fast fill'
   expect(await sponsor.holdState(agreed)).toBe("released");
   await origin.reorg(1);
   await origin.send(world.user, { to: world.anAddress(), value: 1n });
-  // Reported before the watcher hears of the reorg.
+  // Reported before the watcher learns of the reorg.
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine();
   await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
@@ -431,7 +431,7 @@ test("a second deposit that waits for its refund takes the place of a fast fill'
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("after a deposit that was not as agreed the agreed one still frees the hold; a second one goes back", async () => {
+test("after a wrong deposit the agreed one still releases the hold; a second one is refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -452,7 +452,7 @@ test("after a deposit that was not as agreed the agreed one still frees the hold
   ]);
 });
 
-test("a large deposit that waits for its confirmations is filled at once, and frees the hold when it has them", async () => {
+test("a large deposit that waits for its confirmations is fast filled at once, and releases the hold when it has them", async () => {
   const sponsor = await aSponsor(world, 30_000);
   const agreed = await agree({ amount: "20000000000" });
   await deposited(agreed);
@@ -469,7 +469,7 @@ test("a large deposit that waits for its confirmations is filled at once, and fr
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a deposit that is confirmed before the fill has its nonce releases the hold with the final fill, which is what was promised", async () => {
+test("a deposit that is confirmed before the fill has its nonce releases the hold with the final fill, which is as quoted", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -483,7 +483,7 @@ test("a deposit that is confirmed before the fill has its nonce releases the hol
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a lower input buys less; what the deposit is worth more is credited with it, and goes with it", async () => {
+test("a lower input buys less; a deposit above it is credited with the excess, and a reorg reverses that", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -509,7 +509,7 @@ test("a lower input buys less; what the deposit is worth more is credited with i
   ]);
 });
 
-test("an input that is lower by next to nothing buys less too: the firm promise is for what was quoted", async () => {
+test("a slightly lower input buys less too: the firm quote is for the quoted input", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 20_000n });
@@ -519,11 +519,11 @@ test("an input that is lower by next to nothing buys less too: the firm promise 
   expect(amount).toBeGreaterThan(expectedAmount - 25_000n);
 });
 
-test("a fill planned for what an app vouched for is not made when the app does not vouch any more", async () => {
+test("a fill planned on a hold is not made once the hold is gone", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
-  // While this worker simulates its payment, another gives the fast fill up, and the deposit comes.
+  // While this worker simulates its payment, another abandons the fast fill, and the deposit arrives.
   const overtaken = whileSimulating(async () => {
     await world.services.uow.run(async (tx) => {
       const record = await tx.requests.lock(agreed.requestId);
@@ -543,7 +543,7 @@ test("a fill planned for what an app vouched for is not made when the app does n
   expect(await movementsOf(agreed)).toEqual([]);
 });
 
-/** The services of a worker that is held up for so long in its first simulation on the destination. */
+/** The services of a worker during whose first simulation on the destination `happens` runs. */
 function whileSimulating(happens: () => Promise<void>): WorkerServices {
   const { services } = world;
   let isFirst = true;
@@ -631,7 +631,7 @@ test.each([
   },
 );
 
-test("a deposit that is confirmed while its fast fill waits for funds goes back, and nothing was credited meanwhile", async () => {
+test("a deposit that is confirmed while its fast fill waits for funds is refunded, and nothing was credited meanwhile", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -653,7 +653,7 @@ test("a deposit that is confirmed while its fast fill waits for funds goes back,
   expect(await movementsOf(agreed)).toEqual([]);
 });
 
-test("a deposit is booked when its fill is final, and a fill that a reorg orphans before changes nothing", async () => {
+test("a deposit is booked when its fill is final, and a fill that is orphaned before changes nothing", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -673,7 +673,7 @@ test("a deposit is booked when its fill is final, and a fill that a reorg orphan
   expect(await movementsOf(agreed)).toHaveLength(1);
 });
 
-test("a hold keeps the worth that it was placed with; what is debited in the end is worth the fill at the greater price", async () => {
+test("a hold keeps its original value; the final debit values the fill at the higher price", async () => {
   const sponsor = await aSponsor(world, 10_000);
   const agreed = await agree({
     ttl: 600,
@@ -696,7 +696,7 @@ test("a hold keeps the worth that it was placed with; what is debited in the end
   expect(taken).toBeLessThan(fillUsdc + 5_000_000n);
 });
 
-test("a fast fill for which the solver lacks the funds gives the balance back, and the request waits for its deposit as before", async () => {
+test("a fast fill for which the solver lacks the funds releases the hold, and the request waits for its deposit as before", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -728,7 +728,7 @@ test("a fast fill for which the solver lacks the funds gives the balance back, a
   expect(await movementsOf(agreed)).toEqual([]);
 });
 
-test("a fast fill that the chain refuses gives the balance back", async () => {
+test("a fast fill that the chain refuses releases the hold", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
   await sponsor.fastFill(agreed);
@@ -766,7 +766,7 @@ test("deposits that name the order of a fast fill that waits for funds prolong n
   await world.watch(destination);
 });
 
-test("when nothing is filled in the end, a wrong deposit of the user's own that came meanwhile is told as the request's, and goes back", async () => {
+test("when nothing is filled in the end, the user's own wrong deposit that arrived meanwhile is shown for the request, and refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
   await sponsor.fastFill(agreed);
@@ -786,13 +786,13 @@ test("when nothing is filled in the end, a wrong deposit of the user's own that 
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
 });
 
-test("a fast fill that dies on its chain gives the balance back only when its nonce is used up for good", async () => {
+test("a fast fill that dies on its chain releases the hold only when its nonce is finally used", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });
   await sponsor.fastFill(agreed);
   await world.work();
   expect((await stateOf(agreed)).name).toBe("submitted");
-  // It reverts in its block: the recipient takes nothing any more.
+  // It reverts in its block: the recipient no longer accepts transfers.
   await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   await world.destination.mine();
   await world.watch(world.destination);
@@ -844,7 +844,7 @@ test("fast fills a variable deposit at its minimum, only for the API key that qu
   const [sponsor, stranger] = [await aSponsor(world, 1_000), await aSponsor(world, 1_000)];
   const quoted = await agree({ slippageTolerance: "500" }, sponsor);
   const { origin } = quoted.terms;
-  // As after a swap that promises at least 97 of 100.
+  // As after a swap whose minimum output is 97 of 100.
   const terms = {
     ...quoted.terms,
     requestId: someHash(),
@@ -886,8 +886,8 @@ const agreeOnEther = async (by: Sponsor, ask: Parameters<EngineWorld["quote"]>[0
     by,
   );
 
-/** Of a request whose deposit is made on the second chain. */
-const away = {
+/** For a request whose deposit is made on the second chain. */
+const onSecondChain = {
   async fill(): Promise<void> {
     await world.work();
     for (let block = 0; block < 4; block++) {
@@ -919,18 +919,18 @@ const balanceOf = async (sponsor: Sponsor): Promise<bigint> => {
   return (line?.balance ?? 0n) - (line?.owed ?? 0n);
 };
 
-test("a deposit that comes after the app has paid gives back no more than it is worth by then", async () => {
+test("a deposit that arrives after the app has paid returns no more than its current value", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(overdueAfter(600));
+  await onSecondChain.fill();
+  await onSecondChain.later(overdueAfter(600));
   expect(await sponsor.holdState(agreed)).toBe("permanent");
   const debited = 40_000n * USDC - (await balanceOf(sponsor));
   expect(debited).toBeGreaterThan(24_900n * USDC);
 
   world.prices.set("ethereum", "1250");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   world.prices.set("ethereum", "2500");
   expect(await sponsor.holdState(agreed)).toBe("released");
   const kept = 40_000n * USDC - (await balanceOf(sponsor));
@@ -943,10 +943,10 @@ test("reprices a deposit that arrives after the firm period, charges the app the
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(120);
+  await onSecondChain.fill();
+  await onSecondChain.later(120);
   world.prices.set("ethereum", "2000");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   const paid = 40_000n * USDC - (await balanceOf(sponsor));
   // A fifth of the fill.
@@ -959,19 +959,19 @@ test("reprices a deposit that arrives after the firm period, charges the app the
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
   world.prices.set("ethereum", "2500");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
   expect(await movementsOf(agreed)).toHaveLength(2);
 });
 
-test("a deposit that comes while the quote is firm costs nothing, within what quotes bear", async () => {
+test("a deposit during the firm quote costs nothing, within the tolerance of quotes", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
+  await onSecondChain.fill();
   world.prices.set("ethereum", "2499");
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   world.prices.set("ethereum", "2500");
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
@@ -981,32 +981,32 @@ test.each([
   ["fallen", "2000", 2_000n],
   ["risen", "3000", 2_500n],
 ])(
-  "what a deposit brings beyond the fill is credited at the lesser price of then and now: it has %s",
+  "a deposit's excess over the fill is credited at the lower price of then and now: it has %s",
   async (_, price, credited) => {
     const sponsor = await aSponsor(world, 10_000);
     const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
     await sponsor.fastFill(agreed, { inputAmount: ETHER });
-    await away.fill();
+    await onSecondChain.fill();
     world.prices.set("ethereum", price);
-    await away.deposit(agreed);
+    await onSecondChain.deposit(agreed);
     world.prices.set("ethereum", "2500");
     const gain = (await balanceOf(sponsor)) - 10_000n * USDC;
-    // Less the fee of 6 bps.
-    const most = (9n * credited * USDC * 9_994n) / 10_000n;
-    expect(gain).toBeLessThanOrEqual(most);
-    // A deposit of an ether that has fallen by a fifth is a fifth less of the fill, too.
-    expect(gain).toBeGreaterThan(most - 501n * USDC);
+    // Minus the fee of 6 bps.
+    const maxGain = (9n * credited * USDC * 9_994n) / 10_000n;
+    expect(gain).toBeLessThanOrEqual(maxGain);
+    // A deposit of an ether that has fallen by a fifth is also worth a fifth less of the fill.
+    expect(gain).toBeGreaterThan(maxGain - 501n * USDC);
   },
 );
 
-test("without a price a deposit is not booked and the hold stays; with one it is, once", async () => {
+test("without a price a deposit is not booked and the hold stays; with one it is booked once", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(120);
+  await onSecondChain.fill();
+  await onSecondChain.later(120);
   world.prices.set("ethereum", undefined);
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect((await stateOf(agreed)).front).toBe("covered");
   expect(await sponsor.holdState(agreed)).toBe("active");
   world.prices.set("ethereum", "2000");
@@ -1018,21 +1018,21 @@ test("without a price a deposit is not booked and the hold stays; with one it is
 });
 
 test.each(["disputed", "too old"] as const)(
-  "a %s price books no deposit: its shortfall and surplus wait for one that can be believed",
+  "with a %s price no deposit is booked: its shortfall and surplus wait for a reliable one",
   async (doubt) => {
     const sponsor = await aSponsor(world, 40_000);
     const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
     await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
-    await away.fill();
-    await away.later(120);
+    await onSecondChain.fill();
+    await onSecondChain.later(120);
     world.prices.trust("ethereum", unbelievable[doubt]);
-    await away.deposit(agreed);
+    await onSecondChain.deposit(agreed);
     await reconcileRequests(world.services);
     expect((await stateOf(agreed)).front).toBe("covered");
     expect(await sponsor.holdState(agreed)).toBe("active");
     expect(await movementsOf(agreed)).toEqual([]);
 
-    // What it was worth while nobody could tell does not matter.
+    // Its value while there was no price does not matter.
     world.prices.set("ethereum", "2000");
     world.prices.trust("ethereum", undefined);
     await reconcileRequests(world.services);
@@ -1047,11 +1047,11 @@ test.each(["disputed", "too old"] as const)(
   },
 );
 
-test("a deposit far above its quote credits a tenth more than quoted, and the operator hears of the rest", async () => {
+test("a deposit far above its quote credits at most a tenth more than quoted, and the rest is reported to the operator", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const quoted = await agreeOnEther(sponsor, { slippageTolerance: "2000" });
   const { origin } = quoted.terms;
-  // As after a swap that promises at least 9 of 10.
+  // As after a swap whose minimum output is 9 of 10.
   const terms = {
     ...quoted.terms,
     requestId: someHash(),
@@ -1061,20 +1061,20 @@ test("a deposit far above its quote credits a tenth more than quoted, and the op
   await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
   const agreed = { ...quoted, terms, requestId: terms.requestId };
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.deposit(agreed, 500n * ETHER);
+  await onSecondChain.fill();
+  await onSecondChain.deposit(agreed, 500n * ETHER);
   expect(await sponsor.holdState(agreed)).toBe("released");
-  // 2 ETH at 2,500 less the fee of 6 bps: 11 are credited of which 9 were filled.
+  // 2 ETH at 2,500 minus the fee of 6 bps: 11 are credited, of which 9 were filled.
   expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe(4_997n * USDC);
   const kept = world.events.of("fast_fill_surplus_kept").map(({ facts }) => facts);
   expect(kept).toMatchObject([{ requestId: agreed.requestId, units: 489n * ETHER }]);
 });
 
-test("surplus in another asset pays the spread, and waits while its asset's exposure of a minute is used up", async () => {
+test("surplus in another asset pays the spread, and waits while its asset's exposure limit per minute is used up", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
   await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
-  await away.fill();
+  await onSecondChain.fill();
   const { maxPriceExposureUsd } = world.services.enginePolicy;
   const use = async (): Promise<boolean> =>
     await world.services.uow.run(
@@ -1088,7 +1088,7 @@ test("surplus in another asset pays the spread, and waits while its asset's expo
     );
   world.clock.forward(5 * 60_000);
   expect(await use()).toBe(true);
-  await away.deposit(agreed);
+  await onSecondChain.deposit(agreed);
   expect((await stateOf(agreed)).front).toBe("covered");
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await movementsOf(agreed)).toEqual([]);
@@ -1102,7 +1102,7 @@ test("surplus in another asset pays the spread, and waits while its asset's expo
   expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe((12_500n * USDC * (10_000n - 56n)) / 10_000n);
 });
 
-test("surplus and late deposits wait while a price moves too fast to trade at, and charge nothing", async () => {
+test("surplus and late deposits wait while a price is too volatile to trade at, and charge nothing", async () => {
   const sponsor = await aSponsor(world, 80_000);
   const [early, late] = [
     await agreeOnEther(sponsor, { slippageTolerance: "10000" }),
@@ -1110,9 +1110,9 @@ test("surplus and late deposits wait while a price moves too fast to trade at, a
   ];
   await sponsor.fastFill(early, { inputAmount: 5n * ETHER });
   await sponsor.fastFill(late);
-  await away.fill();
+  await onSecondChain.fill();
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 6_000 });
-  await away.deposit(early);
+  await onSecondChain.deposit(early);
   expect(await sponsor.holdState(early)).toBe("active");
   expect(await balanceOf(sponsor)).toBe(80_000n * USDC);
   world.prices.trust("ethereum", undefined);
@@ -1120,11 +1120,11 @@ test("surplus and late deposits wait while a price moves too fast to trade at, a
   expect(await sponsor.holdState(early)).toBe("released");
   const booked = await balanceOf(sponsor);
 
-  await away.later(overdueAfter(600));
+  await onSecondChain.later(overdueAfter(600));
   expect(await sponsor.holdState(late)).toBe("permanent");
   const debited = await balanceOf(sponsor);
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 7_500 });
-  await away.deposit(late);
+  await onSecondChain.deposit(late);
   expect(await balanceOf(sponsor)).toBe(debited);
   world.prices.trust("ethereum", undefined);
   await reconcileRequests(world.services);
@@ -1132,7 +1132,7 @@ test("surplus and late deposits wait while a price moves too fast to trade at, a
   expect(await balanceOf(sponsor)).toBeLessThanOrEqual(booked);
 });
 
-test("a disputed price neither debits a hold nor sizes one", async () => {
+test("a disputed price neither debits nor sizes a hold", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const ether = { originCurrency: NATIVE_CURRENCY, destinationCurrency: NATIVE_CURRENCY };
   const agreed = await agree({ ...ether, amount: (10n ** 17n).toString(), ttl: 600 });
@@ -1149,7 +1149,7 @@ test("a disputed price neither debits a hold nor sizes one", async () => {
   expect(await sponsor.holdState(agreed)).toBe("permanent");
 });
 
-test("an ether that rises by half before the app pays is backed by the margin of its hold", async () => {
+test("the hold's margin covers an ether that rises by half before the app pays", async () => {
   const ask = {
     originCurrency: world.usdc,
     destinationCurrency: NATIVE_CURRENCY,
@@ -1175,13 +1175,13 @@ test("an ether that rises by half before the app pays is backed by the margin of
   expect(left).toBeLessThan(60n * USDC);
 });
 
-test("deposits that wait for a price take turns: the oldest does not keep the others from being booked", async () => {
+test("deposits that wait for a price take turns: the oldest does not block the others", async () => {
   const sponsor = await aSponsor(world, 80_000);
   const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
   for (const one of agreed) await sponsor.fastFill(one);
-  await away.fill();
+  await onSecondChain.fill();
   world.prices.trust("ethereum", unbelievable.disputed);
-  for (const one of agreed) await away.deposit(one);
+  for (const one of agreed) await onSecondChain.deposit(one);
   const tried: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
     tried.push(...(await world.services.reads.fastFillsDue(1)));
@@ -1196,14 +1196,14 @@ test("deposits that wait for a price take turns: the oldest does not keep the ot
   for (const one of agreed) expect(await sponsor.holdState(one)).toBe("released");
 });
 
-test("caps count what the deposit brings beyond the fill", async () => {
+test("caps include the deposit's excess over the fill", async () => {
   const capped = await aSponsor(world, 40_000, {
     rules: { maxCallValueUsd: 0n, maxFastFillUsd: 20_000n * ETHER, maxHoldsUsd: 20_000n * ETHER },
   });
   const agreed = await agreeOnEther(capped, { slippageTolerance: "10000" });
-  const rule = async (wish: Parameters<Sponsor["fastFill"]>[1], by = capped, of = agreed) =>
+  const rule = async (change: Parameters<Sponsor["fastFill"]>[1], by = capped, of = agreed) =>
     await by
-      .fastFill(of, wish)
+      .fastFill(of, change)
       .catch((error: { facts: { data: { rule: string } } }) => error.facts.data.rule);
   const little = { inputAmount: ETHER / 1_000n };
   expect(await rule(little)).toBe("maxFastFillUsd");
@@ -1215,13 +1215,13 @@ test("caps count what the deposit brings beyond the fill", async () => {
   expect(await rule(little, exposed, other)).toBe("maxHoldsUsd");
 });
 
-test("between different assets a deposit that comes more than a day later goes back, and the app has paid", async () => {
+test("between different assets a deposit more than a day late is refunded, and the app has paid", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.later(24 * 3_600 + 60);
-  await away.deposit(agreed);
+  await onSecondChain.fill();
+  await onSecondChain.later(24 * 3_600 + 60);
+  await onSecondChain.deposit(agreed);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([
     { disposition: "refund", reason: "TTL_EXPIRED" },
   ]);
@@ -1249,21 +1249,21 @@ test("charges the app for the fill and its gas at the higher of both prices when
   expect(paid).toBeLessThan(fillNow + 5n * USDC);
 });
 
-test("a booked deposit that a reorg takes is the fast fill's own when it is mined again, however late", async () => {
+test("a booked deposit that a reorg removes belongs to the fast fill when it is mined again, at any later time", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);
-  await away.fill();
-  await away.deposit(agreed);
+  await onSecondChain.fill();
+  await onSecondChain.deposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   const [booked] = await world.depositsOf(agreed.requestId);
 
   await world.destination.reorg(4);
   await world.watch(world.destination);
   expect(await sponsor.holdState(agreed)).toBe("active");
-  await away.later(24 * 3_600 + 60);
-  await away.deposit(agreed);
-  // Signed alike, so it is the same transaction.
+  await onSecondChain.later(24 * 3_600 + 60);
+  await onSecondChain.deposit(agreed);
+  // The same signature, so it is the same transaction.
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([
     { txHash: booked?.txHash, canonical: true, disposition: "accepted", refundState: "none" },
   ]);

@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Agreed } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
 }, 60_000);
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -41,20 +41,20 @@ test("charges the sponsor for the swap cost of a fill, pays the gas top-up and c
   const { sponsorship, destination } = agreed.terms;
   expect(destination.paidFrom).toBeDefined();
   expect(sponsorship?.components.swap.sponsoredUsd).toBeGreaterThan(0n);
-  // Half a dollar of a hundred went into coin, and everything else into the output.
+  // Half a dollar of a hundred became native tokens, and everything else output.
   expect(destination.expectedAmount).toBeGreaterThan(
     (plain.terms.destination.expectedAmount * 994n) / 1_000n,
   );
   await settled(agreed);
   expect(await world.destination.balance(recipient, world.odd)).toBe(destination.expectedAmount);
-  const coin = agreed.terms.gasTopup?.amount ?? 0n;
-  expect(await world.destination.balance(recipient, NATIVE_CURRENCY)).toBe(coin);
+  const topup = agreed.terms.gasTopup?.amount ?? 0n;
+  expect(await world.destination.balance(recipient, NATIVE_CURRENCY)).toBe(topup);
   expect(await balanceOf(app)).toBe(200_000n);
   expect(await balanceOf(payer.wallet)).toBe(100_000_000n - (sponsorship?.amount ?? 0n));
   const [fill, ...more] = await world.paymentsOf(agreed, world.destination);
   expect(more).toEqual([]);
   expect(await world.judged(agreed, fill?.hash ?? "0x")).toEqual({
-    amounts: [destination.expectedAmount, coin],
+    amounts: [destination.expectedAmount, topup],
   });
   const { router } = world.destination.chain.contracts;
   for (const currency of [world.usdc, world.tst, world.odd, world.weth, NATIVE_CURRENCY])

@@ -17,7 +17,7 @@ import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/e
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { judgedFill } from "../../support/judged-fill.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { someHash } from "../../support/terms.ts";
 import type { Sponsor } from "../../support/sponsors.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
 });
 afterAll(async () => {
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
   await world.stop();
 });
 
@@ -51,7 +51,7 @@ async function topUpNative({ wallet }: Sponsor, amount: bigint): Promise<void> {
   await services.uow.run(async (tx) => await creditTopUp(services, tx, topUp));
 }
 
-/** What moved for a request, by what it is called. */
+/** A request's ledger movements, by their context. */
 async function movementsOf(requestId: RequestId): Promise<readonly string[]> {
   const { rows } = await world.pool.query<{ context: string }>(
     "select context from ledger_movements where request_id = $1 order by id",
@@ -71,7 +71,7 @@ const agree = async (
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-/** The deposit is there, and the fill is planned and sent. */
+/** The deposit is mined, and the fill is planned and broadcast. */
 async function depositAndFill(agreed: Agreed): Promise<void> {
   await world.pay(agreed);
   await world.origin.mine();
@@ -79,7 +79,7 @@ async function depositAndFill(agreed: Agreed): Promise<void> {
   await world.work();
 }
 
-test("whenever the process dies while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets all of it", async () => {
+test("whenever the process dies while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets everything", async () => {
   const payer = await aPayingKey(world, 100);
   let charged = 0n;
   const deaths = await dieAtEveryMoment(world, {
@@ -138,7 +138,7 @@ test("credits and charges no one for an orphaned fill until it is final again", 
   expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - paid, pending: 0n });
 });
 
-test("what was credited is claimed like any balance, and paid out", async () => {
+test("credited fees are claimed like any balance, and paid out", async () => {
   const account = privateKeyToAccount(generatePrivateKey());
   const wallet = account.address.toLowerCase() as Address;
   const agreed = await agree({ appFees: [{ recipient: account.address, fee: "500" }] });
@@ -168,7 +168,7 @@ test("credits no app for a refund and releases the sponsor's reservation", async
   await world.origin.mine();
   await world.watch(world.origin);
   const { requestId } = agreed;
-  // The fill is planned, and its nonce is used up by something else.
+  // The fill is planned, and another transaction uses its nonce.
   await world.services.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);
     if (record === undefined) throw new Error("invariant violated: request is not stored");
@@ -184,7 +184,7 @@ test("credits no app for a refund and releases the sponsor's reservation", async
 });
 
 test.each(["is not filled", "cannot be sponsored when it is planned again"])(
-  "gas of a reverted fill costs the sponsor and the budget of the day what was burnt, when the request %s",
+  "gas of a reverted fill is charged to the sponsor and the daily budget when the request %s",
   async (how) => {
     const payer = await aPayingKey(world, 10);
     const agreed = await agree(sponsored, payer);
@@ -193,7 +193,7 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
     await world.watch(world.origin);
     const { requestId, terms } = agreed;
     const today = Math.floor(world.services.clock.nowMs() / (24 * 3600 * 1000));
-    const burntUsd = 10n ** 16n;
+    const usedGasUsd = 10n ** 16n;
     const spending = await world.services.uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
@@ -201,7 +201,7 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
         (await reserveSponsorship(world.services, tx, record.terms, usd)).kind;
       expect(await reserve(9n * 10n ** 18n)).toBe("reserved");
       const slot = { id: `-${BigInt(requestId) % 10n ** 15n}`, chainId: world.destination.chain.id };
-      await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, burntUsd, 1);
+      await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, usedGasUsd, 1);
       if (how !== "is not filled") expect(await reserve(11n * 10n ** 18n)).toBe("refused");
       const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
       const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false } as const;
@@ -210,7 +210,7 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
       return await tx.executions.lockSpending(budget, undefined);
     });
     expect(await lineOf(payer.wallet)).toEqual({ balance: 9_990_000n, pending: 0n });
-    expect(spending).toMatchObject({ todayUsd: burntUsd, userTodayUsd: burntUsd });
+    expect(spending).toMatchObject({ todayUsd: usedGasUsd, userTodayUsd: usedGasUsd });
     expect(await world.services.reads.sponsoredBurnWei(requestId)).toBe(100n);
     expect((await world.untilFinal(requestId)).status).toBe("refund");
   },
@@ -302,7 +302,7 @@ test("never sponsors app fees from held funds, in the quote or in the fill", asy
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   const agreed = await agree(ask, payer);
-  // The quote was given before: 990 of 1,000 USDC are vouched with now.
+  // The quote is older: 990 of 1,000 USDC are held now.
   const front = await agree({ amount: "990000000" }, payer);
   await payer.fastFill(front);
   await expect(agree(ask, payer)).rejects.toMatchObject({
@@ -328,14 +328,14 @@ test("pays no app fees and no fixed rate from a volatile balance, in the quote o
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   const rate = { ...sponsored, fixedRate: "1:1.02" };
   const quotes = [await agree(ask, payer), await agree(rate, payer)];
-  // The quotes were given before: the wallet has native token only by now, which fell on the market before it
-  // fell here.
+  // The quotes are older: by now the wallet has only native tokens, whose market price fell before it fell
+  // here.
   await payer.spend(100_000_000n);
   await topUpNative(payer, ETHER);
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 30 });
   onTestFinished(() => world.prices.trust("ethereum", undefined));
-  for (const wish of [ask, rate])
-    await expect(agree(wish, payer)).rejects.toMatchObject({
+  for (const feeAsk of [ask, rate])
+    await expect(agree(feeAsk, payer)).rejects.toMatchObject({
       code: "INSUFFICIENT_FUNDS",
       message: expect.stringMatching(/has \$0\.0+ in stablecoins \(USDC/) as string,
     });
@@ -369,7 +369,7 @@ test("pays app fees from the balance's stablecoins and the remaining service fee
   expect(await lineOf(payer.wallet)).toEqual({ balance: 0n, pending: 0n });
   const { balance, pending } = await lineOf(payer.wallet, NATIVE_CURRENCY);
   expect(pending).toBe(0n);
-  // At $2500: what was promised beyond the app's fee, to the unit.
+  // At $2500: the sponsorship beyond the app's fee, to the unit.
   const restUsd = (agreed.terms.sponsorship?.usd ?? 0n) - 50n * 10n ** 18n;
   expect(ETHER - balance).toBe((restUsd + 2_499n) / 2_500n);
 });
@@ -378,7 +378,7 @@ test("never subsidizes a fixed rate from held funds, in the quote or in the fill
   const payer = await aPayingKey(world, 1_000);
   const ask = { ...sponsored, amount: "700000000", fixedRate: "1:1.02" };
   const agreed = await agree(ask, payer);
-  // The quote was given before: 990 of 1,000 USDC are vouched with now.
+  // The quote is older: 990 of 1,000 USDC are held now.
   const front = await agree({ amount: "990000000" }, payer);
   await payer.fastFill(front);
   await expect(agree(ask, payer)).rejects.toMatchObject({
@@ -398,7 +398,7 @@ test.each([
   { returns: true, end: { status: "success" } },
   { returns: false, end: { status: "refund", failReason: "SPONSOR_BALANCE_TOO_LOW" } },
 ])(
-  "a fill waits while its sponsor owes a currency that was taken off the list, and ends as $end.status when the currency returns to it: $returns",
+  "a fill waits while its sponsor owes a currency that was removed from the list, and ends as $end.status when it is listed again: $returns",
   async ({ returns, end }) => {
     const { services, origin } = world;
     const payer = await aPayingKey(world, 10);
@@ -428,7 +428,7 @@ test.each([
   },
 );
 
-test("the key's budget of the day is kept by what its fills cost together", async () => {
+test("concurrent fills together keep the key's daily budget", async () => {
   const probe = await agree(sponsored, await aPayingKey(world, 1));
   const usd = probe.terms.sponsorship?.usd ?? 0n;
   const payer = await aPayingKey(world, 10, { dailyUsd: usd + usd / 2n });
@@ -439,7 +439,7 @@ test("the key's budget of the day is kept by what its fills cost together", asyn
     status: "refund",
     failReason: "SPONSOR_BALANCE_TOO_LOW",
   });
-  // What was spent is known to the next quote.
+  // The next quote takes the spending into account.
   await expect(agree(sponsored, payer)).rejects.toMatchObject({ facts: { data: { rule: "dailyUsd" } } });
 });
 
@@ -452,7 +452,7 @@ test("charges nothing to an API key that was revoked after the quote", async () 
   expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
 });
 
-test("a sponsored output type is paid to the unit, and app fees of a coin are credited at the quote's prices", async () => {
+test("a sponsored output type is paid to the unit, and app fees in the native token are credited at the quote's prices", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
   const ask = {
@@ -507,7 +507,7 @@ test.each([
   },
 );
 
-test("a fee that had no price is credited although the queue has lost its job, and once", async () => {
+test("a fee without a price is credited later, once, even if the queue lost its job", async () => {
   const app = world.anAddress();
   const ask = {
     originCurrency: NATIVE_CURRENCY,
@@ -523,7 +523,7 @@ test("a fee that had no price is credited although the queue has lost its job, a
     await world.watch(world.destination);
   }
   expect((await world.status(agreed.requestId)).final).toBe(true);
-  // Redis is empty, and what was handed to it is not handed to it again.
+  // Redis is empty, and published jobs are not published again.
   await world.pool.query("update outbox set published_at_ms = 1 where published_at_ms is null");
   const due = async () => (await world.pool.query("select request_id from app_fees_due")).rows;
   expect(await due()).toEqual([{ request_id: agreed.requestId }]);
@@ -539,10 +539,10 @@ test("a fee that had no price is credited although the queue has lost its job, a
   }
 });
 
-test("a fixed rate is paid exactly, and the sponsor is charged what it costs when it is filled", async () => {
+test("a fixed rate is paid exactly, and the sponsor is charged its cost at the fill", async () => {
   const payer = await aPayingKey(world, 10);
   const agreed = await agree({ ...sponsored, fixedRate: "1:1.001" }, payer);
-  // Gas on the destination got dearer since: the sponsor pays that too.
+  // Gas on the destination is more expensive since: the sponsor pays that too.
   const quoted = agreed.terms.sponsorship?.usd ?? 0n;
   world.prices.set("ethereum", "2600");
   await depositAndFill(agreed);
@@ -565,7 +565,7 @@ test("pays the gas top-up and the output in one transaction that oracles count a
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   const { recipient, destination: promised } = agreed.terms;
   expect(await received(agreed)).toBe(promised.expectedAmount);
-  // A dollar of a coin at $2500.
+  // A dollar of the native token at $2500.
   expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 14n);
   const [payment, ...more] = await world.paymentsOf(agreed, destination);
   expect(more).toEqual([]);
@@ -616,7 +616,7 @@ test("the deposit pays for a gas top-up whose native token rose by more than the
     await agree({ ...ask, slippageTolerance: "1000" }),
     await agree({ ...ask, tradeType: "EXACT_OUTPUT", amount: "50000000" }),
   ];
-  // 4 bps; the fee of the pair is 6 bps.
+  // 4 bps; the pair's fee is 6 bps.
   world.prices.set("ethereum", "2501");
   await depositAndFill(kept);
   expect((await world.untilFinal(kept.requestId)).status).toBe("success");

@@ -31,7 +31,7 @@ import {
 } from "../../support/execution-world.ts";
 
 type SmartChain = Parameters<typeof smartEoa>[0];
-type Beside = NonNullable<AskedCall["beside"]>;
+type CallsWithFill = NonNullable<AskedCall["callsWithFill"]>;
 
 let world: ExecutionWorld;
 let chain: SmartChain;
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await approveToProxy(2n ** 255n);
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
@@ -57,8 +57,8 @@ async function approveToProxy(amount: bigint): Promise<void> {
 
 const native: Address = "0x0000000000000000000000000000000000000000";
 
-/** Mints for somebody, on the destination. */
-function mintBeside(to: Address, amount: bigint): Beside["calls"][number] {
+/** Mints for an account, on the destination. */
+function mintWithFill(to: Address, amount: bigint): CallsWithFill["calls"][number] {
   const { data } = world.mintCall(to, amount);
   return { to: world.usdc, value: "0", data };
 }
@@ -67,12 +67,12 @@ test.each([
   ["a token", () => world.usdc],
   ["native coin", () => native],
 ])(
-  "a fill in %s makes the calls after its payment, in order and in one transaction that oracles take for the payment",
+  "a fill in %s makes the calls after its payment, in order and in one transaction that oracles count as the payment",
   async (_what, currencyOf) => {
     const { destination, usdc } = world;
     const [first, second] = [world.anAddress(), world.anAddress()];
     const agreed = await executed(
-      { calls: [mintBeside(first, 3n), mintBeside(second, 4n)] },
+      { calls: [mintWithFill(first, 3n), mintWithFill(second, 4n)] },
       { destinationCurrency: currencyOf() },
     );
     const held = (await world.book()).pending;
@@ -100,7 +100,7 @@ test.each([
   },
 );
 
-test("user operations with fees of their own are refused beside a fill too, whoever they are handed to", async () => {
+test("user operations that pay fees are refused with a fill too, whichever account receives them", async () => {
   const to = world.anAddress();
   await world.destination.client.setCode({ address: to, bytecode: "0x00" });
   const operation = (maxFeePerGas: Hex) => ({
@@ -114,7 +114,7 @@ test("user operations with fees of their own are refused beside a fill too, whoe
     paymasterAndData: world.anAddress(),
     signature: "0x" as const,
   });
-  const handing = (maxFeePerGas: Hex): Beside => {
+  const handing = (maxFeePerGas: Hex): CallsWithFill => {
     const args = [[operation(maxFeePerGas)], world.anAddress()] as const;
     const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleOps", args });
     return { calls: [{ to, value: "0", data }] };
@@ -126,7 +126,7 @@ test("user operations with fees of their own are refused beside a fill too, whoe
   await executed(handing("0x0"));
 });
 
-test("calls that carry coin are charged for it, what they leave over goes back to the solver, and rules bound it", async () => {
+test("calls that carry native tokens are charged for them, their remainder returns to the solver, and rules limit them", async () => {
   const { destination } = world;
   const beneficiary = world.anAddress();
   const agreed = await executed({ calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] });
@@ -148,7 +148,7 @@ test("calls that carry coin are charged for it, what they leave over goes back t
 test("a fill waits while the native token that its calls carry costs more than was charged, or its price is disputed", async () => {
   const { clock, destination } = world;
   const beneficiary = world.anAddress();
-  const carrying: Beside = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
+  const carrying: CallsWithFill = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
   // A spread of 20 bps, and the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const kept = await executed(carrying);
@@ -214,7 +214,7 @@ test("refuses calls with a fill whose native token was priced differently than t
   await world.execute(call, caller);
 });
 
-test("calls that revert for sure are refused at once with every detail", async () => {
+test("calls that would revert are refused at once with every detail", async () => {
   const { usdc } = world;
   const failing = {
     to: usdc,
@@ -224,7 +224,7 @@ test("calls that revert for sure are refused at once with every detail", async (
       args: [world.anAddress(), 1n],
     }),
   };
-  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 1n), failing] });
+  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 1n), failing] });
   expect(await world.tryExecute(call)).toMatchObject({
     kind: "reverts",
     failure: { label: "ERC20_INSUFFICIENT_BALANCE" },
@@ -232,9 +232,9 @@ test("calls that revert for sure are refused at once with every detail", async (
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("calls that revert by the time of the fill make a refund of it, and the app pays what was sent", async () => {
+test("calls that revert at the time of the fill cause a refund, and the app pays for the broadcast", async () => {
   const { destination, usdc, origin } = world;
-  // The router may take ten units of the stranger's, until he changes his mind.
+  // The router may take ten units of the stranger's, until the allowance is revoked.
   const { router } = destination.chain.contracts;
   await destination.send(world.stranger, approveCall(usdc, router, 10n));
   await destination.mine();
@@ -286,14 +286,14 @@ test("refuses calls that would take the payment back from its recipient, because
 });
 
 test("refuses calls that deposit for the order being paid: oracles could take the fill for its deposit", async () => {
-  const depositing = (id: Hex): Beside => {
+  const depositing = (id: Hex): CallsWithFill => {
     const args = [world.anAddress(), id] as const;
     const data = encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args });
     return { calls: [{ to: world.destination.chain.contracts.depository, value: "1", data }] };
   };
   const { agreed, call } = await asked({ calls: [] });
   const { orderId } = agreed.terms;
-  await expect(world.execute({ ...call, beside: depositing(orderId) })).rejects.toThrow(
+  await expect(world.execute({ ...call, callsWithFill: depositing(orderId) })).rejects.toThrow(
     /deposit with another id/,
   );
 });
@@ -302,7 +302,7 @@ test.each([
   ["the payment", 90_000_000n],
   ["a part of the payment", 1n],
 ])(
-  "a call that takes %s back only in the block undoes the payment, and the deposit goes back",
+  "a call that takes %s back only in the block reverts the payment, and the deposit is refunded",
   async (_what, amount) => {
     const { destination, origin, usdc } = world;
     const recipient = world.anAddress();
@@ -332,7 +332,7 @@ test("accepts the same calls when they take nothing, and oracles count the payme
   expect(await judgedFill(world, agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
 });
 
-test("calls that burn gas and revert only in the block are paid by the app to the last wei, and by nobody else", async () => {
+test("the app alone pays, to the last wei, for calls that burn gas and revert only in the block", async () => {
   const { destination, origin, solver, usdc } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
@@ -341,11 +341,12 @@ test("calls that burn gas and revert only in the block are paid by the app to th
   const {
     gasLimit,
     maxFeePerGas,
-    destination: beside,
+    destination: pricedCalls,
     costUsd: maxUsd,
   } = await world.execution(agreed.requestId);
-  if (beside === undefined) throw new Error("there are calls beside the fill");
-  const maxWei = gasLimit * maxFeePerGas + (beside.plainGas + beside.extraGas) * beside.maxFeePerGas;
+  if (pricedCalls === undefined) throw new Error("there are calls beside the fill");
+  const maxWei =
+    gasLimit * maxFeePerGas + (pricedCalls.plainGas + pricedCalls.extraGas) * pricedCalls.maxFeePerGas;
   expect(maxUsd).toBeGreaterThanOrEqual(maxWei * 2_500n);
   await untilSubmitted(agreed);
   await flip(burner);
@@ -364,18 +365,18 @@ test("calls that burn gas and revert only in the block are paid by the app to th
   });
   expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
   expect(world.events.of("execution_overrun")).toEqual([]);
-  // The user's refund bears none of it, and neither does the solver's limit of a day.
+  // It reduces neither the user's refund nor the solver's daily limit.
   expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(99_500_000n);
   expect(await world.services.reads.unpaidBurnsSince(0)).toEqual([]);
 });
 
 test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
-  ["the nonce of the execution goes to a no-op", leaveOut],
-  ["all the rest is forgiven", forgive],
+  ["the execution's nonce goes to a cancel transaction", leaveOut],
+  ["all the rest is waived", waiveFees],
 ])(
-  "what a fast fill's calls burnt is charged although nothing else of the execution ever happens: %s",
+  "the gas of a fast fill's calls is charged even if nothing else of the execution ever happens: %s",
   async (_how, end) => {
-    const { agreed, lostWei } = await burntInAdvance();
+    const { agreed, lostWei } = await gasUsedInAdvance();
     expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
     await end(agreed.requestId);
     const { destinationUsd, costUsd, settled } = await world.execution(agreed.requestId);
@@ -391,9 +392,9 @@ test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
   },
 );
 
-test("calls that were burnt once are not tried again at anybody's cost when the deposit comes: it goes back", async () => {
+test("calls that once reverted in a block are not retried at anyone's cost when the deposit arrives: it is refunded", async () => {
   const { destination, solver } = world;
-  const { agreed, burner, lostWei } = await burntInAdvance();
+  const { agreed, burner, lostWei } = await gasUsedInAdvance();
   await setSlot(burner, 0n);
   const before = await destination.balance(solver.address, native);
   const end = await world.untilFinal(agreed.requestId);
@@ -405,12 +406,12 @@ test("calls that were burnt once are not tried again at anybody's cost when the 
   expect(costUsd).toBe(originUsd + lostWei * 2_500n);
 });
 
-test("calls wait while gas costs more than was reserved for them, and are made within it when it does not", async () => {
+test("calls wait while gas costs more than their reservation, and are made within it afterwards", async () => {
   const { destination, clock } = world;
-  const agreed = await executed({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const agreed = await executed({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
   for (let round = 0; round < 6; round += 1) {
-    // The base fee of the next block falls by an eighth: that, too, is more than was set aside.
+    // The next block's base fee falls by an eighth, which is still above the reservation.
     await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * (priced?.maxFeePerGas ?? 0n) });
     clock.forward(3_000);
     await world.round();
@@ -424,10 +425,10 @@ test("calls wait while gas costs more than was reserved for them, and are made w
   expect(slot?.gasLimit).toBeLessThanOrEqual((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
 });
 
-test("calls at a node that stopped telling what they do are waited for, then refunded without blaming the solver's balance", async () => {
+test("calls at a node that stopped tracing wait, and are then refunded without blaming the solver's balance", async () => {
   const { destination, clock, services } = world;
   const agreed = await executed(
-    { calls: [mintBeside(world.anAddress(), 3n)] },
+    { calls: [mintWithFill(world.anAddress(), 3n)] },
     { refundTo: world.anAddress() },
   );
   const { destination: priced } = await world.execution(agreed.requestId);
@@ -462,8 +463,8 @@ test("calls at a node that stopped telling what they do are waited for, then ref
 });
 
 test.each([
-  ["a little more gas by the time of the fill, they get no more than was set aside", 1_800n, "success"],
-  ["more gas than was set aside, they are not made", 9_000n, "refund"],
+  ["a little more gas by the time of the fill, they get no more than was reserved", 1_800n, "success"],
+  ["more gas than was reserved, they are not made", 9_000n, "refund"],
 ])("when calls need %s", async (_what, loops, status) => {
   const { destination } = world;
   const looper = await aLooper(1_000n);
@@ -477,7 +478,7 @@ test.each([
   else expect(slot).toBeUndefined();
 });
 
-test("calls that want more gas than a third of a usual block, or more than a block has with room for them, are refused at once", async () => {
+test("calls that need more gas than a third of a usual block, or than a block can hold with headroom, are refused at once", async () => {
   const { client } = world.destination;
   const hungry = await asked(callTo(await aLooper(300_000n)));
   const outOfGas = { kind: "reverts", failure: { label: "OUT_OF_GAS" } };
@@ -492,7 +493,7 @@ test("calls that want more gas than a third of a usual block, or more than a blo
   expect(await world.untilFinal(modest.agreed.requestId)).toMatchObject({ status: "success" });
 });
 
-test("a fill that no block holds any more is not sent, and nothing waits behind it", async () => {
+test("a fill that no longer fits into a block is not broadcast, and blocks no other", async () => {
   const { destination, solver } = world;
   const agreed = await executed(callTo(await aLooper(60_000n)), { refundTo: world.anAddress() });
   await destination.client.setBlockGasLimit({ gasLimit: 3_000_000n });
@@ -503,7 +504,7 @@ test("a fill that no block holds any more is not sent, and nothing waits behind 
   expect(await destination.client.getTransactionCount(solver)).toBe(nonce);
 });
 
-test("authorizations beside the fill travel with it, in a transaction of type 4", async () => {
+test("authorizations are sent with the fill, in a transaction of type 4", async () => {
   const { destination } = world;
   const there = await world.withSmartAccounts(destination);
   const owner = privateKeyToAccount(generatePrivateKey());
@@ -521,7 +522,7 @@ test("authorizations beside the fill travel with it, in a transaction of type 4"
     s,
   } as const;
   const agreed = await executed({
-    calls: [mintBeside(world.anAddress(), 3n)],
+    calls: [mintWithFill(world.anAddress(), 3n)],
     authorizationList: [authorization],
   });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
@@ -531,11 +532,11 @@ test("authorizations beside the fill travel with it, in a transaction of type 4"
   expect(await destination.client.getCode({ address: owner.address })).toMatch(/^0xef0100/);
 });
 
-test("what the rules of an app deny is denied to calls beside the fill at every depth", async () => {
+test("an app's deny rules apply to calls with the fill at every depth", async () => {
   const { multicall3 } = world.destination.chain.contracts;
   const denied = world.anAddress();
-  const mint = mintBeside(world.anAddress(), 3n);
-  const through = (to: Address, callData: Hex): Beside["calls"][number] => ({
+  const mint = mintWithFill(world.anAddress(), 3n);
+  const through = (to: Address, callData: Hex): CallsWithFill["calls"][number] => ({
     to: multicall3,
     value: "0",
     data: encodeFunctionData({
@@ -557,16 +558,16 @@ test("what the rules of an app deny is denied to calls beside the fill at every 
   await expect(world.execute(deep.call, noMints)).rejects.toThrow(/denySelectors/);
   const elsewhere = await asked({ calls: [mint, through(denied, "0x")] });
   await expect(world.execute(elsewhere.call, notThere)).rejects.toThrow(/denyTargets/);
-  // The payment itself is the solver's own: what an app denies does not forbid that.
+  // The payment itself is the solver's own, so the app's deny rules do not apply to it.
   const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
   await world.execute(deep.call, noTransfers).catch((error: unknown) => {
     throw new Error("a mint is allowed", { cause: error });
   });
 });
 
-test("without a trace nobody can tell what calls beside a fill reach, and that is the service's fault", async () => {
+test("without a trace it is unknown what calls with a fill reach, which is the service's fault", async () => {
   const { destination } = world;
-  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };
   const { reader } = destination.connected.connection;
   const trace = reader.trace.bind(reader);
@@ -591,40 +592,40 @@ test("without a trace nobody can tell what calls beside a fill reach, and that i
   await world.execute(call, world.app, services);
 });
 
-test("calls beside a payment in a token that the solver has not approved are not offered", async () => {
+test("calls with a payment in a token that the solver has not approved are not offered", async () => {
   await approveToProxy(0n);
-  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
   await expect(world.execute(call)).rejects.toThrow(
     /destinationChainExecutionData is not supported with USDC on/,
   );
 });
 
-test("when an app vouches and the execution never gets into a block, the calls are made with the fast fill, and only they are charged", async () => {
+test("with a hold whose execution is never mined, the calls are made with the fast fill, and only they are charged", async () => {
   const { origin, destination, clock, usdc } = world;
   const minted = world.anAddress();
-  const agreed = await executed({ calls: [mintBeside(minted, 3n)] });
+  const agreed = await executed({ calls: [mintWithFill(minted, 3n)] });
   await world.work();
-  const voucher = await aSponsor(world, 1_000);
-  expect(await voucher.fastFill(agreed)).toBe("queued");
+  const sponsor = await aSponsor(world, 1_000);
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
   await world.work();
   await destination.mine();
   await world.watch(destination);
   expect(await destination.balance(minted, usdc)).toBe(3n);
   clock.forward(601_000);
-  await world.care(origin);
+  await world.maintainLaneOf(origin);
   for (let round = 0; round < 5; round++) await world.round();
   expect(await world.execution(agreed.requestId)).toMatchObject({ originUsd: 0n, settled: true });
   const { destinationUsd = 0n, costUsd } = await world.execution(agreed.requestId);
   expect(destinationUsd).toBeGreaterThan(0n);
   expect(costUsd).toBe(destinationUsd);
   expect((await world.book()).pending).toBe(0n);
-  expect(await voucher.holdState(agreed)).toBe("active");
+  expect(await sponsor.holdState(agreed)).toBe("active");
 });
 
-test("when an execution was given up and cost nobody anything, no later deposit has its calls made at the solver's expense", async () => {
+test("after an abandoned execution without cost, a later deposit does not get its calls made at the solver's expense", async () => {
   const { origin } = world;
   const minted = world.anAddress();
-  const agreed = await executed({ calls: [mintBeside(minted, 3n)] }, { refundTo: world.anAddress() });
+  const agreed = await executed({ calls: [mintWithFill(minted, 3n)] }, { refundTo: world.anAddress() });
   await world.work();
   await leaveOut();
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -641,20 +642,20 @@ test("when an execution was given up and cost nobody anything, no later deposit 
   expect(await world.destination.balance(minted, world.usdc)).toBe(0n);
 });
 
-test("without a quote, or without a sponsor, there are no calls beside a fill", async () => {
-  const beside = { calls: [mintBeside(world.anAddress(), 3n)] };
-  await expect(world.execute({ ...world.mintCall(world.anAddress()), beside })).rejects.toThrow(
-    /requires requestId/,
-  );
-  const { call } = await asked(beside, { originGasOverhead: 600_000 });
+test("without a quote, or without a sponsor, there are no calls with a fill", async () => {
+  const extraCalls = { calls: [mintWithFill(world.anAddress(), 3n)] };
+  await expect(
+    world.execute({ ...world.mintCall(world.anAddress()), callsWithFill: extraCalls }),
+  ).rejects.toThrow(/requires requestId/);
+  const { call } = await asked(extraCalls, { originGasOverhead: 600_000 });
   await expect(world.execute({ ...call, subsidizeFees: false })).rejects.toThrow(
     /requires subsidizeFees to be true/,
   );
 });
 
 /**
- * A contract that takes so much of the victim's USDC and gives it to the thief, once it is told to by
- * {@link flip}; the victim lets it.
+ * A contract that sends this much of the victim's USDC to the thief after {@link flip}; the victim approved
+ * it.
  */
 async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<Address> {
   const { destination, usdc } = world;
@@ -672,7 +673,7 @@ async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<
   return taker;
 }
 
-/** A contract that burns some 2.5 million gas, and then reverts once it is told to by {@link flip}. */
+/** A contract that burns about 2.5 million gas, and reverts after {@link flip}. */
 async function aBurner(): Promise<Address> {
   const { destination } = world;
   const burner = world.anAddress();
@@ -684,7 +685,7 @@ async function aBurner(): Promise<Address> {
   return burner;
 }
 
-/** A contract that burns forty gas so many times, and then as often as is told it by {@link setSlot}. */
+/** A contract that burns forty gas this many times, and later as often as {@link setSlot} sets. */
 async function aLooper(loops: bigint): Promise<Address> {
   const { destination } = world;
   const looper = world.anAddress();
@@ -696,15 +697,15 @@ async function aLooper(loops: bigint): Promise<Address> {
   return looper;
 }
 
-/** A fast fill whose calls have burnt their gas in a final block, while the execution waits for its own. */
-async function burntInAdvance(): Promise<{ agreed: Agreed; burner: Address; lostWei: bigint }> {
+/** A fast fill whose calls used their gas in a final block, while the execution waits for its own. */
+async function gasUsedInAdvance(): Promise<{ agreed: Agreed; burner: Address; lostWei: bigint }> {
   const { destination, solver } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
   const agreed = await executed(callTo(burner), { refundTo: world.anAddress() });
   await world.work();
-  const voucher = await aSponsor(world, 1_000);
-  expect(await voucher.fastFill(agreed)).toBe("queued");
+  const sponsor = await aSponsor(world, 1_000);
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
   await world.work();
   await flip(burner);
   for (let block = 0; block < 3; block += 1) {
@@ -716,18 +717,18 @@ async function burntInAdvance(): Promise<{ agreed: Agreed; burner: Address; lost
   return { agreed, burner, lostWei };
 }
 
-/** The execution is never in a block. */
+/** Keeps the execution out of every block. */
 async function leaveOut(): Promise<void> {
   world.clock.forward(601_000);
-  await world.care(world.origin);
+  await world.maintainLaneOf(world.origin);
   for (let round = 0; round < 5; round += 1) await world.round();
 }
 
-async function forgive(requestId: RequestId): Promise<void> {
+async function waiveFees(requestId: RequestId): Promise<void> {
   await world.services.uow.run(async (tx) => await forgiveCosts(world.services, tx, requestId));
 }
 
-function callTo(to: Address): Beside {
+function callTo(to: Address): CallsWithFill {
   return { calls: [{ to, value: "0", data: "0x00" }] };
 }
 
@@ -735,7 +736,7 @@ async function fillSlot({ requestId }: Agreed): Promise<Slot | undefined> {
   return await world.services.reads.slotOfLeg("fill", requestId);
 }
 
-/** Tells a contract on the destination to do now what it did not do when it was tried. */
+/** Makes a contract on the destination do what it did not do in the simulation. */
 async function flip(address: Address): Promise<void> {
   await setSlot(address, 1n);
 }
@@ -745,7 +746,7 @@ async function setSlot(address: Address, value: bigint): Promise<void> {
   await world.destination.client.setStorageAt({ address, index: 0, value: word });
 }
 
-/** Until the fill is given to the node, and not yet in a block. */
+/** Until the fill is broadcast, and not yet mined. */
 async function untilSubmitted({ requestId }: Agreed): Promise<void> {
   for (let round = 0; round < 15; round += 1) {
     if ((await world.request(requestId)).state.name === "submitted") return;
@@ -755,8 +756,11 @@ async function untilSubmitted({ requestId }: Agreed): Promise<void> {
   throw new Error("the fill was not sent");
 }
 
-/** A quote for a smart account, and its execution with calls beside the fill. */
-async function asked(beside: Beside, ask: object = {}): Promise<{ agreed: Agreed; call: AskedCall }> {
+/** A quote for a smart account, and its execution with calls after the fill. */
+async function asked(
+  extraCalls: CallsWithFill,
+  ask: object = {},
+): Promise<{ agreed: Agreed; call: AskedCall }> {
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   await world.origin.fund(account.address, { native: 0n, tokens: 100n });
   await world.origin.mine();
@@ -770,11 +774,11 @@ async function asked(beside: Beside, ask: object = {}): Promise<{ agreed: Agreed
       data: step.data as Address,
     })),
   );
-  return { agreed, call: { to, data, requestId: agreed.requestId, beside } };
+  return { agreed, call: { to, data, requestId: agreed.requestId, callsWithFill: extraCalls } };
 }
 
-async function executed(beside: Beside, ask: object = {}): Promise<Agreed> {
-  const { agreed, call } = await asked(beside, ask);
+async function executed(extraCalls: CallsWithFill, ask: object = {}): Promise<Agreed> {
+  const { agreed, call } = await asked(extraCalls, ask);
   await world.execute(call);
   return agreed;
 }

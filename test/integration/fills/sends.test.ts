@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** A payment on one chain, straight from the user to the recipient. */
+/** A payment on one chain, directly from the user to the recipient. */
 async function aSend(ask: Ask = {}): Promise<Agreed> {
   const agreed = await world.quote({
     recipient: world.anAddress(),
@@ -41,7 +41,7 @@ for (const [what, ask] of [
   ["a token", {}],
   ["native money", native],
 ] as const)
-  test(`${what} sent on one chain arrives whole, and the request follows it to the end`, async () => {
+  test(`${what} sent on one chain arrives whole, and the request follows it until it is final`, async () => {
     const agreed = await aSend(ask);
     expect(await world.status(agreed.requestId)).toMatchObject({
       status: "waiting",
@@ -63,11 +63,11 @@ for (const [what, ask] of [
     expect((await world.status(agreed.requestId)).final).toBe(true);
     const { recipient, origin } = agreed.terms;
     expect(await world.origin.balance(recipient, origin.currency)).toBe(origin.amount);
-    // The solver has no part in it.
+    // The solver is not involved.
     expect(await world.origin.sentBy(world.solver.address, agreed.since.get(origin.chainId))).toEqual([]);
   });
 
-test("a payment that is mined already when it is reported counts at once, and reporting it again changes nothing", async () => {
+test("a payment that is already mined when it is reported counts at once, and reporting it again changes nothing", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await world.origin.mine();
@@ -153,7 +153,7 @@ test("lets the request wait when its payment is orphaned, and counts the payment
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
 });
 
-test("a payment that was reported once more while its block was reorged out leaves its request waiting", async () => {
+test("a payment that is reported again while its block is reorged out leaves its request waiting", async () => {
   const { origin } = world;
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
@@ -171,7 +171,7 @@ test("a payment that was reported once more while its block was reorged out leav
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a thousand unmined reports cost a bounded number of reads per head, and each is read in its turn", async () => {
+test("a thousand reports of pending transactions cost a bounded number of reads per head, and each is read in its turn", async () => {
   const { origin, services } = world;
   const trail = await world.watch(origin);
   await world.pool.query(
@@ -200,7 +200,7 @@ test("a thousand unmined reports cost a bounded number of reads per head, and ea
   await world.pool.query("delete from send_reports where sender = '0x' || repeat('6', 40)");
 });
 
-test("a node that fails to serve a reported transaction does not hold up the rest of a head", async () => {
+test("a node that fails to serve a reported transaction does not delay the rest of a head", async () => {
   const { origin, services } = world;
   const honest = await aSend(native);
   const hash = await world.pay(honest);
@@ -290,8 +290,8 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
     connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
   };
   let looks = 0;
-  const beside = async (): Promise<void> => void looks++;
-  const watcher = watchChain(services, behind, alwaysLeading, beside);
+  const onHead = async (): Promise<void> => void looks++;
+  const watcher = watchChain(services, behind, alwaysLeading, onHead);
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(served);
@@ -301,7 +301,7 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
   await watcher.close();
 });
 
-test("one answer of a node far behind takes nothing back, also right after a failed scan", async () => {
+test("one answer of a node far behind reverses nothing, not even right after a failed scan", async () => {
   const { origin, services } = world;
   const { connected } = origin;
   const { reader } = connected.connection;
@@ -334,7 +334,7 @@ test("one answer of a node far behind takes nothing back, also right after a fai
   expect(world.events.of("reorg")).toHaveLength(reorgs);
 });
 
-test("a payment that the wallet replaced by a dearer one is followed under its new hash", async () => {
+test("a payment that the wallet replaced with a higher fee is followed under its new hash", async () => {
   const agreed = await aSend(native);
   const [data] = transactionsOf(agreed.answer.steps);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
@@ -361,7 +361,7 @@ test("a payment that the wallet replaced by a dearer one is followed under its n
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [fast] });
 });
 
-test("a report that no block bears out is forgotten after an hour and may be made again", async () => {
+test("a report that no block confirms is deleted after an hour and may be made again", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await report(agreed, hash);
@@ -383,7 +383,7 @@ test("a report that no block bears out is forgotten after an hour and may be mad
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
 });
 
-test("a payment that was mined deeper than the watcher remembers is recognised when it is reported", async () => {
+test("a payment in a block older than the watcher's trail is recognized when it is reported", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   const timestamp = BigInt(Math.ceil(world.clock.nowMs() / 1000));
@@ -398,9 +398,9 @@ test("a payment that was mined deeper than the watcher remembers is recognised w
   expect((await world.status(agreed.requestId)).final).toBe(true);
 });
 
-test("native money is sent to a contract through the router, without calldata, and counts for its request", async () => {
+test("native tokens are sent to a contract through the router, without calldata, and count for its request", async () => {
   const recipient = world.anAddress();
-  // Takes money, and refuses calldata: CALLDATASIZE, JUMPI to INVALID, STOP.
+  // Accepts native tokens, and rejects calldata: CALLDATASIZE, JUMPI to INVALID, STOP.
   await world.origin.client.setCode({ address: recipient, bytecode: "0x36600557005bfe" });
   const agreed = await aSend({ ...native, recipient });
   const hash = await world.pay(agreed);
@@ -411,7 +411,7 @@ test("native money is sent to a contract through the router, without calldata, a
   expect(await world.origin.balance(recipient, NATIVE_CURRENCY)).toBe(agreed.terms.origin.amount);
 });
 
-test("a payment counts for the request that it names, whoever reported it first and for what", async () => {
+test("a payment counts for the request that it names, whichever client reported it first and for which request", async () => {
   const recipient = world.anAddress();
   const [first, second] = [await aSend({ ...native, recipient }), await aSend({ ...native, recipient })];
   const hash = await world.pay(first);
@@ -447,7 +447,7 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   const hash = await world.pay(newest);
   await report(newest, hash);
   await origin.mine();
-  // One round for each head, as the watcher does: no loop over all that is reported.
+  // One round for each head, like the watcher: no loop over all reports.
   let scanned = trail;
   let last: SendRecord | undefined;
   for (let block = 0; block < 2; block++) {
@@ -466,7 +466,7 @@ test("hundreds of transactions that are never mined hide no payment, and each se
   const pending = async (nonce: number) => {
     const agreed = await aSend({ ...native, user: stranger.address });
     const { requestId, terms } = agreed;
-    // Behind a nonce that is never sent.
+    // After a nonce that is never broadcast.
     const call = { to: terms.recipient, value: terms.origin.amount, data: requestId, nonce };
     return await report(agreed, await origin.send(stranger, call));
   };
@@ -510,7 +510,7 @@ test.each([64, 4_800])(
     await origin.mine(10);
     await world.watch(origin, by);
     expect((await world.status(agreed.requestId)).final).toBe(false);
-    // Every payment waits until the chain says that it is final, and no page of them hides the rest.
+    // Every payment waits until the chain reports it as final, and no page of them hides the rest.
     await trackSends(by, { chain: { ...origin.chain, finalityBlocks: 10 } }, await world.watch(origin, by));
     expect((await world.status(agreed.requestId)).final).toBe(true);
     const { rows } = await world.pool.query("select 1 from sends where not settled");

@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await world.stop());
 
-/** Deposits what was agreed, or another amount, and lets the watcher see it. */
+/** Deposits the agreed amount, or another one, and lets the watcher see it. */
 async function deposited(ask: SwapAsk, amount?: bigint): Promise<Agreed> {
   const agreed = await world.agree(ask);
   await deposit(world.origin, world.user, agreed, amount === undefined ? {} : { amount });
@@ -29,7 +29,7 @@ async function deposited(ask: SwapAsk, amount?: bigint): Promise<Agreed> {
   return agreed;
 }
 
-/** What a fill brought its recipient and took from the solver, once it is beyond reorgs. */
+/** What a final fill paid its recipient and took from the solver. */
 async function ended(agreed: Agreed) {
   const { recipient, destination } = agreed.terms;
   const paidFrom = destination.paidFrom ?? destination.currency;
@@ -63,7 +63,7 @@ async function ended(agreed: Agreed) {
 const NOTHING_LEFT = [0n, 0n, 0n];
 
 const toOdd = (): SwapAsk => ({ currency: world.odd, paidFrom: world.usdc });
-/** Somebody else buys the odd token, or sells it: it is traded in one shallow pool. */
+/** Another trader buys or sells the odd token, which is traded in one shallow pool. */
 async function movePool(bought: "bought" | "sold", amount: bigint) {
   const { destination, tst, odd, trade } = world;
   return await (bought === "bought"
@@ -102,7 +102,7 @@ test.each<[string, () => SwapAsk]>([
     });
     expect(fills).toHaveLength(1);
     const worth = await world.worthOf(agreed);
-    // The price of gas may have moved since.
+    // The gas price may have moved since.
     expect(spent).toBeGreaterThan((worth * 999n) / 1_000n);
     expect(spent).toBeLessThanOrEqual((worth * 1_001n) / 1_000n);
     const [fill] = fills;
@@ -121,14 +121,14 @@ test("pays the quoted output at bounded cost when pools move slightly while the 
   expect({ status, received }).toEqual({ status: "success", received: expectedAmount });
   expect(spent).toBeGreaterThan(worth);
   expect(spent).toBeLessThan((worth * 10_020n) / 10_000n);
-  // Nor could others have made it cost more in its block: that would be theirs.
+  // Nor could others have raised its cost within its block to their own gain.
   const { input } = await world.destination.client.getTransaction({ hash: fills[0]!.hash });
   const [, limit] = decodeFunctionData({ abi: approvalProxyAbi, data: input }).args as readonly bigint[];
   expect(limit).toBeGreaterThan(spent);
   expect(limit).toBeLessThan((worth * 10_020n) / 10_000n);
 });
 
-test("pools that moved more than is borne have the recipient get what his deposit buys there now, as long as that keeps the promise", async () => {
+test("if pools moved beyond the tolerance, the recipient gets what the deposit buys there now, within the quoted minimum", async () => {
   const agreed = await deposited({ ...toOdd(), slippageBps: 500 });
   await poolMoved("bought", 400n * 10n ** 18n);
   const worth = await world.worthOf(agreed);
@@ -137,7 +137,7 @@ test("pools that moved more than is borne have the recipient get what his deposi
   expect([amountOut < expectedAmount, amountOut > minimumAmount]).toEqual([true, true]);
   const { status, received, spent } = await ended(agreed);
   expect(status).toBe("success");
-  // What others pay for gas in between is priced in as well.
+  // The gas price's changes meanwhile are priced in as well.
   expect(received).toBeGreaterThan((amountOut * 98n) / 100n);
   expect(received).toBeLessThan(expectedAmount);
   expect(spent).toBeLessThan((worth * 10_001n) / 10_000n);
@@ -156,7 +156,7 @@ test("refunds the deposit when pools moved beyond the promise", async () => {
   await poolMoved("sold", 500n * 10n ** 18n);
 });
 
-test("others who move the pools in the fill's own block make it fail, at the cost of its gas; it is planned anew and paid once", async () => {
+test("others who move the pools in the fill's own block make it fail, at the cost of its gas; it is planned again and paid once", async () => {
   const { destination, solver, usdc } = world;
   const agreed = await deposited(toOdd());
   const before = await destination.balance(solver.address, usdc);
@@ -193,13 +193,13 @@ test("refunds after a fill reverted three times and deducts its gas", async () =
   }
   const { status, fills } = await ended(agreed);
   expect({ status, fills }).toEqual({ status: "refund", fills: [] });
-  const burnt = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
-  expect(burnt).toHaveLength(3);
+  const reverted = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(reverted).toHaveLength(3);
   const { rows } = await world.pool.query("select unpaid_wei from fill_burns where request_id = $1", [
     agreed.requestId,
   ]);
-  expect(rows).toEqual(burnt.map(() => ({ unpaid_wei: 0n })));
-  const wei = burnt.reduce(
+  expect(rows).toEqual(reverted.map(() => ({ unpaid_wei: 0n })));
+  const wei = reverted.reduce(
     (sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice,
     0n,
   );
@@ -210,8 +210,8 @@ test("refunds after a fill reverted three times and deducts its gas", async () =
 });
 
 test.each([
-  ["less than was expected, within the range", 98_000_000n, 98n],
-  ["more than was expected", 105_000_000n, 105n],
+  ["less than expected, within the range", 98_000_000n, 98n],
+  ["more than expected", 105_000_000n, 105n],
 ])(
   "pays the recipient in proportion when the origin swap yields %s, and oracles attest it",
   async (_what, brought, percent) => {
@@ -220,13 +220,13 @@ test.each([
     const { expectedAmount } = agreed.terms.destination;
     const part = (expectedAmount * percent) / 100n;
     expect(status).toBe("success");
-    // What it buys in a shallow pool is not quite in proportion.
+    // What it buys in a shallow pool is not exactly proportional.
     expect(received).toBeGreaterThan((part * 99n) / 100n);
     expect(received).toBeLessThanOrEqual(part + 1n);
     expect(await world.judged(agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });
     const [found] = await world.depositsOf(agreed.requestId);
     expect(found).toMatchObject({ amount: brought, disposition: "accepted" });
-    // Whoever attests fills attests none for less than the order asks for.
+    // Oracles attest no fill below the order's minimum.
     expect(brought).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.payment.amount ?? 0n);
   },
 );
@@ -284,10 +284,16 @@ test("records a swap and deposit through the router as one deposit of the whole 
     terms: { input: { currency: tst, amount: 200n * 10n ** 18n } },
   });
   const { router, approvalProxy, depository } = origin.chain.contracts;
-  const least = agreed.terms.origin.minimumAmount ?? 0n;
-  const deposits = routerCalls.depositBalance(depository, user.address, usdc, least, agreed.terms.orderId);
+  const minDeposit = agreed.terms.origin.minimumAmount ?? 0n;
+  const deposits = routerCalls.depositBalance(
+    depository,
+    user.address,
+    usdc,
+    minDeposit,
+    agreed.terms.orderId,
+  );
   const calls = [
-    ...pools.calls({ kind: "exactIn", limit: least, recipient: router }),
+    ...pools.calls({ kind: "exactIn", limit: minDeposit, recipient: router }),
     { to: router, data: deposits, value: 0n },
   ];
   await origin.send(user, approveCall(tst, approvalProxy, 200n * 10n ** 18n));
@@ -300,7 +306,7 @@ test("records a swap and deposit through the router as one deposit of the whole 
     }),
     gas: 1_000_000n,
   });
-  // Before it is mined nothing speaks against it.
+  // Before it is mined nothing contradicts it.
   const state = await origin.connected.connection.reader.transaction(hash);
   expect(
     judgeOrigin(agreed.terms, origin.chain, state, { ...NOTHING_OF_SENDER, deposits: [] }),
@@ -336,7 +342,7 @@ test("counts a user's own swap once it is mined and paid the promised amount, an
   };
   const [agreed, other] = [await world.agree(ask), await world.agree(ask)];
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
-  /** Exchanges so much for a request; what comes out goes to `to`. */
+  /** Swaps this much for a request; the output goes to `to`. */
   const exchange = async ({ requestId }: Agreed, to: Address) => {
     const calls = pools.calls({ kind: "exactIn", limit: 0n, recipient: to });
     const job = { calls, refundTo: user.address, refundTokens: [] };
@@ -365,8 +371,8 @@ test("counts a user's own swap once it is mined and paid the promised amount, an
   await world.watch(origin);
   expect((await world.status(agreed.requestId)).final).toBe(true);
 
-  // The same, but what comes out goes elsewhere: told before it is mined it is dropped then, told afterwards
-  // it is refused.
+  // The same, but the output goes elsewhere: reported before it is mined it is dropped then, reported
+  // afterwards it is refused.
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
   const astray = await exchange(other, world.anAddress());
   await report(other, astray);
@@ -376,7 +382,7 @@ test("counts a user's own swap once it is mined and paid the promised amount, an
   await expect(report(other, astray)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
-test("whenever the process dies while it plans, signs or sends a fill that is exchanged, the recipient is paid exactly once", async () => {
+test("whenever the process dies while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
   const deaths = await dieAtEveryMoment(world, {
     prepare: async () => {
@@ -433,7 +439,7 @@ test("refunds a fill with a swap when the node stops tracing, without blaming th
   });
 });
 
-test("a fill whose plan fails for the same reason for as long as fills wait for inventory is refunded, and any other fault is retried", async () => {
+test("a fill whose plan keeps failing for the same reason for as long as fills wait for inventory is refunded, and any other fault is retried", async () => {
   const agreed = await deposited(toOdd());
   const { services, events } = world;
   const { reader } = world.destination.connected.connection;
@@ -460,7 +466,7 @@ test("a fill whose plan fails for the same reason for as long as fills wait for 
     }
   };
   await tryFor(inventoryWaitMs - 1_000);
-  // Another reason begins anew.
+  // Another reason restarts the wait.
   const before = nodeText;
   nodeText = () => "header not found";
   expect(await tryFill()).toBeInstanceOf(NodeRefusal);

@@ -9,8 +9,8 @@ import { createTestDatabase, type TestDatabase } from "../../support/database.ts
 
 const STORED = 20_000;
 /**
- * A page has 21 rows; what is rarer than one in a hundred is looked up, what is more common is met on the
- * way.
+ * A page has 21 rows. Filters rarer than one in a hundred use their own index; more common ones are met while
+ * scanning.
  */
 const MAX_LOOKED_AT = 1_500;
 
@@ -61,7 +61,7 @@ const lookedAt = (plan: Plan): number =>
       0,
     );
 
-test.for(filterCases)("$name is answered from an index, after a look at few of many rows", async (one) => {
+test.for(filterCases)("$name is answered from an index, after reading few of many rows", async (one) => {
   const statement = pageStatement(questionFor(one, facts, 3));
   expect(statement.text).not.toMatch(/offset/i);
   const plan = await planOf(statement);
@@ -72,7 +72,7 @@ test.for(filterCases)("$name is answered from an index, after a look at few of m
   expect(lookedAt(plan), JSON.stringify(plan)).toBeLessThan(MAX_LOOKED_AT);
 });
 
-test("a page deep in the list costs what the first one does", async () => {
+test("a page deep in the list costs the same as the first one", async () => {
   const first = await planOf(pageStatement(questionFor({ name: "deep", ask: () => ({}) }, facts, 0)));
   const { rows } = await pool.query<{ key: string; n: string }>(
     "select created_at_ms as key, n from request_history order by created_at_ms limit 1 offset 200",

@@ -33,7 +33,7 @@ import { someAddress, someHash } from "../../support/terms.ts";
 
 const KEY = "cw_live_key";
 const KEY_ID = "00112233445566aa";
-/** Origin of the page whose publishable key has the same id: it asks for what is its own too. */
+/** Origin of the page whose publishable key has the same id: it also requests its own data. */
 const PAGE = "https://app.example";
 const NATIVE = `0x${"00".repeat(20)}` as const;
 const WRAPPED = `0x${"e0".repeat(20)}` as const;
@@ -192,7 +192,7 @@ test("each filter finds what it names and nothing else", async () => {
   await only({ status: "success", originChainId: 1, fillTimeMin: 1, requestType: "Wrap" }, wrapped);
 });
 
-test("groups of filters: one of them holds, with everything that it names", async () => {
+test("groups of filters: at least one group holds, with all its conditions", async () => {
   const only = async (filters: unknown, ...found: readonly Paid[]) =>
     expect(await idsOf({ filters: JSON.stringify(filters) }), JSON.stringify(filters)).toEqual(
       found.map(({ terms }) => terms.requestId),
@@ -213,7 +213,7 @@ test("groups of filters: one of them holds, with everything that it names", asyn
   );
 });
 
-test("what cannot be asked is refused, and the answer names the parameter", async () => {
+test("an invalid filter is refused, and the answer names the parameter", async () => {
   for (const [query, field] of [
     ["status=done", "status"],
     ["failReason=WHATEVER", "failReason"],
@@ -245,7 +245,7 @@ test("what cannot be asked is refused, and the answer names the parameter", asyn
   }
 });
 
-test("a key sees its own requests by its id, and no other's", async () => {
+test("a key sees its own requests by its id, and not those of others", async () => {
   expect((await refusal("apiKey=ffff")).status).toBe(403);
   expect((await refusal(`filters=${encodeURIComponent('[{"apiKey":"not:ffff"}]')}`)).status).toBe(403);
   expect(await idsOf({ apiKey: KEY_ID, referrer: "nobody" })).toEqual([]);
@@ -255,7 +255,7 @@ test("a key sees its own requests by its id, and no other's", async () => {
   expect(plain.requests[0]?.["data"]).not.toHaveProperty("apiKey");
 });
 
-test("a publishable key finds requests that it names, and learns nothing of its own requests that others do not", async () => {
+test("a publishable key finds requests that it names, and learns nothing about its own requests that others do not", async () => {
   const asPage = async (query: string, path = "/requests/v3") =>
     await get(`${path}?${query}`, { "x-api-key": "page", origin: PAGE });
   const named = await asPage(`id=${keyed.terms.requestId}&includeAuthenticatedData=true`);
@@ -272,7 +272,7 @@ test("a publishable key finds requests that it names, and learns nothing of its 
       expect((await asPage(query, path)).statusCode, query).toBe(403);
 });
 
-test("the older lists are open to everyone who names a request, a transaction or an account", async () => {
+test("the older lists are open to every client that names a request, a transaction or an account", async () => {
   const { terms, depositTx, fillTx } = filled;
   for (const query of [
     `id=${terms.requestId}`,
@@ -298,7 +298,7 @@ test("the older lists are open to everyone who names a request, a transaction or
   ]);
 });
 
-test("the list needs a key that may read; one request by its id needs none", async () => {
+test("the list needs a key with the read scope; one request by its id needs none", async () => {
   expect((await get("/requests/v3", {})).statusCode).toBe(401);
   expect((await get("/requests/v3", { "x-api-key": "other" })).statusCode).toBe(403);
   expect((await get("/requests/v3", { "x-api-key": "wrong" })).statusCode).toBe(401);
@@ -306,7 +306,7 @@ test("the list needs a key that may read; one request by its id needs none", asy
   expect(one.json<Page>().requests.map(({ id }) => id)).toEqual([filled.terms.requestId]);
 });
 
-test("a quote that nobody has paid is found by its id or order alone", async () => {
+test("a quote without a payment is found only by its id or order", async () => {
   for (const query of [{ id: unpaid.requestId }, { orderId: unpaid.orderId }])
     expect((await list({ ...query, includeTotal: "true" })).requests).toMatchObject([
       { id: unpaid.requestId, status: "waiting", requestType: null, data: { inTxs: [], outTxs: [] } },
@@ -315,7 +315,7 @@ test("a quote that nobody has paid is found by its id or order alone", async () 
   expect(await idsOf({ id: unpaid.requestId, status: "success" })).toEqual([]);
 });
 
-test("a filled request tells what was delivered beside what was quoted, and every transaction", async () => {
+test("a filled request shows the delivered amount, the quoted one, and every transaction", async () => {
   const { requests } = await list({ id: filled.terms.requestId });
   expect(requests[0]).toMatchObject({
     status: "success",
@@ -365,13 +365,13 @@ test("a filled request tells what was delivered beside what was quoted, and ever
       },
     },
   });
-  // What nobody knows is left out.
+  // Unknown fields are omitted.
   const data = requests[0]?.["data"] as PastRequestJson["data"];
   for (const field of ["failedTxHash", "failedCallData", "appFees"]) expect(data).not.toHaveProperty(field);
   expect(data.inTxs[0]).not.toHaveProperty("fee");
 });
 
-test("an entry repeats the fees and the worth of the output as quoted, in the words of each list", async () => {
+test("an entry repeats the fees and the output's value as quoted, in each list's format", async () => {
   const { requestId } = (
     await world.filled({
       quoted: {
@@ -423,7 +423,7 @@ test("an entry repeats the fees and the worth of the output as quoted, in the wo
   });
 });
 
-test("a refunded request tells why, and what went back", async () => {
+test("a refunded request shows why, and what was refunded", async () => {
   const { requests } = await list({ id: refunded.terms.requestId });
   expect(requests[0]).toMatchObject({
     status: "refund",
@@ -437,7 +437,7 @@ test("a refunded request tells why, and what went back", async () => {
   });
 });
 
-test("the older lists answer in their words, need no key, and say that they go", async () => {
+test("the older lists answer in their format, need no key, and announce their deprecation", async () => {
   for (const path of ["/requests/v2", "/requests"]) {
     const answer = await get(`${path}?user=${filled.terms.user}`, {});
     expect(answer.statusCode).toBe(200);
@@ -492,7 +492,7 @@ test("pages neither repeat nor miss a request while others are paid, in both dir
       });
       seen.push(...page.requests.map(({ id }) => id));
       ({ continuation } = page);
-      // Behind, between and before what was shown already.
+      // Before, between and after what was shown already.
       for (const createdAtMs of [HISTORY_START_MS - 5, HISTORY_START_MS + 1, HISTORY_START_MS + 9])
         newer.add((await world.paid({ user, createdAtMs })).terms.requestId);
     } while (continuation !== undefined && seen.length < 100);
@@ -505,7 +505,7 @@ test("pages neither repeat nor miss a request while others are paid, in both dir
   }
 });
 
-test("a continuation goes with the order that it came with", async () => {
+test("a continuation is valid only with its own sort order", async () => {
   const { continuation } = await list({ limit: 1 });
   expect((await refusal(`continuation=${continuation}&sortDirection=asc`)).message).toContain("continuation");
   expect((await refusal(`continuation=${continuation}&sortBy=amountUsd`)).message).toContain("continuation");
@@ -513,7 +513,7 @@ test("a continuation goes with the order that it came with", async () => {
   expect((await refusal(`continuation=${forged}`)).status).toBe(400);
 });
 
-test("requests are counted when that is asked for", async () => {
+test("requests are counted on demand", async () => {
   expect(await list({ status: "refund", includeTotal: "true" })).toMatchObject({
     total: 1,
     totalIsCapped: false,
@@ -549,7 +549,7 @@ test("lists a deposit in the block that a reorg moved it to, and its request as 
   expect(await idsOf({ user: terms.user, startBlock: 1 })).toEqual([]);
 });
 
-test("a quote costs nothing here, and what is forgotten is forgotten here too", async () => {
+test("an unpaid quote adds nothing to the history, and a deleted request is deleted here too", async () => {
   const terms = await world.quoted();
   const { rows } = await world.pool.query("select from request_history where request_id = $1", [
     terms.requestId,
@@ -560,7 +560,7 @@ test("a quote costs nothing here, and what is forgotten is forgotten here too", 
   expect(await idsOf({ user: paid.terms.user })).toEqual([]);
 });
 
-test("the trace tells everything in order, with nonces, fees and what replaced what", async () => {
+test("the trace shows everything in order, with nonces, fees and replacements", async () => {
   const answer = await get(`/requests/${filled.terms.requestId}/trace`, {});
   expect(answer.statusCode, answer.body).toBe(200);
   const { summary, fundsAt, entries } = answer.json<{
@@ -608,7 +608,7 @@ test("the trace of a quote, of a refund, and of nothing", async () => {
   expect((await get("/requests/0x12/trace", {})).statusCode).toBe(400);
 });
 
-test("addresses of nodes and ids of keys that somebody noted are not shown in a trace", async () => {
+test("node URLs and key ids in stored notes are not shown in a trace", async () => {
   const { requestId } = unpaid;
   await world.pool.query(
     "insert into request_events (request_id, at_ms, event, detail) values ($1, 1, 'fillImpossible', $2)",
@@ -626,7 +626,7 @@ test("addresses of nodes and ids of keys that somebody noted are not shown in a 
   expect(body).not.toMatch(/hunter2|keyId/);
 });
 
-test("whose balance paid for a request is told to the key that asked for it, and to nobody else", async () => {
+test("whose balance paid for a request is shown only to the key that requested it", async () => {
   const wallet = someAddress();
   const own = await world.filled({ keyId: KEY_ID });
   const { requestId } = own.terms;
@@ -643,7 +643,7 @@ test("whose balance paid for a request is told to the key that asked for it, and
     expect((await get(path, {})).body).not.toContain(wallet);
 });
 
-test("app fees, and what an app pays of the others, are told as agreed, and as moved once the fill is final", async () => {
+test("app fees, and what an app pays of the others, are shown as agreed, and as moved once the fill is final", async () => {
   const unit = { decimals: 2, priceUsd: 10n ** 18n };
   const [wallet, first, second] = [someAddress(), someAddress(), someAddress()];
   const fees = [
@@ -672,9 +672,9 @@ test("app fees, and what an app pays of the others, are told as agreed, and as m
   const asks = `/requests/v3?id=${requestId}`;
   const dataOf = async (path: string): Promise<unknown> =>
     (await get(path)).json<Page>().requests[0]?.["data"];
-  const told = (...amounts: readonly (readonly [amount: string, amountUsd: string])[]) =>
+  const amountsOf = (...amounts: readonly (readonly [amount: string, amountUsd: string])[]) =>
     amounts.map(([amount, amountUsd], n) => ({ bps: String(fees[n]?.bps), amount, amountUsd }));
-  const quoted = told(["100", "1.000000"], ["50", "0.500000"]);
+  const quoted = amountsOf(["100", "1.000000"], ["50", "0.500000"]);
   const currency = { chainId: 1, address: USDC };
   const agreed = feeSponsorshipText(sponsorship);
   const older = `/requests/v2?id=${requestId}`;
@@ -715,7 +715,7 @@ test("app fees, and what an app pays of the others, are told as agreed, and as m
   });
   const sponsorPayment = { amount: "450", address: USDC, chainId: 1 };
   const charged = feeSponsorshipText(sponsorship, 45n * 10n ** 16n);
-  const paid = told(["50", "0.500000"], ["25", "0.250000"]);
+  const paid = amountsOf(["50", "0.500000"], ["25", "0.250000"]);
   const payments = { sponsorPayment, sponsorPayments: [sponsorPayment] };
   expect(await dataOf(asks)).toMatchObject({
     appFees: { quoted, actual: paid, currency },
@@ -743,7 +743,7 @@ test("app fees, and what an app pays of the others, are told as agreed, and as m
   }
 });
 
-test("fees that came to nothing by the fill were paid", async () => {
+test("fees that became zero by the fill count as paid", async () => {
   const wallet = someAddress();
   const nothing = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
   const [execution, swap, relay, app, rent] = [nothing, nothing, nothing, nothing, nothing];
@@ -783,7 +783,7 @@ test("repeats the time estimate and the slippage of the quote, and invents neith
   }
 });
 
-test("a request whose money comes through a deposit address is found by it, and tells what stands in for it", async () => {
+test("a request paid through a deposit address is found by it, and shows its successor", async () => {
   const [address, recovery] = [someAddress(), someAddress()];
   const open = await world.paid({ depositAddress: { address, strict: false, recovery } });
   const strict = await world.quoted({
@@ -824,7 +824,7 @@ test("a request whose money comes through a deposit address is found by it, and 
         protocol: { orderId: null },
       },
     ]);
-  // Only the secret key that quoted may know how an address that was not swept yet is derived.
+  // Only the secret key that quoted may see how an address that was not swept yet is derived.
   const asked = `/requests/v3?id=${own.requestId}`;
   for (const [key, orderId, recoveryAddress] of [
     [KEY, own.orderId, recovery],
@@ -878,7 +878,7 @@ test("finds no request by a transaction that deposited for two", async () => {
   expect(await reads.requestOfDeposit(one.depositTx)).toBeUndefined();
 });
 
-test("asks about a thousand unknown ids with a few statements", async () => {
+test("looks up a thousand unknown ids with a few statements", async () => {
   const { db, query } = sqlOn(world.pool);
 
   const asked: string[] = [];
@@ -925,7 +925,7 @@ test("answers a search with a key while forty searches without a key are slow", 
   await pool.end();
 });
 
-test("a search that takes too long is ended and said to be, on connections of its own", async () => {
+test("a search that takes too long is aborted and reported as such, on separate connections", async () => {
   const pool = createPool(world.url, { max: 1, statementTimeoutMs: 100, applicationName: "searches" });
   const busy = await world.pool.connect();
   try {
@@ -951,7 +951,7 @@ test("a search that takes too long is ended and said to be, on connections of it
   }
 });
 
-test("amounts that no price is worth neither end a list nor put it out of order", async () => {
+test("amounts without a price neither break a list nor its order", async () => {
   const worth = [10n ** 40n, 9_007_199_254_740_993n * 10n ** 12n, 9_007_199_254_740_992n * 10n ** 12n];
   const user = someAddress();
   const ids: string[] = [];
@@ -970,7 +970,7 @@ test("amounts that no price is worth neither end a list nor put it out of order"
   expect((await get(`/requests/v3?sortBy=amountUsd&continuation=${beyond}`)).statusCode).toBe(400);
 });
 
-test("whatever stands in filters, the answer is a page or a refusal", async () => {
+test("whatever the filters contain, the answer is a page or a refusal", async () => {
   const random = generator(20_260_725);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const names = [
@@ -1048,12 +1048,8 @@ test("whatever stands in filters, the answer is a page or a refusal", async () =
   expect(statuses, "some are pages, some refusals").toEqual(new Set([200, 400, 403]));
 });
 
-/**
- * What a quote says of sponsorship, in the words of a list; `service` is its name for the fee of the service.
- */
+/** A quote's sponsorship in a list's format; `service` is its name for the service fee. */
 function sponsorshipIn(service: "platform" | "relay", text: FeeSponsorshipText): object {
-  const inWords = JSON.stringify(text)
-    .replaceAll('"usd"', '"amountUsd"')
-    .replaceAll('"relay"', `"${service}"`);
-  return JSON.parse(inWords) as object;
+  const json = JSON.stringify(text).replaceAll('"usd"', '"amountUsd"').replaceAll('"relay"', `"${service}"`);
+  return JSON.parse(json) as object;
 }

@@ -14,14 +14,14 @@ import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway
 import { keccak256, toHex } from "viem";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-// A key in AWS KMS through AWS's own client, over a socket, while things go wrong.
+// A key in AWS KMS through AWS's own client, over a socket, with faults.
 
 const KEY = `0x${"5eed".repeat(16)}` as const;
 const OTHER_KEY = `0x${"0b5e".repeat(16)}` as const;
 const digest = keccak256("0x01");
 /** Long, so that a busy machine turns no answer into a timeout. */
 const times = { deadlineMs: 30_000, attemptMs: 10_000 };
-/** For answers that are meant to come too late. */
+/** For answers that are to time out. */
 const impatient = { attemptMs: 800 };
 
 let kms: RunningKms;
@@ -58,7 +58,7 @@ async function expectSigns(signer: AwsKmsSigner): Promise<void> {
   expect(recoverSigner(digest, signatureToHex(await signer.signDigest(digest)))).toBe(signer.address);
 }
 
-/** Fails as unavailable, may be tried again, and shows nothing of key, account, host or request. */
+/** Fails as unavailable and retryable, and reveals nothing of key, account, host or request. */
 async function expectUnavailable(attempt: Promise<unknown>, fault: SignerFault): Promise<void> {
   const error: unknown = await attempt.then(
     () => undefined,
@@ -77,7 +77,7 @@ function expectSilent(error: unknown): void {
   );
 }
 
-/** The first `times` calls of an operation go wrong. */
+/** The first `times` calls of an operation fail. */
 function first(times: number, fault: KmsFault, operation = "Sign"): (called: string) => KmsFault | undefined {
   let left = times;
   return (called) => (called === operation && left-- > 0 ? fault : undefined);
@@ -87,14 +87,14 @@ test("a key is found by its id, its ARN and its alias", async () => {
   for (const keyId of [key.id, key.arn, "alias/oracle"]) await expectSigns(await open({ keyId }));
 });
 
-test("the address of the service may come from the environment, as AWS's own tools take it", async () => {
+test("the service's endpoint may come from the environment, like in AWS's own tools", async () => {
   vi.stubEnv("AWS_ENDPOINT_URL_KMS", kms.url);
   const signer = await awsKmsSigner({ keyId: key.id, region: kms.region, ...times });
   opened.push(signer);
   await expectSigns(signer);
 });
 
-test("credentials may be handed over: nothing of the process's environment is used then", async () => {
+test("explicit credentials are used instead of the environment's", async () => {
   vi.stubEnv("AWS_ACCESS_KEY_ID", undefined);
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", undefined);
   vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
@@ -102,7 +102,7 @@ test("credentials may be handed over: nothing of the process's environment is us
   await expectSigns(await open({ credentials }));
 });
 
-test("a signer that is inspected or serialised shows neither key nor credentials", async () => {
+test("an inspected or serialized signer shows neither key nor credentials", async () => {
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "not-for-anybody");
   const signer = await open();
   await expectSigns(signer);
@@ -112,7 +112,7 @@ test("a signer that is inspected or serialised shows neither key nor credentials
   }
 });
 
-test("a key of another curve is refused at the start, and not as something that time mends", async () => {
+test("a key of another curve is refused at the start, and not as retryable", async () => {
   const { id: keyId } = kms.createKey("ECC_NIST_P256");
   const error: unknown = await open({ keyId }).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(Error);
@@ -126,18 +126,18 @@ test("a key that is not for signing is refused at the start", async () => {
   await expect(open()).rejects.toThrow("SIGN_VERIFY");
 });
 
-test("a key that nobody knows, or that we may not see, is unavailable at the start", async () => {
+test("an unknown or inaccessible key is unavailable at the start", async () => {
   await expectUnavailable(open({ keyId: "alias/nobody" }), "unknown-key");
   key.denied.add("GetPublicKey");
   await expectUnavailable(open(), "refused");
 });
 
-test("an answer without a public key is no key", async () => {
+test("an answer without a public key is an error", async () => {
   kms.onCall(() => ({ kind: "bytes", body: "{}" }));
   await expectUnavailable(open(), "bad-answer");
 });
 
-test("a key that is disabled or denied does not sign, and signs again when that is over", async () => {
+test("a disabled or denied key does not sign, and signs again afterwards", async () => {
   const signer = await open();
   key.state = "Disabled";
   await expectUnavailable(signer.signDigest(digest), "disabled");
@@ -155,7 +155,7 @@ test.each<[string, KmsFault, Partial<AwsKmsOptions>]>([
   ["failed inside the service", { kind: "internal" }, {}],
   ["lost with its connection", { kind: "drop" }, {}],
   ["answered too late", { kind: "delay", ms: 5_000 }, impatient],
-])("a call that was %s is made again", async (_, fault, options) => {
+])("a call that was %s is retried", async (_, fault, options) => {
   const signer = await open(options);
   kms.onCall(first(1, fault));
   await expectSigns(signer);
@@ -167,7 +167,7 @@ test.each<[string, KmsFault, SignerFault, Partial<AwsKmsOptions>]>([
   ["failing inside the service", { kind: "internal" }, "unreachable", {}],
   ["losing the connection", { kind: "drop" }, "unreachable", {}],
   ["answering too late", { kind: "delay", ms: 5_000 }, "timeout", impatient],
-])("a service that keeps %s is asked three times and no more", async (_, fault, as, options) => {
+])("a service that keeps %s is called at most three times", async (_, fault, as, options) => {
   const signer = await open(options);
   kms.onCall(first(99, fault));
   await expectUnavailable(signer.signDigest(digest), as);
@@ -176,7 +176,7 @@ test.each<[string, KmsFault, SignerFault, Partial<AwsKmsOptions>]>([
   await expectSigns(signer);
 });
 
-test("nobody waits longer than the deadline, however slow each attempt may be", async () => {
+test("no caller waits longer than the deadline, however slow each attempt is", async () => {
   const signer = await open({ deadlineMs: 300, attemptMs: 60_000 });
   kms.onCall(first(99, { kind: "delay", ms: 30_000 }));
   const before = performance.now();
@@ -202,7 +202,7 @@ test("the deadline also ends the wait for credentials", async () => {
   silent.close();
 });
 
-test("without credentials nothing is asked, and that is said", async () => {
+test("without credentials nothing is called, and the error says so", async () => {
   vi.stubEnv("AWS_ACCESS_KEY_ID", undefined);
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", undefined);
   vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere");
@@ -216,13 +216,13 @@ test("credentials of another region are refused", async () => {
   await expectUnavailable(open({ region: "eu-north-1" }), "refused");
 });
 
-test("a service that is gone is unreachable", async () => {
+test("a service that is down is unreachable", async () => {
   const signer = await open();
   await kms.stop();
   await expectUnavailable(signer.signDigest(digest), "unreachable");
 });
 
-test("when another key signs, nothing leaves in our name", async () => {
+test("a signature by another key is discarded", async () => {
   const signer = await open({ keyId: "alias/oracle" });
   const other = kms.importKey(OTHER_KEY);
   kms.setAlias("oracle", other);
@@ -231,7 +231,7 @@ test("when another key signs, nothing leaves in our name", async () => {
   await expectSigns(signer);
 });
 
-test("a signature over another digest does not leave", async () => {
+test("a signature of another digest is discarded", async () => {
   const signer = await open();
   const other = Buffer.from(key.sign(Buffer.alloc(32, 7))).toString("base64");
   kms.onCall(() => ({ kind: "answer", fields: { Signature: other } }));
@@ -248,7 +248,7 @@ test.each<[string, KmsFault]>([
   ["an empty object", { kind: "bytes", body: "{}" }],
   ["response is not JSON", { kind: "bytes", body: "<html>" }],
   ["nothing", { kind: "bytes", body: "" }],
-])("an answer of %s is no signature", async (_, fault) => {
+])("an answer of %s is not a signature", async (_, fault) => {
   const signer = await open();
   kms.onCall(first(99, fault));
   await expectUnavailable(signer.signDigest(digest), "bad-answer");

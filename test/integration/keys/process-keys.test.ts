@@ -37,7 +37,7 @@ function secretsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }
 
-test("the API of the local system gets no key but the solver's, and has every account that the worker pays from", () => {
+test("the local system's API gets only the solver's key, and has every account that the worker pays from", () => {
   const api = readApiConfig(apiEnv);
   const worker = readWorkerConfig({ ...apiEnv, ...keys });
   expect(api.accounts).toEqual(worker.accounts);
@@ -56,7 +56,7 @@ test("the API of the local system gets no key but the solver's, and has every ac
   );
 });
 
-test.each(Object.entries(keys))("an API that is handed %s says so", (name, key) => {
+test.each(Object.entries(keys))("an API that gets %s reports it", (name, key) => {
   const { warnings } = readApiConfig({ ...apiEnv, [name]: key });
   expect(warnings.filter((warning) => warning.includes("is ignored"))).toEqual([
     expect.stringContaining(`${name} is ignored`),
@@ -64,7 +64,7 @@ test.each(Object.entries(keys))("an API that is handed %s says so", (name, key) 
 });
 
 test.each(readApiConfig(apiEnv).rails)(
-  "the rail to $chain.name opens by the solver's address, and pays only with its key",
+  "the adapter of $chain.name opens with the solver's address, and pays only with its key",
   async ({ chain, attestation }) => {
     const { solver, solana = "0x", bitcoin = "0x" } = readApiConfig(apiEnv).accounts;
     const rail = await createRail({
@@ -89,7 +89,7 @@ test.each(readApiConfig(apiEnv).rails)(
   },
 );
 
-test("what use cases of the API are given cannot sign for lanes or rails", () => {
+test("the API's use cases cannot sign for lanes or non-EVM chains", () => {
   expectTypeOf<Services>().not.toExtend<LaneKeys>();
   expectTypeOf<ChainRail>().not.toExtend<PayingRail>();
   expectTypeOf<Services["chains"]["rails"][number]["rail"]>().not.toExtend<PayingRail>();

@@ -35,7 +35,7 @@ import type { RouteServices } from "../../../apps/api/src/http/route-services.po
 import { discoveryContract } from "../../contracts/discovery-routes.ts";
 import { fakeDiscovery } from "../../fakes/discovery.ts";
 
-/** Local Alder has a node; that of Local Birch is away. */
+/** Local Alder has a node; Local Birch's is unavailable. */
 const [ALDER, BIRCH] = [72_100_117, 72_100_228];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -52,7 +52,7 @@ const erc20 = (decimals: Hex, symbol: Hex, name: Hex): Hex =>
     "0x06fdde03": name,
   });
 
-/** What is put on the chain beside the tokens that are configured. */
+/** Deployed in addition to the configured tokens. */
 const unlisted = {
   usual: { at: someAddress(), code: erc20(word(9n), text("UNL"), text("Unlisted Token")) },
   old: { at: someAddress(), code: erc20(word(18n), bytes32("MKR"), bytes32("Maker")) },
@@ -106,7 +106,7 @@ beforeAll(async () => {
       tokens: [listed],
     }),
   );
-  await seeTraffic();
+  await createTraffic();
   const config = readApiConfig({
     ENVIRONMENT: "local",
     CONFIGS_DIR: join(resolve(import.meta.dirname, "../../.."), "configs"),
@@ -152,13 +152,14 @@ const find = async (payload: object) => {
   const answer = await app.inject({ method: "POST", url: "/currencies/v2", payload });
   return { status: answer.statusCode, body: answer.json() };
 };
-const told = async (address: Address) => await find({ address, chainIds: [ALDER], useExternalSearch: true });
+const findToken = async (address: Address) =>
+  await find({ address, chainIds: [ALDER], useExternalSearch: true });
 
 /**
- * Requests whose money came, hours ago; each paid 100 USD from the first currency into the second. Returns a
- * way to read them back.
+ * Requests that were paid hours ago, each with 100 USD from the first currency into the second. Returns a
+ * function to read them back.
  */
-async function seeTraffic(): Promise<void> {
+async function createTraffic(): Promise<void> {
   const pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
   pools.push(pool);
   const insert = groupedQuoteInserts(sqlOn(pool));
@@ -216,22 +217,22 @@ async function seeTraffic(): Promise<void> {
   };
   const [usdc, tst] = localDeployment.tokens.map(({ address }) => address.toLowerCase() as Address);
   if (usdc === undefined || tst === undefined) throw new Error("the local chains have two tokens");
-  // One whose transaction was reported, and is in no block.
+  // One whose transaction was reported, and is not mined.
   const reported = await paid(usdc, 1);
   await pool.query("update request_history set in_block = null where request_id = $1", [reported]);
   await paid(LISTED, 1);
   await paid(LISTED, 2);
   await paid(usdc, 3);
   for (const hours of [30, 50, 70]) await paid(tst, hours);
-  // Neither older ones nor quotes that nobody paid count.
+  // Older requests and unpaid quotes do not count.
   for (let n = 0; n < 5; n++) await paid(someAddress(), 8 * 24);
   for (let n = 0; n < 5; n++) await quoted(usdc, 1);
 }
 
-test("a token that nobody lists is what it says of itself on its chain", async () => {
+test("an unlisted token has the metadata that it reports on its chain", async () => {
   const { at } = unlisted.usual;
   expect(await find({ address: at, chainIds: [ALDER] })).toEqual({ status: 200, body: [] });
-  expect(await told(at)).toEqual({
+  expect(await findToken(at)).toEqual({
     status: 200,
     body: [
       {
@@ -246,19 +247,21 @@ test("a token that nobody lists is what it says of itself on its chain", async (
       },
     ],
   });
-  expect((await told(unlisted.old.at)).body).toMatchObject([{ symbol: "MKR", name: "Maker", decimals: 18 }]);
+  expect((await findToken(unlisted.old.at)).body).toMatchObject([
+    { symbol: "MKR", name: "Maker", decimals: 18 },
+  ]);
 });
 
 test("a token cannot disguise itself as another", async () => {
-  const { body } = await told(unlisted.disguised.at);
+  const { body } = await findToken(unlisted.disguised.at);
   expect(body).toMatchObject([{ symbol: "US DC", name: "USD Coin", metadata: { verified: false } }]);
   expect(body[0].id).not.toBe("usdc");
 });
 
-test("what does not answer like a token is none, and does not stand in the way of others", async () => {
+test("an address that does not answer like a token is not one, and does not affect others", async () => {
   const none = [unlisted.uncountable, unlisted.priceFeed, unlisted.endless].map(({ at }) => at);
   const wanted = [...none, someAddress(), unlisted.usual.at];
-  const answers = await Promise.all(wanted.map(told));
+  const answers = await Promise.all(wanted.map(findToken));
   expect(answers.map(({ status, body }) => [status, body.length])).toEqual([
     ...none.map(() => [200, 0]),
     [200, 0],
@@ -266,12 +269,14 @@ test("what does not answer like a token is none, and does not stand in the way o
   ]);
 });
 
-test("a token that answers with a quarter of a megabyte is called by its address", async () => {
+test("a token that answers with a quarter of a megabyte is named by its address", async () => {
   const { at } = unlisted.longWinded;
-  expect((await told(at)).body).toMatchObject([{ symbol: `${at.slice(0, 6)}…${at.slice(-4)}`, decimals: 0 }]);
+  expect((await findToken(at)).body).toMatchObject([
+    { symbol: `${at.slice(0, 6)}…${at.slice(-4)}`, decimals: 0 },
+  ]);
 });
 
-test("a chain that is away has not said that there is no token", async () => {
+test("an unavailable chain does not mean that there is no token", async () => {
   const { at } = unlisted.usual;
   expect(await find({ address: at, chainIds: [BIRCH], useExternalSearch: true })).toMatchObject({
     status: 503,
@@ -281,13 +286,13 @@ test("a chain that is away has not said that there is no token", async () => {
   expect((await find({ address: at, useExternalSearch: true })).body).toMatchObject([{ chainId: ALDER }]);
 });
 
-test("a list that can be read names verified tokens although another cannot", async () => {
+test("a readable list names verified tokens although another list fails", async () => {
   expect((await find({ term: "list" })).body).toMatchObject([
     { symbol: "LIST", address: LISTED, decimals: 8, metadata: { verified: true } },
   ]);
 });
 
-test("prices are those of the configured source; a token without one is refused with the reason", async () => {
+test("prices come from the configured source; a token without one is refused with the reason", async () => {
   const price = async (address: Address) =>
     await get(`/currencies/token/price?chainId=${ALDER}&address=${address}`);
   const native = await price(NATIVE_CURRENCY);
@@ -306,7 +311,7 @@ test("prices are those of the configured source; a token without one is refused 
   });
 });
 
-test("a chain's liquidity is what the solver has there, and its health what the node says", async () => {
+test("a chain's liquidity is the solver's, and its health the node's", async () => {
   const { body } = await get(`/chains/liquidity?chainId=${ALDER}`);
   expect(body.liquidity).toContainEqual(
     expect.objectContaining({ currencyId: "usdc", balance: "5000000", amountUsd: "5.000000" }),
@@ -334,7 +339,7 @@ test("a user's share of a route is read from the chain", async () => {
   expect(body).toMatchObject({ enabled: false, user: { balance: "1500000", maxBridgeAmount: "0" } });
 });
 
-test("what trends is what this instance's paid requests were about", async () => {
+test("trending currencies are those of this instance's paid requests", async () => {
   const trending = async (query = "") =>
     (await get(`/currencies/trending?limit=5${query}`)).body.map(
       ({ symbol, chainId }: { symbol: string; chainId: number }) =>

@@ -18,7 +18,7 @@ import { adjustablePrices } from "../../fakes/adjustable-prices.ts";
 import { pairLiquidity } from "../../fakes/pair-liquidity.ts";
 import { giveGas, startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
-// One chain with the real contracts; the tests below follow each other on it.
+// One chain with the real contracts, on which the tests below run in order.
 
 const quoterAbi = parseAbi([
   "function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[], uint32[], uint256)",
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** Numbers that are the same at each run. */
+/** A seeded sequence of numbers. */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -48,7 +48,7 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** Liquidity in many ranges about the price, so that exchanges cross many ticks. */
+/** Liquidity in many ranges about the price, so that swaps cross many ticks. */
 async function openMorePools(): Promise<void> {
   const random = numbersFrom(7);
   const snapshot = await world.pools.at(world.pairs);
@@ -80,7 +80,7 @@ async function openMorePools(): Promise<void> {
   await world.announce();
 }
 
-/** Every way over at most three pools of one source, no token twice. */
+/** Every path over at most three pools of one source, without repeating a token. */
 function waysIn({ live }: PoolSnapshot): (readonly Leg[])[] {
   const tokens = Object.values(world.token);
   const longer = (legs: readonly Leg[]): (readonly Leg[])[] => {
@@ -110,7 +110,7 @@ interface Trial {
   readonly amount: bigint;
 }
 
-/** What the contracts themselves are asked. */
+/** The call that asks the contracts themselves. */
 function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonly data: Hex } {
   const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
   const isPair = legs[0]?.pool.known.kind === "uniswap-v2";
@@ -136,7 +136,7 @@ function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonl
   return { to: world.v3.quoter, data };
 }
 
-/** Undefined where the contracts refuse. */
+/** Undefined if the contracts revert. */
 function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | undefined {
   if (answer === undefined) return undefined;
   if (legs[0]?.pool.known.kind !== "uniswap-v2") return BigInt(answer.slice(0, 66));
@@ -144,7 +144,10 @@ function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | unde
   return kind === "exactIn" ? amounts.at(-1) : amounts[0];
 }
 
-/** Ours; undefined where the pools, or what is known of them, do not bear it, or nothing comes out. */
+/**
+ * The service's answer; undefined if the pools, or what is known of them, do not suffice, or the output is
+ * zero.
+ */
 function inMemory({ legs, kind, amount }: Trial): bigint | undefined {
   const hops: Hop[] = legs.map(({ hop }) => hop);
   if (kind === "exactOut") return pathInput(hops, amount)?.amountIn;
@@ -161,13 +164,14 @@ async function compare(trials: readonly Trial[]): Promise<{ equal: number; refus
     for (const [index, trial] of part.entries()) {
       const theirs = amountIn(answers[index], trial);
       const ours = inMemory(trial);
-      const said = { kind: trial.kind, amount: trial.amount, hops: trial.legs.length };
+      const described = { kind: trial.kind, amount: trial.amount, hops: trial.legs.length };
       if (ours !== undefined) {
-        expect({ ...said, answer: ours }).toEqual({ ...said, answer: theirs });
+        expect({ ...described, answer: ours }).toEqual({ ...described, answer: theirs });
         equal++;
       } else {
-        // A quoter answers for a part of an input as well, but never for a part of an output.
-        if (trial.kind === "exactOut") expect({ ...said, theirs }).toEqual({ ...said, theirs: undefined });
+        // A quoter also answers for a part of an input, but never for a part of an output.
+        if (trial.kind === "exactOut")
+          expect({ ...described, theirs }).toEqual({ ...described, theirs: undefined });
         refused++;
       }
     }
@@ -188,7 +192,7 @@ function trialsOf(snapshot: PoolSnapshot, count: number, seed: number): Trial[] 
   });
 }
 
-test("2,000 exchanges of any size over one to three pools come out as the contracts say, to the unit", async () => {
+test("2,000 swaps of any size over one to three pools match the contracts, to the unit", async () => {
   const snapshot = await world.pools.at(world.pairs);
   const trials = trialsOf(snapshot, 2_600, 11);
   const { equal, refused } = await compare(trials);
@@ -223,7 +227,7 @@ function question(tokenIn: Address, tokenOut: Address, change: Partial<SwapQuest
 
 const unit = 10n ** 18n;
 
-test("while no block comes, exchanges are answered without a call, at once", async () => {
+test("without a new block, swaps are quoted at once without a call", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   await world.liquidity.exactIn(question(ODD, USDC), unit);
   const before = world.node.asked;
@@ -238,7 +242,7 @@ test("while no block comes, exchanges are answered without a call, at once", asy
   expect(world.node.asked).toBe(before);
 });
 
-test("a new block is read once, whoever asks, and then answers at once again", async () => {
+test("a new block is read once for all callers, and then answers at once again", async () => {
   const { USDC, ODD } = world.token;
   const before = world.node.asked;
   await world.client.mine({ blocks: 1 });
@@ -247,12 +251,12 @@ test("a new block is read once, whoever asks, and then answers at once again", a
     Array.from({ length: 20 }, async () => await world.liquidity.exactIn(question(ODD, USDC), unit)),
   );
   expect(new Set(answers.map((answer) => answer?.blockNumber))).toEqual(new Set([head.number]));
-  // The pools of all pairs in one question, and the block's changes of liquidity in another.
+  // The pools of all pairs in one request, and the block's liquidity changes in another.
   expect(world.node.asked - before).toBe(2);
   expect(world.liquidity.exactIn(question(ODD, USDC), unit)).not.toBeInstanceOf(Promise);
 });
 
-/** Whatever is in memory is what a process reads that knows nothing yet, and what the contracts say. */
+/** The state in memory equals what a new process reads, and what the contracts answer. */
 async function expectTrue(seed: number): Promise<void> {
   await world.announce();
   const snapshot = await world.pools.at(world.pairs);
@@ -266,7 +270,7 @@ async function expectTrue(seed: number): Promise<void> {
   expect(equal).toBeGreaterThan(30);
 }
 
-test("liquidity that comes and goes, near the price and far from it, is followed from block to block", async () => {
+test("liquidity that is added and removed, near the price and far from it, is followed from block to block", async () => {
   const { WETH, USDC } = world.token;
   const pair = tokenPair(WETH, USDC);
   const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
@@ -298,7 +302,7 @@ async function openedPositions(): Promise<bigint> {
   });
 }
 
-test("blocks that were missed, one or a hundred, and blocks that were taken back are made up for", async () => {
+test("missed blocks, one or a hundred, and orphaned blocks are made up for", async () => {
   const { TST, WETH } = world.token;
   const pair = tokenPair(TST, WETH);
   const position = { pair, fee: 3_000, amount0: unit, amount1: unit };
@@ -320,7 +324,7 @@ test("blocks that were missed, one or a hundred, and blocks that were taken back
   await expectTrue(33);
 });
 
-test("ticks are read anew with each block where the node refuses block hashes in filters of logs", async () => {
+test("ticks are read again with each block if the node refuses block hashes in log filters", async () => {
   const { TST, WETH } = world.token;
   world.node.refusesHashes = true;
   for (const seed of [41, 42]) {
@@ -353,7 +357,7 @@ test("while a new block cannot be read, one that is at most two blocks older ans
   expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(head.number);
 });
 
-test("a slow node does not hold up who asks: what is at most two blocks older answers after a moment", async () => {
+test("a slow node does not delay callers: a state at most two blocks older answers after a moment", async () => {
   const { USDC, ODD } = world.token;
   const known = await world.liquidity.exactIn(question(ODD, USDC), unit);
   world.node.slowMs = 300;
@@ -368,7 +372,7 @@ test("a slow node does not hold up who asks: what is at most two blocks older an
     .toBe(head.number);
 });
 
-test("of a node that has not heard of the newest block the one is read that it has", async () => {
+test("from a node without the newest block, its own newest is read", async () => {
   const { USDC, ODD } = world.token;
   await world.client.mine({ blocks: 3 });
   const newest = await world.client.getBlock();
@@ -410,7 +414,7 @@ async function allowanceLeft(answer: SwapAnswer): Promise<bigint> {
   });
 }
 
-test("the calls of an answer do what it says: the exact input is spent or the exact output got, and no allowance is left", async () => {
+test("the calls of an answer do what it says: they spend the exact input or deliver the exact output, and leave no allowance", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   const only = (name: string): Partial<SwapQuestion> => ({ included: new Set([name]) });
   const cases = [
@@ -428,7 +432,7 @@ test("the calls of an answer do what it says: the exact input is spent or the ex
     const answer = await world.liquidity[kind](asked, amount);
     if (answer === undefined) throw new TypeError("there is a way");
     const [before, had] = [await balance(tokenIn, trader.address), await balance(tokenOut, receiver)];
-    // Half as much again is allowed for an output, so that something of the allowance is left over.
+    // Half as much again is allowed for an output, so that some of the allowance is left over.
     const limit = kind === "exactIn" ? answer.amountOut : (answer.amountIn * 3n) / 2n;
     const used = await world.send(trader, answer.calls({ kind, limit, recipient: receiver }));
     expect(before - (await balance(tokenIn, trader.address))).toBe(answer.amountIn);
@@ -443,7 +447,7 @@ test("the calls of an answer do what it says: the exact input is spent or the ex
   if (process.env["SHOW_GAS"]) console.log(gas);
 });
 
-test("an exchange that comes out worse than its bound is not made", async () => {
+test("a swap worse than its limit reverts", async () => {
   const { WETH, USDC } = world.token;
   await fund(WETH, 10n * unit);
   const answer = await world.liquidity.exactIn(question(WETH, USDC), unit);
@@ -457,7 +461,7 @@ test("an exchange that comes out worse than its bound is not made", async () => 
   await expect(world.send(trader, tooCheap)).rejects.toThrow();
 });
 
-test("more never buys less, and a larger output never costs less, whatever the pools", async () => {
+test("a larger input never buys less, and a larger output never costs less, in any pools", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   const random = numbersFrom(41);
   for (const [tokenIn, tokenOut] of [
@@ -474,17 +478,17 @@ test("more never buys less, and a larger output never costs less, whatever the p
       let last = 0n;
       for (const amount of amounts) {
         const answer = await world.liquidity[kind](question(tokenIn, tokenOut), amount);
-        const told = kind === "exactIn" ? answer?.amountOut : answer?.amountIn;
-        if (told === undefined) continue;
-        expect(told).toBeGreaterThanOrEqual(last);
-        last = told;
+        const quotedAmount = kind === "exactIn" ? answer?.amountOut : answer?.amountIn;
+        if (quotedAmount === undefined) continue;
+        expect(quotedAmount).toBeGreaterThanOrEqual(last);
+        last = quotedAmount;
       }
       expect(last).toBeGreaterThan(0n);
     }
   }
 });
 
-test("a token without a price is worth what its deepest way to one with a price says", async () => {
+test("a token without a price is valued by its deepest path to one with a price", async () => {
   const { chain, pools } = world;
   const { liquidity, native, tokens } = chain;
   if (liquidity === undefined) throw new TypeError("the chain has pools");
@@ -501,12 +505,12 @@ test("a token without a price is worth what its deepest way to one with a price 
   const of = (address: Address, decimals = 18): number =>
     Number(usd({ chainId: chain.id, address, decimals }) ?? 0n) / 1e18;
   const { WETH, TST, ODD } = world.token;
-  // The test traded in the pools, so that they are near the prices that they were opened at, not at them.
+  // Trades of the tests moved the pools slightly from their initial prices.
   const opened = loadFixedPrices({ environment: "local", configsDir: `${repositoryRoot}/configs` });
   const openedUsd = (priceId: string): number => Number(opened.get(priceId)) / 1e18;
   expect(of(WETH) / openedUsd("ethereum")).toBeCloseTo(1, 1);
   expect(of(TST) / openedUsd("causeway-test-token")).toBeCloseTo(1, 1);
-  // Two pools away from the one with a price.
+  // Two pools from the one with a price.
   expect(of(ODD)).toBeGreaterThan(3);
   expect(of(ODD)).toBeLessThan(5);
   expect(of(NATIVE_CURRENCY)).toBe(of(WETH));
@@ -515,7 +519,7 @@ test("a token without a price is worth what its deepest way to one with a price 
   expect(usd({ chainId: chain.id, address: ODD, decimals: 18 })).toBeUndefined();
 });
 
-test("paths keep to the sources and the length that are asked for", async () => {
+test("paths respect the requested sources and maximum length", async () => {
   const { USDC, ODD, TST } = world.token;
   const { liquidity, v2, v3 } = world;
   expect(liquidity.sources(world.chain.id)).toEqual([v3.name, v2.name]);
@@ -531,7 +535,7 @@ test("paths keep to the sources and the length that are asked for", async () => 
   expect(await liquidity.exactIn(question(TST, TST), unit)).toBeUndefined();
 });
 
-// Last, because the pairs that it asks for are watched from then on.
+// Last, because the pairs that it requests are watched from then on.
 const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, external: false };
 
 liquiditySourceContract("pools of a test", async () => {

@@ -105,7 +105,7 @@ async function sqrtPriceOf(pool: LocalV3Pool): Promise<bigint> {
   return price;
 }
 
-/** How many of the smallest unit are worth so many USD. */
+/** How many base units are worth this many USD. */
 function worth({ usd, decimals }: PoolToken, wholeUsd: bigint): bigint {
   return (wholeUsd * 10n ** 18n * 10n ** BigInt(decimals)) / usd;
 }
@@ -125,7 +125,7 @@ function pool(symbols: string, fee: number): LocalV3Pool {
   return found;
 }
 
-test("the exchanges, their pools and Permit2 stand on both chains, at the same addresses", async () => {
+test("the swap protocols, their pools and Permit2 exist on both chains, at the same addresses", async () => {
   const clients = nodes.map((node) => createLocalClient(node));
   const found = await Promise.all(
     clients.map(async (on) => await Promise.all(pools.v3.map(async (one) => await poolAt(one, on)))),
@@ -145,7 +145,7 @@ test("the exchanges, their pools and Permit2 stand on both chains, at the same a
     ),
   );
   expect(codes[0]?.every((code) => code !== undefined)).toBe(true);
-  // Domain separators hold the chain's id, so that only their length is the same.
+  // Domain separators contain the chain id, so only their length is the same.
   expect(codes[0]?.map((code) => code?.length)).toEqual(codes[1]?.map((code) => code?.length));
   expect(chains[0]?.liquidity).toEqual(chains[1]?.liquidity);
   expect(chains.map(({ contracts: { permit2 } }) => permit2)).toEqual(
@@ -153,7 +153,7 @@ test("the exchanges, their pools and Permit2 stand on both chains, at the same a
   );
 });
 
-test("every pool is at the fixed price, either way, less its fee", async () => {
+test("every pool is at the fixed price in both directions, minus its fee", async () => {
   for (const one of pools.v3)
     for (const [from, to] of [one.pair, one.pair.toReversed() as [PoolToken, PoolToken]]) {
       const { amountOut } = await quoted(one, from, to, worth(from, 1n));
@@ -163,7 +163,7 @@ test("every pool is at the fixed price, either way, less its fee", async () => {
     }
 });
 
-test("ten thousand USD move WETH/USDC by less than half a per cent and ODD/TST visibly, across the bounds of positions", async () => {
+test("ten thousand USD move WETH/USDC by less than half a percent and ODD/TST visibly, across the bounds of positions", async () => {
   for (const fee of [500, 3_000]) {
     const deep = pool("WETH/USDC", fee);
     const [weth, usdc] = deep.pair;
@@ -184,7 +184,7 @@ test("ten thousand USD move WETH/USDC by less than half a per cent and ODD/TST v
   expect(ticksCrossed).toBeGreaterThan(0);
 });
 
-test("what the quoter says is what the router pays", async () => {
+test("the router pays what the quoter reports", async () => {
   const account = privateKeyToAccount(trader.privateKey);
   for (const [one, usd] of [
     [pool("WETH/USDC", 500), 9_000n],
@@ -213,7 +213,7 @@ test("what the quoter says is what the router pays", async () => {
       abi: swapRouterAbi,
       functionName: "exactInputSingle",
       args: [swap],
-      // More than an estimate: the first trade of a second also writes down what the price was.
+      // More than an estimate: the first trade of a second also records the previous price.
       gas: 500_000n,
     });
     expect((await client.waitForTransactionReceipt({ hash })).status).toBe("success");
@@ -221,7 +221,7 @@ test("what the quoter says is what the router pays", async () => {
   }
 });
 
-test("ODD is traded for TST alone", async () => {
+test("ODD is only traded for TST", async () => {
   const odd = localDeployment.tokens.find(({ symbol }) => symbol === "ODD");
   const pairs = [...pools.v3, ...pools.v2].map(({ pair }) => pair.map(({ symbol }) => symbol));
   expect(pairs.filter((pair) => pair.includes("ODD"))).toEqual([["ODD", "TST"]]);
@@ -237,7 +237,7 @@ test("ODD is traded for TST alone", async () => {
   }
 });
 
-test("the v2 pair holds as much of USDC as of TST, at the fixed price", async () => {
+test("the v2 pair holds as much USDC as TST, at the fixed price", async () => {
   for (const { pair: tokens, usdPerSide } of pools.v2) {
     const [a, b] = tokens.toSorted((one, other) => (BigInt(one.address) < BigInt(other.address) ? -1 : 1));
     if (a === undefined || b === undefined) throw new RangeError("a pair");
@@ -256,7 +256,7 @@ test("the v2 pair holds as much of USDC as of TST, at the fixed price", async ()
   }
 });
 
-test("WETH is native money, one for one, both ways", async () => {
+test("WETH converts to the native token and back, one for one", async () => {
   const weth = localDeployment.weth9;
   const account = privateKeyToAccount(trader.privateKey);
   const held = { address: weth, abi: erc20Abi, functionName: "balanceOf", args: [trader.address] } as const;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRpcTransport } from "../../../packages/chains/src/nodes/transport.ts";
 import { startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
-// Real pools hold tokens that misbehave; nobody has approved anything, and nothing is sent.
+// Real pools hold tokens that misbehave; nothing is approved, and nothing is broadcast.
 
 const pairFactory = parseAbi(["function createPair(address tokenA, address tokenB) returns (address)"]);
 const mintable = parseAbi(["function mint(address to, uint256 amount)"]);
@@ -37,7 +37,7 @@ function probeOn(asked: Pick<RpcTransport, "request">): TokenProbe {
   return createTokenProbe({ transport: asked, multicall3: contracts.multicall3, liquidity });
 }
 
-/** A pair of this token and USDC that holds so much of it. */
+/** A pair of this token and USDC that holds this amount of it. */
 async function pooled(token: Address, amount: bigint): Promise<void> {
   const { v2, client } = world;
   const args = [token, world.token.USDC] as const;
@@ -55,7 +55,7 @@ async function pooled(token: Address, amount: bigint): Promise<void> {
     ]);
 }
 
-test("a token that charges for transfers is told from one that does not", async () => {
+test("a token that charges for transfers is distinguished from one that does not", async () => {
   expect(await probe.behaviour(hostile.feeOnTransfer)).toEqual({
     transfers: "charges",
     resetsApproval: false,
@@ -64,18 +64,18 @@ test("a token that charges for transfers is told from one that does not", async 
     expect(await probe.behaviour(token), token).toEqual({ transfers: "exact", resetsApproval: false });
 });
 
-test("a token whose allowance must be set to zero first is found out", async () => {
+test("a token whose allowance must be set to zero first is detected", async () => {
   expect(await probe.behaviour(hostile.refusesApprovalChange)).toEqual({
     transfers: "exact",
     resetsApproval: true,
   });
 });
 
-test("of a token that says no to everything nothing is known but that", async () => {
+test("a token that refuses everything has no known properties", async () => {
   expect((await probe.behaviour(hostile.returnsFalse)).transfers).toBeUndefined();
 });
 
-test("a recipient that the token blocks is told from one that it does not", async () => {
+test("a recipient that the token blocks is distinguished from one that it does not", async () => {
   const blocked = account("b1");
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
@@ -86,13 +86,12 @@ test("a recipient that the token blocks is told from one that it does not", asyn
   expect(await probe.recipient(hostile.blocksRecipient, blocked)).toBe("blocked");
   expect(await probe.recipient(hostile.blocksRecipient, account("b2"))).toBe("open");
   expect(await probe.recipient(world.token.USDC, blocked)).toBe("open");
-  // It moves nothing to anybody: that says nothing of this recipient.
+  // It pays no account at all, so nothing is known about this recipient.
   expect(await probe.recipient(hostile.returnsFalse, blocked)).toBeUndefined();
 });
 
-test("a token that whoever bought it cannot hand on is found out", async () => {
-  // Once the probe's own account is blocked too nothing arrives; a stranger that is blocked cannot be paid
-  // on.
+test("a token that its buyer cannot transfer is detected", async () => {
+  // If the probe's own account is blocked too, nothing arrives; a transfer to a blocked stranger fails.
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
     functionName: "setBlocked",
@@ -102,7 +101,7 @@ test("a token that whoever bought it cannot hand on is found out", async () => {
   expect((await probe.behaviour(hostile.blocksRecipient)).transfers).toBe("refuses");
 });
 
-test("of a token that no pool holds nothing is known", async () => {
+test("nothing is known about a token that no pool holds", async () => {
   const unpooled = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
   const nothing = { transfers: undefined, resetsApproval: undefined };
   expect(await probe.behaviour(unpooled.feeOnTransfer)).toEqual(nothing);
@@ -112,7 +111,7 @@ test("of a token that no pool holds nothing is known", async () => {
   expect(await probe.behaviour(account("ee"))).toEqual(nothing);
 });
 
-test("a node that puts no code anywhere, or says so, leaves a token unknown; one that is away is a fault", async () => {
+test("a node that does not support code overrides leaves a token unknown; an unavailable one is a fault", async () => {
   const nothing = { transfers: undefined, resetsApproval: undefined };
   const ignoring = probeOn({
     request: async (method, params, options) => await transport.request(method, params.slice(0, 2), options),
@@ -140,7 +139,7 @@ test("a node that puts no code anywhere, or says so, leaves a token unknown; one
   await expect(away.behaviour(world.token.USDC)).rejects.toThrow("gone");
 });
 
-test("a second recipient costs one question, as the pool is known", async () => {
+test("a second recipient costs one request, because the pool is known", async () => {
   let calls = 0;
   const counted = probeOn({
     request: async (method, params, options) => {
@@ -154,7 +153,7 @@ test("a second recipient costs one question, as the pool is known", async () => 
   expect(calls - first).toBe(1);
 });
 
-test("nothing of it stays on the chain", async () => {
+test("the probe leaves nothing on the chain", async () => {
   const { client, token } = world;
   const account: Address = "0xca05e7a900000000000000000000000000000b01";
   await probe.behaviour(token.USDC);

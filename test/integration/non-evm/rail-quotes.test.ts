@@ -32,13 +32,13 @@ import { createQuote } from "../../../apps/api/src/quotes/create-quote.ts";
 import { ORIGIN, quoteWorld, usdcOn } from "../../fakes/quote-world.ts";
 import type { QuoteWorld } from "../../fakes/quote-world.ts";
 import { aRailChain } from "../../fakes/rail-chains.ts";
-import { anAttestationChain, anOwner, coinOf, CONFIRMATIONS } from "../../support/bitcoin-world.ts";
+import { anAttestationChain, anOwner, utxoOf, CONFIRMATIONS } from "../../support/bitcoin-world.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { startSolanaWorld } from "../../support/solana-world.ts";
 import type { SolanaWorld } from "../../support/solana-world.ts";
 
-// What a quote tells a user's wallet to do, done by real wallets on the families' own chains: what the
-// service then sees arrive is the deposit that it promised an output for.
+// Real wallets on the families' own chains execute the steps of a quote, and the service must then see
+// exactly the deposit that it quoted an output for.
 
 const depository = anOwner();
 const bitcoinUser = anOwner();
@@ -135,7 +135,7 @@ async function connect(chain: RailChain, attestation: AttestationChain): Promise
   const options = {
     chain,
     attestation,
-    // Canonical bytes of an account there; quoting never needs its key.
+    // Canonical bytes of an account there; a quote never needs its key.
     solver: { svm: solanaAccount, bvm: bitcoinAccount, hypevm: evmAccount }[chain.vmType](SOLVER_KEY),
     now: () => Date.now(),
     onFault: (fault: unknown) => faults.push(fault),
@@ -157,7 +157,7 @@ const railOf = (vmType: RailChain["vmType"]) => {
   return found;
 };
 
-/** From a chain to USDC on an EVM chain, or the other way. */
+/** From a chain to USDC on an EVM chain, or the reverse. */
 async function quote(input: Partial<QuoteInput>): Promise<QuoteAnswer> {
   return await createQuote(quoting, {
     user: wallet,
@@ -179,7 +179,7 @@ const familyByName = (name: string): VmType => {
   return familyOf(chain);
 };
 
-/** What was stored is what was answered, and names the order whose id an oracle computes. */
+/** The stored terms equal the answer, and contain the order whose id an oracle computes. */
 async function stored(answer: QuoteAnswer) {
   const record = await reads.request(answer.requestId as Hex32);
   if (record === undefined) throw new Error("the quote is stored");
@@ -190,7 +190,7 @@ async function stored(answer: QuoteAnswer) {
   return terms;
 }
 
-test("a Solana wallet that sends the instructions of a quote has deposited, for that order", async () => {
+test("a Solana wallet that sends a quote's instructions makes a deposit for that order", async () => {
   const { chain, rail } = railOf("svm");
   for (const currency of [solana.token.mint, nativeCurrency("solana-vm")]) {
     const answer = await quote({
@@ -225,9 +225,9 @@ test("a Solana wallet that sends the instructions of a quote has deposited, for 
   }
 });
 
-test("a Bitcoin wallet that signs the transaction of a quote has deposited, for that order", async () => {
+test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that order", async () => {
   const { chain, rail } = railOf("bvm");
-  await coinOf(bitcoin.controls, bitcoinUser, 1_000_000n);
+  await utxoOf(bitcoin.controls, bitcoinUser, 1_000_000n);
   const answer = await quote({
     user: bitcoinUser.address,
     originChainId: chain.id,
@@ -238,7 +238,7 @@ test("a Bitcoin wallet that signs the transaction of a quote has deposited, for 
   expect(answer.details).toMatchObject({ sender: bitcoinUser.address, userBalance: "1000000" });
   const [item] = answer.steps[0]?.items ?? [];
   if (item === undefined || !("payment" in item.data)) throw new Error("a transaction");
-  // As users of the network write it; the order spells it as the main network does.
+  // In the format of this network's users; the order uses the main network's format.
   expect(item.data.payment.address).toBe(formatAddress(chain, depository.bytes));
   expect(answer.protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient).toBe(bitcoinUser.canonical);
   const signed = Transaction.fromPSBT(Buffer.from(item.data.psbt ?? "", "hex"), {
@@ -257,7 +257,7 @@ test("a Bitcoin wallet that signs the transaction of a quote has deposited, for 
   });
 });
 
-test("an exchange wallet that signs the second step of a withdrawal has sent it, with the nonce of the first", async () => {
+test("a Hyperliquid wallet that signs the second step of a withdrawal sends it with the nonce of the first", async () => {
   const { chain, rail } = railOf("hypevm");
   exchange.control.fund(wallet, "150");
   const answer = await quote({
@@ -269,11 +269,16 @@ test("an exchange wallet that signs the second step of a withdrawal has sent it,
   const terms = await stored(answer);
   expect(answer.details.userBalance).toBe("15000000000");
   const [authorize, deposit] = answer.steps;
-  const [said] = authorize?.items ?? [];
+  const [authorization] = authorize?.items ?? [];
   const [item] = deposit?.items ?? [];
-  if (said === undefined || !("sign" in said.data) || item === undefined || !("action" in item.data))
+  if (
+    authorization === undefined ||
+    !("sign" in authorization.data) ||
+    item === undefined ||
+    !("action" in item.data)
+  )
     throw new Error("two steps");
-  expect(said.data.post.body).toMatchObject({ nonce: terms.walletNonce, id: terms.orderId });
+  expect(authorization.data.post.body).toMatchObject({ nonce: terms.walletNonce, id: terms.orderId });
 
   const { action, nonce, eip712Types, eip712PrimaryType } = item.data;
   const chainOfWallet = 8453;
@@ -314,14 +319,14 @@ test("an exchange wallet that signs the second step of a withdrawal has sent it,
   });
 });
 
-test("a quote to each of them is stored with what the payment there is made of", async () => {
+test("a quote to each of them is stored with what its payment needs", async () => {
   for (const [vmType, recipient, currency] of [
     ["svm", solana.user.address, solana.token.mint],
     ["bvm", bitcoinUser.address, nativeCurrency("bitcoin-vm")],
     ["hypevm", wallet, nativeCurrency("hyperliquid-vm")],
   ] as const) {
     const { chain } = railOf(vmType);
-    // The exchange's simulator lets accounts be paid that it has heard of.
+    // Hyperliquid's simulator pays only accounts that it knows.
     const answer = await quote({
       destinationChainId: chain.id,
       destinationCurrency: currency,
@@ -334,6 +339,6 @@ test("a quote to each of them is stored with what the payment there is made of",
   }
 });
 
-test("nothing went wrong on the way", () => {
+test("no faults occurred", () => {
   expect(faults).toEqual([]);
 });

@@ -84,7 +84,7 @@ test("refunds exactly once, whenever the process dies during the refund", async 
 }, 120_000);
 
 test.each(kinds)(
-  "whenever the process dies while it makes a fill anew with %s, one of its variants pays and never both",
+  "whenever the process dies while it prepares a replacement fill with %s, only one of its variants pays",
   async (destination) => {
     world = await startRailWorld({ destination });
     const { network } = world.destination;
@@ -97,7 +97,7 @@ test.each(kinds)(
         network.refusal = "not now";
         await world.work();
         network.refusal = undefined;
-        // By now the first cannot count any more, or is stuck.
+        // By now the first one can no longer count, or is stuck.
         network.mine(20);
         world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
         return agreed;
@@ -108,7 +108,7 @@ test.each(kinds)(
         await world.track(world.destination, by);
       },
       verify: async (agreed, moment) => {
-        // Somebody has kept the first bytes and sends them now.
+        // Someone kept the first bytes and broadcasts them now.
         const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
         for (const { raw } of slot?.attempts ?? []) network.take(raw);
         network.settle();
@@ -123,17 +123,17 @@ test.each(kinds)(
 );
 
 test.each([true, false])(
-  "whenever the process dies while it learns what a transfer is for (%s) or that nobody says it, it is one deposit and one payment",
-  async (isSaid) => {
+  "whenever the process dies while it learns what a transfer is for (%s) or that there is no mapping, it is one deposit and one payment",
+  async (isMapped) => {
     world = await startRailWorld();
     const { network } = world.origin;
     let nonce = 0n;
     const deaths = await dieAtEveryMoment<AgreedOnRails>(
       {
         services: world.services,
-        // What goes back to its sender ends no request.
+        // A return to the sender ends no request.
         untilFinal: async (requestId) => {
-          if (isSaid) return await world.untilFinal(requestId);
+          if (isMapped) return await world.untilFinal(requestId);
           for (let more = 0; more < 12; more++) {
             world.clock.forward(6_000);
             await world.round();
@@ -150,7 +150,7 @@ test.each([true, false])(
           network.deposit({ from: user, currency, amount, nonce });
           network.settle();
           await world.watch(world.origin);
-          if (isSaid) world.map(user, nonce, { id: orderId, depositor: user });
+          if (isMapped) world.map(user, nonce, { id: orderId, depositor: user });
           else world.clock.forward(3_700_000);
           return agreed;
         },
@@ -160,8 +160,8 @@ test.each([true, false])(
         },
         verify: async (agreed, moment) => {
           const back = network.received(agreed.terms.user, network.native);
-          expect(back, moment).toBe(isSaid ? 0n : 99_990n);
-          expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(isSaid ? 1 : 0);
+          expect(back, moment).toBe(isMapped ? 0n : 99_990n);
+          expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(isMapped ? 1 : 0);
         },
       },
     );

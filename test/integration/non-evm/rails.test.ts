@@ -27,7 +27,7 @@ import { operatorRefund } from "../../support/operator-refund.ts";
 let world: RailWorld;
 const worlds = new Map<string, RailWorld>();
 
-/** One of each kind is enough: requests are strangers to each other. */
+/** One of each kind is enough: requests are independent of each other. */
 async function start(options: RailWorldOptions = {}): Promise<void> {
   const key = JSON.stringify(Object.entries(options).map(String));
   world = worlds.get(key) ?? (await startRailWorld(options));
@@ -41,7 +41,7 @@ afterAll(async () => {
   for (const one of worlds.values()) await one.stop();
 });
 
-const spelled = ({ chain }: RailEnd, ...ids: readonly Hex[]) =>
+const formatted = ({ chain }: RailEnd, ...ids: readonly Hex[]) =>
   ids.map((id) => formatTransactionId(chain, id));
 const stranded = async () => await strandedFunds(sqlOn(world.pool));
 const received = (account: Hex, { network }: RailEnd) => network.received(account, network.native);
@@ -56,7 +56,7 @@ async function depositAndFill(agreed: AgreedOnRails): Promise<void> {
 
 async function expectFilledOnce(agreed: AgreedOnRails): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  // Whatever is still under way comes to its end.
+  // Finishes whatever is still in progress.
   for (let more = 0; more < 8; more++) await world.round();
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
@@ -68,13 +68,13 @@ async function expectRefundedOnce(agreed: AgreedOnRails, to = agreed.terms.refun
   for (let more = 0; more < 8; more++) await world.round();
   const payments = world.paymentsOf(agreed, world.origin);
   expect(payments).toHaveLength(1);
-  // What the payment costs is taken from it.
+  // The payment's cost is deducted from it.
   expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
-  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(spelled(world.origin, ...payments));
+  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(formatted(world.origin, ...payments));
 }
 
-test("a deposit fills its request when it is final, and every status on the way is true", async () => {
+test("a deposit fills its request when it is final, and every interim status is true", async () => {
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
@@ -85,7 +85,7 @@ test("a deposit fills its request when it is final, and every status on the way 
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: spelled(world.origin, deposit),
+    inTxHashes: formatted(world.origin, deposit),
   });
   await world.work();
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
@@ -94,12 +94,12 @@ test("a deposit fills its request when it is final, and every status on the way 
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "success",
     final: false,
-    txHashes: spelled(world.destination, ...world.paymentsOf(agreed, world.destination)),
+    txHashes: formatted(world.destination, ...world.paymentsOf(agreed, world.destination)),
   });
   await expectFilledOnce(agreed);
 });
 
-test("records the deposits that a rail read before a fault, and reports the fault", async () => {
+test("records the deposits that a reading found before a fault, and reports the fault", async () => {
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
@@ -117,7 +117,7 @@ test("records the deposits that a rail read before a fault, and reports the faul
   await expect(readArrivals(world.services, limited, before)).rejects.toBe(fault);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: spelled(world.origin, deposit),
+    inTxHashes: formatted(world.origin, deposit),
   });
   const after = await world.services.reads.railCursor(id);
   expect(after).not.toBe(before);
@@ -147,7 +147,7 @@ for (const origin of ["coins", "expiring"] as const)
     expect(world.paymentsOf(agreed, world.origin)).toHaveLength(1);
   });
 
-test("a deposit that is told of twice, by the chain and by a client's hint, is one deposit", async () => {
+test("a deposit that is reported twice, by the chain and by a client, is one deposit", async () => {
   await start();
   const agreed = await world.agree();
   const txHash = world.pay(agreed);
@@ -187,7 +187,7 @@ test("refunds a deposit that differs from the agreed one, minus the cost, and a 
   expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
 });
 
-test("a stranger's deposit under somebody's order goes back within the daily limit, and above it is left to the operator", async () => {
+test("a stranger's deposit for another user's order is refunded within the daily limit, and above it is left to the operator", async () => {
   await start();
   const { enginePolicy } = world.services;
   const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
@@ -215,18 +215,18 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   expect(received(refundTo, world.origin)).toBe(99_989n);
   const waiting = await world.status(agreed.requestId);
   expect(waiting).toMatchObject({ status: "waiting", nextAction: "send_deposit" });
-  expect(waiting.inTxHashes).toEqual(spelled(world.origin, wrong));
-  expect(waiting.refundTxHashes).toEqual(spelled(world.origin, ...world.paymentsOf(agreed, world.origin)));
+  expect(waiting.inTxHashes).toEqual(formatted(world.origin, wrong));
+  expect(waiting.refundTxHashes).toEqual(formatted(world.origin, ...world.paymentsOf(agreed, world.origin)));
   expect(waiting.refundTxHashes).toHaveLength(1);
 
   const right = world.pay(agreed, { from: another() });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "success",
-    inTxHashes: spelled(world.origin, wrong, right),
+    inTxHashes: formatted(world.origin, wrong, right),
   });
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
 
-  // Somebody else who pays the same order gives the money to its owner.
+  // A stranger who pays the same order gives the money to its owner.
   const stranger = another();
   world.pay(agreed, { from: stranger });
   world.origin.network.settle();
@@ -239,7 +239,7 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   expect(rows).toEqual([{ unrepaid_reason: null }, { unrepaid_reason: null }, { unrepaid_reason: null }]);
 });
 
-test("a transfer of which nobody says what it is for goes back to its depositor, not to a relayer who paid its fee", async () => {
+test("a transfer without a mapping is returned to its depositor, not to a relayer who paid its fee", async () => {
   await start();
   const [relayer, depositor] = [anAccount(), anAccount()];
   const { network } = world.origin;
@@ -255,7 +255,7 @@ test("a transfer of which nobody says what it is for goes back to its depositor,
   expect(received(relayer, world.origin)).toBe(0n);
 });
 
-test("a deposit too low to be sent back pays for the gas that its fills burnt", async () => {
+test("a deposit too low for a refund pays for the gas that its fills used", async () => {
   await start();
   const agreed = await world.agree();
   const { requestId } = agreed;
@@ -272,7 +272,7 @@ test("a deposit too low to be sent back pays for the gas that its fills burnt", 
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 1, 1, 1)",
     [requestId, chainId],
   );
-  const burnt: Slot = {
+  const revertedSlot: Slot = {
     id: "-2",
     chainId,
     sender: NATIVE_CURRENCY,
@@ -299,14 +299,14 @@ test("a deposit too low to be sent back pays for the gas that its fills burnt", 
   const reads: typeof world.services.reads = {
     ...world.services.reads,
     request: async () => ({ ...request, state: { ...request.state, depositId: deposit.id } }),
-    revertedSlotsOfLeg: async () => [burnt],
+    revertedSlotsOfLeg: async () => [revertedSlot],
   };
   await refundByRail({ ...world.services, reads }, connected, deposit);
   const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
   expect(rows).toEqual([{ unpaid_wei: 0n }]);
 });
 
-test("what a refund would cost more than is left of is not sent, and somebody is told", async () => {
+test("a refund that would cost more than the rest is not sent, and an alarm is raised", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed, { amount: 10n });
@@ -317,7 +317,7 @@ test("what a refund would cost more than is left of is not sent, and somebody is
   expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
 });
 
-test("money that names no known order is kept where the operator sees it", async () => {
+test("money for an unknown order is kept visibly for the operator", async () => {
   await start();
   const currency = world.origin.network.native;
   const from = anAccount();
@@ -329,7 +329,7 @@ test("money that names no known order is kept where the operator sees it", async
   expect(received(from, world.origin)).toBe(0n);
 });
 
-test("money that names no known order goes back to its depositor once the operator releases it", async () => {
+test("money for an unknown order is returned to its depositor once the operator releases it", async () => {
   await start();
   const { network } = world.origin;
   const from = anAccount();
@@ -353,7 +353,7 @@ test("money that names no known order goes back to its depositor once the operat
   expect(rows).toEqual([{ unrepaid_reason: "the deposit names no order" }]);
 });
 
-test("a recipient who cannot be paid is not paid, and the deposit goes back", async () => {
+test("a recipient that cannot be paid is not paid, and the deposit is refunded", async () => {
   await start();
   const agreed = await world.agree();
   world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
@@ -362,7 +362,7 @@ test("a recipient who cannot be paid is not paid, and the deposit goes back", as
   await expectRefundedOnce(agreed);
 });
 
-test("a refund keeps the gas that a fill burnt in its block", async () => {
+test("a refund deducts the gas that a fill used in its block", async () => {
   await start();
   const filled = await world.agree();
   await depositAndFill(filled);
@@ -391,7 +391,7 @@ test("a refund keeps the gas that a fill burnt in its block", async () => {
   expect(received(agreed.terms.refundTo, world.origin)).toBe(99_990n - 400n);
 });
 
-test("a fill waits for the solver's money, and not for ever", async () => {
+test("a fill waits for the solver's funds, but not forever", async () => {
   await start({ opening: 800_000n });
   const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
@@ -406,7 +406,7 @@ test("a fill waits for the solver's money, and not for ever", async () => {
   });
 });
 
-test("bytes that nodes have lost are sent again, and those that have lapsed are made anew: one payment", async () => {
+test("bytes that nodes lost are broadcast again, and lapsed ones are replaced: one payment", async () => {
   await start();
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
@@ -425,14 +425,14 @@ test("bytes that nodes have lost are sent again, and those that have lapsed are 
   await expectFilledOnce(agreed);
 });
 
-test("a fill whose bytes all lapse until its time is over is never made, and the deposit goes back", async () => {
+test("a fill whose bytes all lapse until its time is over is never made, and the deposit is refunded", async () => {
   await start();
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
   const { cancelAfterDeadlineMs } = world.services.enginePolicy;
   world.clock.forward(60_000 + cancelAfterDeadlineMs + 1);
-  // Not before it is known that they cannot count any more.
+  // Not before it is known that they can no longer count.
   await world.track(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   await expectRefundedOnce(agreed);
@@ -453,7 +453,7 @@ test("broadcasts the same bytes again when a payment's block is orphaned", async
   expect(world.paymentsOf(agreed, world.destination)).toEqual([first]);
 });
 
-test("a payment that is stuck is made anew with bytes that spend the same coin: one of the two counts", async () => {
+test("a stuck payment is replaced with bytes that spend the same output: one of the two counts", async () => {
   await start({ destination: "coins" });
   const agreed = await world.agree();
   world.destination.network.refusal = "it pays too little";
@@ -464,13 +464,13 @@ test("a payment that is stuck is made anew with bytes that spend the same coin: 
   world.destination.network.refusal = undefined;
   const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
   expect(attempts).toHaveLength(2);
-  // The former comes to a node all the same.
+  // The first one still reaches a node.
   for (const { raw } of attempts) world.destination.network.take(raw);
   await expectFilledOnce(agreed);
 });
 
-test("a payment that is stuck and cannot be made anew is offered again as it is", async () => {
-  // Enough for the first bytes, and not for dearer ones.
+test("a stuck payment that cannot be replaced is broadcast again unchanged", async () => {
+  // Enough for the first bytes, and not for more expensive ones.
   await start({ destination: "coins", opening: 95_016n });
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
@@ -483,7 +483,7 @@ test("a payment that is stuck and cannot be made anew is offered again as it is"
   await expectFilledOnce(agreed);
 });
 
-test("a payment that nobody has and whose time is over is taken back by one to ourselves, and then the deposit goes back", async () => {
+test("a lost payment whose time is over is canceled by a payment to the solver itself, and then the deposit is refunded", async () => {
   await start({ destination: "coins" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.refusal = "it pays too little";
@@ -495,7 +495,7 @@ test("a payment that nobody has and whose time is over is taken back by one to o
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("a payment that nodes have is not taken back, however late it is", async () => {
+test("a payment that nodes have is not canceled, however late it is", async () => {
   await start({ destination: "coins" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
@@ -504,7 +504,7 @@ test("a payment that nodes have is not taken back, however late it is", async ()
   await expectFilledOnce(agreed);
 });
 
-test("while nodes do not answer nothing is believed, and it goes on when they do", async () => {
+test("while nodes do not answer nothing is decided, and everything continues when they do", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -516,7 +516,7 @@ test("while nodes do not answer nothing is believed, and it goes on when they do
   await expectFilledOnce(agreed);
 });
 
-test("a node that lags does not make a payment again", async () => {
+test("a lagging node does not cause a second payment", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -568,7 +568,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A request beyond the limit is no fault of the fill, however long the limit is used up.
+  // A request above the limit is no fault of the fill, however long the limit stays used up.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");
@@ -596,12 +596,12 @@ test("spends no output twice and makes each payment once when two processes pay 
     ]),
   );
   world.destination.network.settle();
-  const coins = world.destination.network.payments().flatMap(({ payment }) => payment.coins ?? []);
-  expect(new Set(coins).size).toBe(coins.length);
+  const outputs = world.destination.network.payments().flatMap(({ payment }) => payment.outputs ?? []);
+  expect(new Set(outputs).size).toBe(outputs.length);
   for (const one of agreed) await expectFilledOnce(one);
 });
 
-/** The same chains as another process knows them: what it signs at a time is its own. */
+/** The same chains in another process, which signs with its own timestamps. */
 function anotherDirectory(): RailWorld["services"]["chains"] {
   const { chains } = world.services;
   const rails = chains.rails.map((one) => ({ ...one, rail: { ...one.rail } }));
@@ -611,14 +611,14 @@ function anotherDirectory(): RailWorld["services"]["chains"] {
 const NONCE = 1_700_000_000_123n;
 const HOUR_MS = 3_600_000;
 
-/** A transfer that cannot say what it is for. */
+/** A transfer that cannot carry an id. */
 function transfer(agreed: AgreedOnRails, nonce = NONCE): Hex {
   const { user, origin } = agreed.terms;
   const { currency, amount } = origin;
   return world.origin.network.deposit({ from: user, currency, amount, nonce });
 }
 
-test("a transfer fills the order that its sender's nonce was said to be for", async () => {
+test("a transfer fills the order that its sender's nonce is mapped to", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -627,7 +627,7 @@ test("a transfer fills the order that its sender's nonce was said to be for", as
   await expectFilledOnce(agreed);
 });
 
-test("a transfer whose sender says later what it is for waits in sight, is one deposit, and is filled then", async () => {
+test("a transfer whose mapping comes later waits visibly, is one deposit, and is filled then", async () => {
   await start();
   const agreed = await world.agree();
   const { user } = agreed.terms;
@@ -646,7 +646,7 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 
   world.map(user, NONCE, { id: agreed.terms.orderId, depositor: user });
-  // A hint knows it already, the watcher's row does not.
+  // A report knows it already, the watcher's row does not.
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
   expect(await world.depositsAt(txHash)).toHaveLength(1);
   await world.watch(world.origin);
@@ -655,7 +655,7 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   await expectFilledOnce(agreed);
 });
 
-test("attributes a transfer that was named late although every reading of the chain meets a fault", async () => {
+test("attributes a transfer with a late mapping although every reading of the chain fails", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -690,7 +690,7 @@ test("attributes a transfer that was named late although every reading of the ch
   await expectFilledOnce(agreed);
 });
 
-test("alarms once while transfers wait to be read, and says when they are read", async () => {
+test("alarms once while transfers wait to be read, and reports when they are read", async () => {
   await start();
   const connected = world.services.chains.rail(world.origin.chain.id);
   if (connected === undefined) throw new Error("no rail for the origin chain");
@@ -718,11 +718,11 @@ test("alarms once while transfers wait to be read, and says when they are read",
   }
 });
 
-test("a transfer of which nobody says within an hour what it is for goes back to its sender, once, and says nothing of any order", async () => {
+test("a transfer without a mapping for an hour is returned to its sender, once, and affects no order", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
-  // What was said is for another nonce.
+  // The mapping is for another nonce.
   world.map(user, NONCE + 1n, { id: orderId, depositor: user });
   const txHash = transfer(agreed);
   world.origin.network.settle();
@@ -740,14 +740,14 @@ test("a transfer of which nobody says within an hour what it is for goes back to
   expect(back()).toMatchObject([{ payment: { amount: 99_990n } }]);
   expect(back()[0]?.payment.id).toBeUndefined();
   expect(await world.depositsAt(txHash)).toMatchObject([{ disposition: "refund", refundState: "final" }]);
-  // What is said after that comes too late.
+  // A mapping after that comes too late.
   world.map(user, NONCE, { id: orderId, depositor: user });
   for (let more = 0; more < 4; more++) await world.round();
   expect(back()).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a stranger's speck is not sent back, even where that costs nothing", async () => {
+test("a stranger's dust is not returned, even if that costs nothing", async () => {
   await start({ opening: 800_008n });
   const { network, chain } = world.origin;
   const usual = network.cost;
@@ -768,7 +768,7 @@ test("a stranger's speck is not sent back, even where that costs nothing", async
   network.cost = usual;
 });
 
-test("specks of which nobody ever says anything keep no transfer waiting whose sender has said it", async () => {
+test("dust that is never mapped delays no mapped transfer", async () => {
   await start();
   const agreed = await world.agree();
   const { user, origin, orderId } = agreed.terms;
@@ -798,7 +798,7 @@ test("specks of which nobody ever says anything keep no transfer waiting whose s
   await expectFilledOnce(agreed);
 });
 
-test("what was said too late counts for nothing, although it is there when the transfer is read first", async () => {
+test("a late mapping does not count, although it exists when the transfer is first read", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -814,7 +814,7 @@ test("what was said too late counts for nothing, although it is there when the t
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
 });
 
-test("watchers of rails do it by themselves, one at a time: when the one that leads is gone, another goes on", async () => {
+test("watchers of non-EVM chains run by themselves, one at a time: when the leader is gone, another takes over", async () => {
   await start();
   const hurried = {
     ...world.services,
@@ -854,7 +854,7 @@ test("watchers of rails do it by themselves, one at a time: when the one that le
   }
 });
 
-test("jobs that got lost are given again", async () => {
+test("lost jobs are queued again", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed);

@@ -5,8 +5,8 @@ import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mapp
 import { someHash } from "../../support/terms.ts";
 import { EXCHANGE_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 
-// What a wallet says of its nonces: verified against its quote, stored once, signed by the oracles, brought
-// to the hub, and read from there.
+// A wallet's nonce authorization: verified against its quote, stored once, signed by the oracles, set on the
+// hub, and read from there.
 
 const wallet = rawKeySigner(`0x${"51".repeat(32)}`);
 const stranger = rawKeySigner(`0x${"52".repeat(32)}`);
@@ -32,62 +32,64 @@ async function refusal(act: Promise<unknown>): Promise<unknown> {
 
 test("has oracles sign a wallet's authorization, sets it on the hub, and counts it once that is final", async () => {
   const terms = await world.quote(wallet.address);
-  const said = await world.authorization(wallet, terms);
-  expect((await read(said)).mapped).toBeUndefined();
-  expect(await world.authorize(said)).toBe(terms.requestId);
-  // Stored is not said: only the hub binds the oracles.
-  expect((await read(said)).mapped).toBeUndefined();
-  expect((await world.rowOf(said)).state).toBe("stored");
+  const authorization = await world.authorization(wallet, terms);
+  expect((await read(authorization)).mapped).toBeUndefined();
+  expect(await world.authorize(authorization)).toBe(terms.requestId);
+  // A stored authorization is not enough: only the hub binds the oracles.
+  expect((await read(authorization)).mapped).toBeUndefined();
+  expect((await world.rowOf(authorization)).state).toBe("stored");
 
   await world.round();
-  expect((await world.rowOf(said)).state).toBe("signed");
+  expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.mineHub(1);
-  const { data, setAt } = await world.onHub(said);
-  expect(data).toBe(dataOf(said));
+  const { data, setAt } = await world.onHub(authorization);
+  expect(data).toBe(dataOf(authorization));
   await world.round();
-  // Mined, but the hub's policy wants two blocks on top.
-  expect((await world.rowOf(said)).state).toBe("signed");
-  expect((await read(said)).mapped).toBeUndefined();
+  // Mined, but the hub's policy requires two blocks on top.
+  expect((await world.rowOf(authorization)).state).toBe("signed");
+  expect((await read(authorization)).mapped).toBeUndefined();
 
   await world.mineHub(2);
   const mapped = { id: terms.orderId, depositor: wallet.address, setAt };
-  expect((await read(said)).mapped).toEqual(mapped);
+  expect((await read(authorization)).mapped).toEqual(mapped);
   await world.round();
-  expect((await world.rowOf(said)).state).toBe("published");
-  expect((await read(said)).mapped).toEqual(mapped);
-  expect(await world.reads.of(EXCHANGE_ID, wallet.address, said.nonce)).toEqual(mapped);
+  expect((await world.rowOf(authorization)).state).toBe("published");
+  expect((await read(authorization)).mapped).toEqual(mapped);
+  expect(await world.reads.of(EXCHANGE_ID, wallet.address, authorization.nonce)).toEqual(mapped);
 });
 
-test("said again it is answered alike and changes nothing, whatever has become of it", async () => {
+test("a repeated authorization gets the same answer and changes nothing, whatever its state", async () => {
   const terms = await world.quote(wallet.address);
-  const said = await world.authorization(wallet, terms);
-  for (let time = 0; time < 2; time++) expect(await world.authorize(said)).toBe(terms.requestId);
-  // On another chain of the wallet's the signature is another; it says the same.
+  const authorization = await world.authorization(wallet, terms);
+  for (let time = 0; time < 2; time++) expect(await world.authorize(authorization)).toBe(terms.requestId);
+  // The signature for another chain of the wallet differs, but authorizes the same.
   const elsewhere = await world.authorization(wallet, terms, { signatureChainId: 1 });
-  expect(elsewhere.signature).not.toBe(said.signature);
+  expect(elsewhere.signature).not.toBe(authorization.signature);
   expect(await world.authorize(elsewhere)).toBe(terms.requestId);
   await world.untilQuiet();
-  const before = await world.onHub(said);
-  expect(await world.authorize(said)).toBe(terms.requestId);
+  const before = await world.onHub(authorization);
+  expect(await world.authorize(authorization)).toBe(terms.requestId);
   await world.untilQuiet();
-  expect(await world.onHub(said)).toEqual(before);
+  expect(await world.onHub(authorization)).toEqual(before);
   expect(
-    world.events.of("nonce_authorized").filter(({ facts }) => facts["nonce"] === said.nonce),
+    world.events.of("nonce_authorized").filter(({ facts }) => facts["nonce"] === authorization.nonce),
   ).toHaveLength(1);
 });
 
-test("said at once by many it is said once", async () => {
+test("many concurrent authorizations are stored once", async () => {
   const terms = await world.quote(wallet.address);
-  const said = await world.authorization(wallet, terms);
-  const answers = await Promise.all(Array.from({ length: 8 }, async () => await world.authorize(said)));
+  const authorization = await world.authorization(wallet, terms);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, async () => await world.authorize(authorization)),
+  );
   expect(new Set(answers)).toEqual(new Set([terms.requestId]));
   const { rows } = await world.pool.query("select from nonce_mappings where nonce = $1", [
-    said.nonce.toString(),
+    authorization.nonce.toString(),
   ]);
   expect(rows).toHaveLength(1);
 });
 
-test("something else about the same nonce is refused, and the first word stays", async () => {
+test("a different authorization of the same nonce is refused, and the first one stays", async () => {
   const [one, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
   const nonce = BigInt(one.walletNonce ?? 0);
   const same = await world.quote(wallet.address, { walletNonce: one.walletNonce ?? 0 });
@@ -96,7 +98,7 @@ test("something else about the same nonce is refused, and the first word stays",
     "NONCE_TAKEN",
     "nonce",
   ]);
-  // Another wallet's nonces are its own.
+  // Another wallet has its own nonces.
   const theirs = await world.quote(stranger.address, { walletNonce: one.walletNonce ?? 0 });
   expect(await world.authorize(await world.authorization(stranger, theirs))).toBe(theirs.requestId);
   await world.untilQuiet();
@@ -105,7 +107,7 @@ test("something else about the same nonce is refused, and the first word stays",
   expect(other.orderId).not.toBe(one.orderId);
 });
 
-/** The transfer of a quote is seen on the exchange. */
+/** The transfer of a quote is seen on Hyperliquid. */
 async function arrived(terms: RequestTerms): Promise<void> {
   await world.services.uow.run(async (tx) => {
     const [stored] = await tx.deposits.record(EXCHANGE_ID, [
@@ -152,9 +154,9 @@ test.each<[string, (nonce: bigint) => readonly [signed: Change, sent: Change], u
 ])("%s is refused with its field, and nothing is stored", async (_what, change, expected) => {
   const terms = await world.quote(wallet.address);
   const [signed, sent] = change(BigInt(terms.walletNonce ?? 0));
-  const said = { ...(await world.authorization(wallet, terms, signed)), ...sent };
+  const authorization = { ...(await world.authorization(wallet, terms, signed)), ...sent };
   const { rows: before } = await world.pool.query("select from nonce_mappings");
-  expect(await refusal(world.authorize(said))).toEqual(expected);
+  expect(await refusal(world.authorize(authorization))).toEqual(expected);
   const { rows } = await world.pool.query("select from nonce_mappings");
   expect(rows).toHaveLength(before.length);
 });
@@ -189,27 +191,27 @@ test("a quote of another wallet, on another chain, or without a nonce cannot be 
   ]);
 });
 
-test("what the wallet had said on the hub before counts, and not what it told us", async () => {
+test("an earlier mapping of the wallet on the hub counts, and not the one that it posted", async () => {
   const [here, there] = [await world.quote(wallet.address), await world.quote(wallet.address)];
-  const said = await world.authorization(wallet, here);
-  const other = await world.authorization(wallet, there, { nonce: said.nonce });
+  const authorization = await world.authorization(wallet, here);
+  const other = await world.authorization(wallet, there, { nonce: authorization.nonce });
   await world.publishElsewhere(other);
-  await world.authorize(said);
+  await world.authorize(authorization);
   await world.untilQuiet();
-  expect((await world.rowOf(said)).state).toBe("contradicted");
-  expect((await read(said)).mapped).toMatchObject({ id: there.orderId });
+  expect((await world.rowOf(authorization)).state).toBe("contradicted");
+  expect((await read(authorization)).mapped).toMatchObject({ id: there.orderId });
   expect(world.events.of("nonce_contradicted").at(-1)?.facts).toMatchObject({ id: there.orderId });
 });
 
-test("what was said to the hub alone is known here too: that money is some order's", async () => {
+test("a mapping that is only on the hub is known here too: the money belongs to an order", async () => {
   const terms = await world.quote(wallet.address);
-  const said = await world.authorization(wallet, terms);
-  await world.publishElsewhere(said);
-  expect((await world.rowOf(said)).state).toBe("none");
-  expect((await read(said)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
+  const authorization = await world.authorization(wallet, terms);
+  await world.publishElsewhere(authorization);
+  expect((await world.rowOf(authorization)).state).toBe("none");
+  expect((await read(authorization)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
 });
 
-test("as of when nothing was said is told by the hub's clock", async () => {
+test("the time at which there was no mapping is the hub's", async () => {
   const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
   const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
   expect(mapped).toBeUndefined();
@@ -218,35 +220,37 @@ test("as of when nothing was said is told by the hub's clock", async () => {
   expect((await world.reads.read(EXCHANGE_ID, wallet.address, 1n)).asOf).toBe(asOf);
 });
 
-test("an account without the money that it is to transfer cannot authorize, and nothing is published for it", async () => {
+test("an account without the money for its transfer cannot authorize, and nothing is published for it", async () => {
   const poor = rawKeySigner(`0x${"61".repeat(32)}`);
   const terms = await world.quote(poor.address);
-  const said = await world.authorization(poor, terms);
+  const authorization = await world.authorization(poor, terms);
   world.funds.set(poor.address, terms.origin.amount - 1n);
-  expect(await refusal(world.authorize(said))).toEqual(["INSUFFICIENT_FUNDS", "wallet"]);
-  expect((await world.rowOf(said)).state).toBe("none");
+  expect(await refusal(world.authorize(authorization))).toEqual(["INSUFFICIENT_FUNDS", "wallet"]);
+  expect((await world.rowOf(authorization)).state).toBe("none");
 
   world.funds.set(poor.address, terms.origin.amount);
-  expect(await world.authorize(said)).toBe(terms.requestId);
-  // Its transfer went out since: the same authorization is answered alike.
+  expect(await world.authorize(authorization)).toBe(terms.requestId);
+  // Its transfer has been sent since: the same authorization gets the same answer.
   world.funds.set(poor.address, 0n);
-  expect(await world.authorize(said)).toBe(terms.requestId);
+  expect(await world.authorize(authorization)).toBe(terms.requestId);
 });
 
-test("an account whose transfer has arrived can authorize it with nothing left", async () => {
+test("an account whose transfer has arrived can authorize it with an empty balance", async () => {
   const spent = rawKeySigner(`0x${"62".repeat(32)}`);
   const terms = await world.quote(spent.address);
-  const said = await world.authorization(spent, terms);
+  const authorization = await world.authorization(spent, terms);
   world.funds.set(spent.address, 0n);
   await arrived(terms);
-  expect(await world.authorize(said)).toBe(terms.requestId);
+  expect(await world.authorize(authorization)).toBe(terms.requestId);
 });
 
 test("allows one account ten authorizations without a transfer per hour", async () => {
   const busy = rawKeySigner(`0x${"63".repeat(32)}`);
   const next = async () => await world.authorization(busy, await world.quote(busy.address));
   const all = await Promise.all(Array.from({ length: 12 }, next));
-  const outcomes = await Promise.all(all.map(async (said) => await refusal(world.authorize(said))));
+  const outcomes = await Promise.all(
+    all.map(async (authorization) => await refusal(world.authorize(authorization))),
+  );
   expect(outcomes.filter((outcome) => Array.isArray(outcome))).toEqual([
     ["RATE_LIMITED", "wallet"],
     ["RATE_LIMITED", "wallet"],
@@ -285,10 +289,10 @@ test("allows each wallet one authorization without a transfer once 250 authoriza
 test("keeps at most 500 waiting authorizations, but always accepts one whose transfer has arrived", async () => {
   const [last, refused] = [rawKeySigner(`0x${"66".repeat(32)}`), rawKeySigner(`0x${"67".repeat(32)}`)];
   await fillQueue(499);
-  const said = await world.authorization(last, await world.quote(last.address));
+  const authorization = await world.authorization(last, await world.quote(last.address));
   const terms = await world.quote(refused.address);
   const tooMany = await world.authorization(refused, terms);
-  expect(await refusal(world.authorize(said))).toEqual(expect.any(String));
+  expect(await refusal(world.authorize(authorization))).toEqual(expect.any(String));
   expect(await refusal(world.authorize(tooMany))).toEqual(["SERVICE_UNAVAILABLE", undefined]);
   expect((await world.rowOf(tooMany)).state).toBe("none");
 

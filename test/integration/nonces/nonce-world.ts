@@ -41,12 +41,12 @@ import { settlementPolicy } from "../settlement/settlement-world.ts";
 export const EXCHANGE_ID = 1337;
 const NAME = "exchange";
 
-/** What this service believes of the exchange; nothing here speaks to it. */
+/** The service's description of Hyperliquid; nothing here calls it. */
 const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", family: "hyperliquid-vm" } as RailChain;
 
 /**
- * `POST /authorize`, the worker's rounds and what the engine reads of it, on a real database, a real hub, and
- * three oracles over HTTP. Moved step by step.
+ * `POST /authorize`, the worker's rounds and what the engine reads of them, on a real database, a real hub,
+ * and three oracles over HTTP. Advanced step by step.
  */
 export interface NonceWorld {
   readonly clock: AdjustableClock;
@@ -58,11 +58,11 @@ export interface NonceWorld {
   readonly mapping: Address;
   readonly oracles: readonly OracleWorld[];
   readonly reads: NonceMappingReads;
-  /** What accounts hold on the exchange; a million for those that are not listed. */
+  /** Balances of accounts on Hyperliquid; a million for unlisted ones. */
   readonly funds: Map<Hex, bigint>;
-  /** A stored quote of a transfer by this wallet with a nonce of its own. */
+  /** A stored quote of a transfer by this wallet with its own nonce. */
   quote(wallet: Address, change?: Partial<RequestTerms>): Promise<RequestTerms>;
-  authorize(said: NonceAuthorization): Promise<unknown>;
+  authorize(authorization: NonceAuthorization): Promise<unknown>;
   /** What a wallet posts for a quote. */
   authorization(
     wallet: Signer,
@@ -70,16 +70,16 @@ export interface NonceWorld {
     change?: Partial<NonceAuthorization>,
     signedAs?: Partial<NonceAuthorization>,
   ): Promise<NonceAuthorization>;
-  /** The worker's rounds, once. */
+  /** Runs the worker's rounds once. */
   round(by?: MappingServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
-  /** Rounds and blocks until nothing waits, at most 20. */
+  /** Runs rounds and mines blocks until nothing waits, at most 20. */
   untilQuiet(): Promise<void>;
-  /** What the contract has now. */
-  onHub(said: NonceAuthorization): Promise<{ readonly data: Hex; readonly setAt: bigint }>;
-  /** Brings another word of the wallet to the hub, past this service. */
-  publishElsewhere(said: NonceAuthorization): Promise<void>;
-  rowOf(said: NonceAuthorization): Promise<{ state: string; reason: string | null; tries: number }>;
+  /** The contract's current entry. */
+  onHub(authorization: NonceAuthorization): Promise<{ readonly data: Hex; readonly setAt: bigint }>;
+  /** Sets another mapping of the wallet on the hub, without this service. */
+  publishElsewhere(authorization: NonceAuthorization): Promise<void>;
+  rowOf(authorization: NonceAuthorization): Promise<{ state: string; reason: string | null; tries: number }>;
   stop(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
   const hubClient = createLocalClient(node);
   await hubClient.setBalance({ address: solver.address, value: 10n ** 20n });
-  // Before the contracts are final nobody knows anything.
+  // Nothing is known before the contracts are final.
   await hubClient.mine({ blocks: 3 });
   const mapping = localHub.contracts.genericMapping.toLowerCase() as Address;
   const lower = (address: Address): Address => address.toLowerCase() as Address;
@@ -134,7 +134,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     uow,
     chains: { all: [], rails: [], profile: () => undefined },
     hub: hubChain,
-    // The last of them has the other two as peers; asked first it gives a quorum at once.
+    // The last one has the other two as peers; asked first, it gives a quorum at once.
     oracles: oracles
       .slice(0, 2)
       .map(({ url }) => createHttpOracle({ url, apiKey: "key" }, { timeoutMs: 2_000 })),
@@ -150,8 +150,8 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   } as Parameters<typeof authorizeNonce>[0]["chains"];
 
   const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
-  const entry = (said: NonceAuthorization) =>
-    entryFor(NAME, { ...said, chainId: said.walletChainId, requestId: undefined });
+  const entry = (authorization: NonceAuthorization) =>
+    entryFor(NAME, { ...authorization, chainId: authorization.walletChainId, requestId: undefined });
   const world: NonceWorld = {
     clock,
     events,
@@ -175,10 +175,10 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       await insertQuoted(terms);
       return terms;
     },
-    authorize: async (said) =>
-      await authorizeNonce({ chains, clock, events, uow, reads: postgresReads(sql) }, said),
+    authorize: async (authorization) =>
+      await authorizeNonce({ chains, clock, events, uow, reads: postgresReads(sql) }, authorization),
     async authorization(wallet, terms, change = {}, signedAs = {}) {
-      const said = {
+      const authorization = {
         walletChainId: EXCHANGE_ID,
         wallet: wallet.address,
         depositor: wallet.address,
@@ -187,8 +187,12 @@ export async function startNonceWorld(): Promise<NonceWorld> {
         signatureChainId: 42161,
         ...change,
       };
-      const digest = nonceMappingDigest({ ...said, ...signedAs, walletChain: EXCHANGE_WALLET_CHAIN });
-      return { signature: signatureToHex(await wallet.signDigest(digest)), ...said };
+      const digest = nonceMappingDigest({
+        ...authorization,
+        ...signedAs,
+        walletChain: EXCHANGE_WALLET_CHAIN,
+      });
+      return { signature: signatureToHex(await wallet.signDigest(digest)), ...authorization };
     },
     async round(by = services) {
       await signMappings(by, new AbortController().signal);
@@ -205,8 +209,8 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       }
       throw new Error(`still waiting: ${JSON.stringify(await stored.waiting())}`);
     },
-    async onHub(said) {
-      const { user, id } = entry(said);
+    async onHub(authorization) {
+      const { user, id } = entry(authorization);
       const [data, setAt] = await hubClient.readContract({
         address: mapping,
         abi: genericMappingAbi,
@@ -215,8 +219,8 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       });
       return { data, setAt };
     },
-    async publishElsewhere(said) {
-      const { walletChainId: _, nonce, ...words } = said;
+    async publishElsewhere(authorization) {
+      const { walletChainId: _, nonce, ...words } = authorization;
       const oracle = oracles[0];
       if (oracle === undefined) throw new Error("there are oracles");
       const body = { walletChainId: NAME, ...words, nonce: nonce.toString(), requestPeerSignatures: true };
@@ -226,10 +230,15 @@ export async function startNonceWorld(): Promise<NonceWorld> {
         .slice(0, 2)
         .map((one) => one.signature.slice(2))
         .join("")}`;
-      const { data } = mappings.publish([{ ...entry(said), signature }], 2);
-      await hubClient.setBalance({ address: said.wallet, value: 10n ** 18n });
-      await hubClient.impersonateAccount({ address: said.wallet });
-      await hubClient.sendUnsignedTransaction({ from: said.wallet, to: mapping, data, gas: 1_000_000n });
+      const { data } = mappings.publish([{ ...entry(authorization), signature }], 2);
+      await hubClient.setBalance({ address: authorization.wallet, value: 10n ** 18n });
+      await hubClient.impersonateAccount({ address: authorization.wallet });
+      await hubClient.sendUnsignedTransaction({
+        from: authorization.wallet,
+        to: mapping,
+        data,
+        gas: 1_000_000n,
+      });
       await mineHub(4);
     },
     async rowOf({ walletChainId, wallet, nonce }) {

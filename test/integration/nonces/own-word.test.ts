@@ -8,7 +8,7 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { isUnderstood } from "../../../apps/api/src/payments/non-evm/own-word.ts";
 import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
 
-// A payment that cannot name its order leaves when what it is for is known where oracles look for it.
+// A payment that cannot carry its order id is broadcast once its mapping is where oracles look for it.
 
 let world: RailWorld;
 afterEach(async () => await world.stop());
@@ -16,10 +16,10 @@ afterEach(async () => await world.stop());
 const key = rawKeySigner(`0x${"71".repeat(32)}`);
 
 /**
- * WorkerServices to whose destination payments are known by a nonce, and a hub that says of nonces what `hub`
- * says.
+ * Services to whose destination payments are identified by a nonce, and a hub whose mappings are those of
+ * `hub`.
  */
-function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
+function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
   const rails = chains.rails.map((connected): ConnectedPayingRail => {
     if (connected.chain.id !== world.destination.chain.id) return connected;
@@ -47,7 +47,7 @@ function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined):
   };
 }
 
-interface WordRow {
+interface MappingRow {
   readonly wallet: Hex;
   readonly nonce: bigint;
   readonly mapped_id: Hex;
@@ -55,8 +55,8 @@ interface WordRow {
   readonly signature: Hex;
   readonly request_id: string;
 }
-async function words(): Promise<WordRow[]> {
-  return (await world.pool.query<WordRow>("select * from nonce_mappings order by key")).rows;
+async function mappingRows(): Promise<MappingRow[]> {
+  return (await world.pool.query<MappingRow>("select * from nonce_mappings order by key")).rows;
 }
 
 async function deposited(): Promise<AgreedOnRails> {
@@ -68,15 +68,15 @@ async function deposited(): Promise<AgreedOnRails> {
 }
 const sent = () => world.destination.network.payments();
 
-test("the payment waits for its word, which was committed with its bytes, and leaves when the hub has it", async () => {
+test("the payment waits for its mapping, which was committed with its bytes, and is broadcast when the hub has it", async () => {
   world = await startRailWorld();
   const agreed = await deposited();
-  const seen: WordRow[][] = [];
+  const seen: MappingRow[][] = [];
   let [asked, outcomes] = [0, 0];
-  const services = speaking((wallet, nonce) => {
+  const services = withNonceHub((wallet, nonce) => {
     expect(sent()).toEqual([]);
     asked += 1;
-    // The chain is not asked what became of bytes that cannot have left.
+    // The chain is not asked for the outcome of bytes that cannot have been broadcast.
     expect(outcomes).toBe(asked > 3 ? 1 : 0);
     return asked < 3 || nonce === 0n ? undefined : { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
@@ -89,18 +89,18 @@ test("the payment waits for its word, which was committed with its bytes, and le
         return await outcomeOf(attempt);
       },
       send: async (attempt: Parameters<typeof before>[0]) => {
-        seen.push(await words());
+        seen.push(await mappingRows());
         return await before(attempt);
       },
     });
   await world.work(services);
-  // No job waits for a hub: payments of other chains would wait with it.
+  // No job waits for a hub, because payments of other chains would wait with it.
   expect(asked).toBe(1);
   for (let rounds = 0; rounds < 3 && sent().length === 0 && seen.length === 0; rounds++) {
     world.clock.forward(6_000);
     await world.track(world.destination, services);
   }
-  // Held back by two answers; then asked before the outcome, and before it is sent.
+  // Held back by two answers; then asked before the outcome, and before the broadcast.
   expect(asked).toBe(4);
   expect(seen[0]).toHaveLength(1);
   const [word] = seen[0] ?? [];
@@ -122,7 +122,7 @@ test("the payment waits for its word, which was committed with its bytes, and le
     signatureChainId: 1,
   });
   expect(recoverSigner(digest, word.signature)).toBe(key.address);
-  // By an id that the chain does not know nobody could find it.
+  // The chain does not know this id, so no one could find the payment by it.
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted", txHashes: [] });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "success",
@@ -131,11 +131,11 @@ test("the payment waits for its word, which was committed with its bytes, and le
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a hub that cannot be asked, or knows nothing yet, keeps the payment here; it leaves once, when the hub has its word", async () => {
+test("a hub that is unreachable, or has no mapping yet, holds the payment back; it is broadcast once the hub has the mapping", async () => {
   world = await startRailWorld();
   const agreed = await deposited();
   let state: "away" | "silent" | "said" = "away";
-  const services = speaking((wallet) => {
+  const services = withNonceHub((wallet) => {
     if (state === "silent") return undefined;
     if (state === "away")
       throw new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
@@ -149,17 +149,17 @@ test("a hub that cannot be asked, or knows nothing yet, keeps the payment here; 
     expect(sent()).toEqual([]);
     state = "silent";
   }
-  expect(await words()).toHaveLength(1);
+  expect(await mappingRows()).toHaveLength(1);
   state = "said";
   world.clock.forward(60_000);
   await world.track(world.destination, services);
   world.destination.network.settle();
   await world.track(world.destination, services);
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
-  expect(await words()).toHaveLength(1);
+  expect(await mappingRows()).toHaveLength(1);
 });
 
-test("a payment is understood when the hub has its very order and its very depositor", async () => {
+test("a payment may be broadcast when the hub has exactly its order and depositor", async () => {
   world = await startRailWorld();
   const id: Hex = `0x${"0d".repeat(32)}`;
   const slot = {
@@ -184,7 +184,7 @@ test("a payment is understood when the hub has its very order and its very depos
   expect(await answered(undefined)).toBe(false);
   expect(await answered({ ...ours, id: `0x${"0e".repeat(32)}` })).toBe(false);
   expect(await answered({ ...ours, depositor: id })).toBe(false);
-  // Payments that name their orders, or have none, need no word.
+  // Payments that carry their order id, or have no order, need no mapping.
   expect(await answered(undefined, { solver: key.address } as PayingRail)).toBe(true);
   expect(await answered(undefined, rail, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
 });

@@ -15,7 +15,7 @@ import { settlementPolicy } from "../settlement/settlement-world.ts";
 import { startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// How a wallet's word gets to the hub although processes die, work at once, or are lied to.
+// How a wallet's mapping reaches the hub although processes die, run concurrently, or get false answers.
 
 let world: NonceWorld;
 beforeAll(async () => {
@@ -23,16 +23,16 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-async function aSaid(): Promise<NonceAuthorization> {
-  // A wallet for each: an account can have ten authorizations without a transfer.
+async function anAuthorization(): Promise<NonceAuthorization> {
+  // A new wallet each time: an account may have ten authorizations without a transfer.
   const wallet = rawKeySigner(someHash());
-  const said = await world.authorization(wallet, await world.quote(wallet.address));
-  await world.authorize(said);
-  return said;
+  const authorization = await world.authorization(wallet, await world.quote(wallet.address));
+  await world.authorize(authorization);
+  return authorization;
 }
 
-/** How often the contract set, and left out, entries since a block. */
-async function toldSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
+/** How many entries the contract set, and left out, since a block. */
+async function entriesSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
   const logs = parseEventLogs({
     abi: genericMappingAbi,
     logs: await world.hubClient.getLogs({ address: world.mapping, fromBlock }),
@@ -49,10 +49,7 @@ async function carryAndSubmit(): Promise<void> {
 
 class Died extends Error {}
 
-/**
- * The services of a process that dies at its moment `dieAt`: before, or after, anything that it does to the
- * world.
- */
+/** The services of a process that dies at its moment `dieAt`: before or after an external action. */
 function mortal(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
   const acts: string[] = [];
   const moment = (name: string): void => {
@@ -88,11 +85,11 @@ function mortal(dieAt: number): { readonly services: MappingServices; readonly a
   };
 }
 
-test("whenever the process dies, the next one goes on, and the word is set once", async () => {
+test("whenever the process dies, the next one continues, and the mapping is set once", async () => {
   const moments: string[] = [];
   for (let dieAt = 0; ; dieAt++) {
     const fromBlock = await nextBlock();
-    const said = await aSaid();
+    const authorization = await anAuthorization();
     const { services, acts } = mortal(dieAt);
     let died = false;
     try {
@@ -108,8 +105,8 @@ test("whenever the process dies, the next one goes on, and the word is set once"
     world.clock.forward(400_000);
     await world.untilQuiet();
     const moment = acts.at(-1) ?? "nothing";
-    expect((await world.rowOf(said)).state, moment).toBe("published");
-    expect(await toldSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
+    expect((await world.rowOf(authorization)).state, moment).toBe("published");
+    expect(await entriesSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
     if (!died) break;
     moments.push(moment);
   }
@@ -117,24 +114,24 @@ test("whenever the process dies, the next one goes on, and the word is set once"
   expect(new Set(moments)).toContain("after hub.broadcast");
 }, 90_000);
 
-test("many words go in one transaction, each once, though several processes work at once", async () => {
+test("many mappings share a transaction, each once, though several processes run concurrently", async () => {
   const fromBlock = await nextBlock();
   const sent = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
   const all: NonceAuthorization[] = [];
-  for (let n = 0; n < 12; n++) all.push(await aSaid());
+  for (let n = 0; n < 12; n++) all.push(await anAuthorization());
   await Promise.all([1, 2, 3].map(async () => signMappings(world.services, new AbortController().signal)));
   const plans = await Promise.allSettled([1, 2, 3].map(async () => carryMappings(world.services)));
   expect(plans.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
   await world.untilQuiet();
-  for (const said of all) expect((await world.rowOf(said)).state).toBe("published");
-  expect(await toldSince(fromBlock)).toEqual({ EntrySet: 12, EntryLeftOut: 0 });
+  for (const authorization of all) expect((await world.rowOf(authorization)).state).toBe("published");
+  expect(await entriesSince(fromBlock)).toEqual({ EntrySet: 12, EntryLeftOut: 0 });
   expect(await world.hubClient.getTransactionCount({ address: world.services.signer.address })).toBe(
     sent + 1,
   );
 });
 
-test("a signature that the hub does not take is asked for anew, and holds up no other word", async () => {
-  const [bad, good] = [await aSaid(), await aSaid()];
+test("a signature that the hub rejects is requested again, and delays no other mapping", async () => {
+  const [bad, good] = [await anAuthorization(), await anAuthorization()];
   await signMappings(world.services, new AbortController().signal);
   await world.pool.query("update nonce_mappings set hub_signature = $2 where nonce = $1", [
     bad.nonce.toString(),
@@ -143,7 +140,7 @@ test("a signature that the hub does not take is asked for anew, and holds up no 
   const fromBlock = await nextBlock();
   await world.round();
   await world.mineHub(4);
-  // The first round finds the transaction final, the second one what it left undone.
+  // The first round finds the transaction final, the second one what it left out.
   for (let round = 0; round < 2; round++) await carryAndSubmit();
   expect((await world.rowOf(good)).state).toBe("published");
   expect((await world.onHub(bad)).setAt).toBe(0n);
@@ -152,10 +149,10 @@ test("a signature that the hub does not take is asked for anew, and holds up no 
   world.clock.forward(400_000);
   await world.untilQuiet();
   expect((await world.rowOf(bad)).state).toBe("published");
-  expect(await toldSince(fromBlock)).toEqual({ EntrySet: 2, EntryLeftOut: 1 });
+  expect(await entriesSince(fromBlock)).toEqual({ EntrySet: 2, EntryLeftOut: 1 });
 });
 
-test("the metrics tell how many words wait, and how long", async () => {
+test("the metrics report how many mappings wait, and how long", async () => {
   const { registry } = createMetrics("test");
   mappingGauges(registry, world.services.said, world.clock);
   const shown = async (name: string, state: string): Promise<number> => {
@@ -163,8 +160,8 @@ test("the metrics tell how many words wait, and how long", async () => {
     return Number(values.find(({ labels }) => labels["state"] === state)?.value);
   };
   expect(await shown("causeway_mappings_waiting", "stored")).toBe(0);
-  await aSaid();
-  await aSaid();
+  await anAuthorization();
+  await anAuthorization();
   world.clock.forward(60_000);
   expect(await shown("causeway_mappings_waiting", "stored")).toBe(2);
   expect(await shown("causeway_mappings_oldest_seconds", "stored")).toBeGreaterThanOrEqual(60);
@@ -175,24 +172,25 @@ test("the metrics tell how many words wait, and how long", async () => {
   expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
 });
 
-test("a word about a chain that is not here any more waits, and holds up no other", async () => {
-  const gone = await aSaid();
+test("a mapping for a chain that is no longer configured waits, and delays no other", async () => {
+  const gone = await anAuthorization();
   await signMappings(world.services, new AbortController().signal);
   const without = { ...world.services, chainName: () => undefined };
   await carryMappings(without);
   expect(await world.rowOf(gone)).toMatchObject({ state: "signed", tries: 1 });
-  const unsigned = await aSaid();
+  const unsigned = await anAuthorization();
   await signMappings(without, new AbortController().signal);
   expect(await world.rowOf(unsigned)).toMatchObject({ state: "stored", tries: 1 });
   expect(await world.services.said.toCarry(world.clock.nowMs(), 10)).toEqual([]);
   world.clock.forward(settlementPolicy.rejectedRetryMs + 1);
   await world.untilQuiet();
-  for (const said of [gone, unsigned]) expect((await world.rowOf(said)).state).toBe("published");
+  for (const authorization of [gone, unsigned])
+    expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
-// What oracles may say.
+// Services with these oracle answers.
 
-function saying(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
+function withAnswers(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
   const oracles = answers.map((answer, at): AttestationOracle => ({
     name: `oracle ${at}`,
     ask: async (_path, body) => await answer(body),
@@ -222,52 +220,58 @@ const no = async (): Promise<OracleAnswer> => ({
 });
 
 test.each<[string, (mapping: Record<string, unknown>) => void]>([
-  ["signatures of nobody", (m) => void (m["signatures"] = [aSignature(`0x${"12".repeat(65)}`)])],
+  ["signatures by unknown signers", (m) => void (m["signatures"] = [aSignature(`0x${"12".repeat(65)}`)])],
   ["one signature twice", (m) => void (m["signatures"] = twice(m["signatures"]))],
   ["no signatures", (m) => void (m["signatures"] = [])],
-  ["something in another form", (m) => void delete m["user"]],
-])("an oracle that gives %s is found out, and another one asked", async (_what, change) => {
-  const said = await aSaid();
+  ["another format", (m) => void delete m["user"]],
+])("an oracle that gives %s is detected, and another one asked", async (_what, change) => {
+  const authorization = await anAuthorization();
   const lied = world.events.of("oracle_lied").length;
-  await signMappings(saying(changed(change)), new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 1 });
+  await signMappings(withAnswers(changed(change)), new AbortController().signal);
+  expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
   expect(world.events.of("oracle_lied")).toHaveLength(lied + 1);
   world.clock.forward(400_000);
   // The second try begins with another one; the third with the first again.
-  await signMappings(saying(changed(change), honest), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("signed");
+  await signMappings(withAnswers(changed(change), honest), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
 });
 
-test("what an oracle says the entry to be does not matter: only signatures of the true one count", async () => {
-  const said = await aSaid();
+test("the entry that an oracle reports does not matter: only signatures of the correct one count", async () => {
+  const authorization = await anAuthorization();
   const lie = changed((m) => void (m["data"] = `0x${"99".repeat(52)}`));
-  await signMappings(saying(lie), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("signed");
+  await signMappings(withAnswers(lie), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
-  expect((await world.onHub(said)).data).toBe(`0x${said.id.slice(2)}${said.depositor.slice(2)}`);
+  expect((await world.onHub(authorization)).data).toBe(
+    `0x${authorization.id.slice(2)}${authorization.depositor.slice(2)}`,
+  );
 });
 
-test("oracles that are away are asked again soon, those that say no rarely", async () => {
-  const said = await aSaid();
-  await signMappings(saying(away, no), new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", reason: "no connection", tries: 1 });
+test("unavailable oracles are retried often, those that refuse rarely", async () => {
+  const authorization = await anAuthorization();
+  await signMappings(withAnswers(away, no), new AbortController().signal);
+  expect(await world.rowOf(authorization)).toMatchObject({
+    state: "stored",
+    reason: "no connection",
+    tries: 1,
+  });
   expect(world.events.of("mapping_rejected")).toHaveLength(0);
   world.clock.forward(60_000);
-  await signMappings(saying(no, no), new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 2 });
+  await signMappings(withAnswers(no, no), new AbortController().signal);
+  expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 2 });
   expect(world.events.of("mapping_rejected")).toHaveLength(1);
   world.clock.forward(400_000);
-  await signMappings(saying(honest), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("stored");
+  await signMappings(withAnswers(honest), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("stored");
   world.clock.forward(21_600_000);
-  await signMappings(saying(honest), new AbortController().signal);
-  expect((await world.rowOf(said)).state).toBe("signed");
+  await signMappings(withAnswers(honest), new AbortController().signal);
+  expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
 });
 
-test("a hub that does not answer costs time, never a word", async () => {
-  const said = await aSaid();
+test("a hub that does not answer costs time, never a mapping", async () => {
+  const authorization = await anAuthorization();
   const down = {
     ...world.services,
     mappings: {
@@ -278,11 +282,11 @@ test("a hub that does not answer costs time, never a word", async () => {
     },
   };
   await signMappings(down, new AbortController().signal);
-  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 1 });
+  expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
   expect(world.events.of("mapping_fault").length).toBeGreaterThan(0);
   world.clock.forward(400_000);
   await world.untilQuiet();
-  expect((await world.rowOf(said)).state).toBe("published");
+  expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
 function aSignature(signature: Hex): object {

@@ -23,7 +23,7 @@ let server: FastifyInstance;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
-  // A Redis of this file's own: it is going to be silenced.
+  // A separate Redis for this file, because it is silenced.
   redis = await startRedis({ port: await freePort(), env: {} });
   const services = {
     clock: { nowMs: () => Date.now() },
@@ -70,7 +70,7 @@ async function ready(): Promise<{ status: number; redis: string | undefined }> {
   return { status: answer.statusCode, redis: checks["redis"] };
 }
 
-test("a chain that is reached by a rail and lags is told of, and takes nobody out of service", async () => {
+test("a lagging non-EVM chain is reported, and takes no process out of service", async () => {
   const answer = await server.inject({ method: "GET", url: "/health/ready" });
   expect(answer.json()).toMatchObject({
     checks: { one: "ok", two: "lagging" },
@@ -92,7 +92,7 @@ test("a chain whose newest blocks are not scanned is shown, and takes no process
   expect(await scanned(98, 198)).toMatchObject({ ready: true, checks: { one: "ok" } });
 });
 
-test("a worker is not ready while its Redis is silent or gone, and says that it is Redis", async () => {
+test("a worker is not ready while its Redis is silent or down, and names Redis", async () => {
   const isReady = { status: 200, redis: "ok" };
   await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
 
@@ -128,7 +128,7 @@ test("callers of a public readiness route share one check per second", async () 
   expect(pings).toBe(2);
 });
 
-test("a service with one chain that works is ready, and one whose chains are all away is not", async () => {
+test("a service with one working chain is ready, and one whose chains are all unavailable is not", async () => {
   expect(await withChains(["lagging", "ok", "unheard"])).toMatchObject({ ready: true });
   expect(await withChains(["lagging", "unheard"])).toMatchObject({
     ready: false,
@@ -136,7 +136,7 @@ test("a service with one chain that works is ready, and one whose chains are all
   });
 });
 
-test("a service whose required chain is away is not ready, whatever the others do", async () => {
+test("a service whose required chain is unavailable is not ready, whatever the others do", async () => {
   const required = (...names: string[]) => ({ requiredChains: names });
   for (const state of ["lagging", "unheard"] as const)
     expect(await withChains(["ok", state], required("chain-1"))).toMatchObject({
@@ -168,7 +168,7 @@ const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], nee
     needs,
   );
 
-test("a worker reports the leaders, which decide nothing, and leaves them out when they are unknown", async () => {
+test("a worker reports the leaders, which decide nothing, and omits them if they are unknown", async () => {
   const services = {
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: {

@@ -10,8 +10,8 @@ import { migrate } from "../../../apps/api/src/migrate.ts";
 import { execFile } from "node:child_process";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
-// What an operator sees when a process cannot start for a reason outside its code: one sentence, exit code 1,
-// no stack.
+// What an operator sees when a process cannot start for an external reason: one sentence, exit code 1, no
+// stack.
 
 const START_MS = 30_000;
 const root = resolve(import.meta.dirname, "../../..");
@@ -69,10 +69,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Ways in which the database is not to be used, and the end of the sentence about each. */
+/** Reasons why the database is unusable, and the end of the sentence about each. */
 const faults = [
   [
-    "the server is away",
+    "the server is down",
     async () => edited((url) => (url.port = String(ports.away))),
     /^Postgres does not respond at \S+ \(ECONNREFUSED\): start it, or correct DATABASE_URL$/,
   ],
@@ -101,7 +101,7 @@ test.for(faults)(
 );
 
 test.for(["main.ts", "worker.ts"])(
-  "%s: when the server is away or the database is not migrated, the log holds one sentence",
+  "%s: when the server is down or the database is not migrated, the log contains one sentence",
   { timeout: 2 * START_MS },
   async (entry) => {
     const [, away, sentence] = faults[0];
@@ -126,7 +126,7 @@ test.for(["main.ts", "worker.ts"])(
 );
 
 test(
-  "migrate says how many migrations it applied, and takes the URL from a file",
+  "migrate reports how many migrations it applied, and takes the URL from a file",
   { timeout: 2 * START_MS },
   async () => {
     const file = join(folder, "url");
@@ -140,7 +140,7 @@ test(
   },
 );
 
-test("a database with migrations of the next version serves this one; one that lacks some does not", async () => {
+test("a database with migrations of the next version works with this one; one without some of its migrations does not", async () => {
   const database = await createTestDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -156,7 +156,7 @@ test("a database with migrations of the next version serves this one; one that l
   }
 });
 
-test("migrations that were not copied are a problem of the installation, told before the database is asked", async () => {
+test("missing migration files are a problem of the installation, reported before the database is used", async () => {
   await expect(
     migrate(
       edited((url) => (url.port = String(ports.away))),

@@ -12,7 +12,7 @@ const blockHash = (number: number): string => `0x${number.toString(16).padStart(
 /** The transaction that every such node knows: a deposit of 5 units, in a block that is long final. */
 export const KNOWN_DEPOSIT = word("d1");
 
-/** A node of one chain with blocks of ten seconds and one deposit for order 0x0a…, on a socket. */
+/** A node of one chain with blocks every ten seconds and one deposit for order 0x0a…, on a socket. */
 export async function startDepositNode(chainId: number, depository: string) {
   const place = {
     transactionHash: KNOWN_DEPOSIT,

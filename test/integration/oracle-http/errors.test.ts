@@ -31,7 +31,7 @@ const deposit = { chainId: "origin", transactionId: DEPOSIT_TX };
 const face = ({ status, body }: Answer) => [status, body.code, body.field];
 
 test.each<[string, unknown, string | undefined]>([
-  ["a body that is no JSON", "{", undefined],
+  ["a body that is not JSON", "{", undefined],
   ["an empty body", "", undefined],
   ["a list", [], "body"],
   ["nothing", {}, "chainId"],
@@ -48,7 +48,7 @@ test.each<[string, unknown, string | undefined]>([
   expect(world.origin.asked).toBe(0);
 });
 
-test("what this oracle or the chain does not know is 400 not_found", async () => {
+test("an unknown chain or transaction is 400 not_found", async () => {
   const world = await aWorld();
   expect(face(await world.post("depository-deposits", { ...deposit, chainId: "mars" }))).toEqual([
     400,
@@ -60,7 +60,7 @@ test("what this oracle or the chain does not know is 400 not_found", async () =>
     expect(face(await world.post("depository-deposits", { ...deposit, chainId: name }))[1]).toBe("not_found");
 });
 
-test("what may still be taken back is 400 not_final, and says when to ask again", async () => {
+test("a block that is not final is 400 not_final, with the time to retry", async () => {
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, {
     kind: "notFinal",
@@ -76,13 +76,13 @@ test("what may still be taken back is 400 not_final, and says when to ask again"
   ]);
 });
 
-test("what did not happen is 400 rejected", async () => {
+test("a deposit that did not happen is 400 rejected", async () => {
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "transaction failed" });
   expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "rejected", "transactionId"]);
 });
 
-test("a node's fault is never the caller's: 503, without its words", async () => {
+test("a node's fault is never the caller's: 503, without its error text", async () => {
   const world = await aWorld();
   world.origin.trouble = async () => {
     throw new RpcFault({
@@ -102,7 +102,7 @@ test("a node's fault is never the caller's: 503, without its words", async () =>
   expect(world.outcomes.at(-1)?.outcome).toBe("upstream_unavailable");
 });
 
-test("a node that hangs is given up before the peers' patience ends", async () => {
+test("a node that hangs is abandoned before the peers time out", async () => {
   const world = await aWorld({ localDeadlineMs: 100 });
   world.origin.trouble = async () => await new Promise(() => undefined);
   expect(face(await world.post("depository-deposits", deposit)).slice(0, 2)).toEqual([
@@ -111,7 +111,7 @@ test("a node that hangs is given up before the peers' patience ends", async () =
   ]);
 });
 
-test("our own bug is 500 internal without a word of it", async () => {
+test("an internal bug is 500 internal without any details", async () => {
   const world = await aWorld();
   world.origin.trouble = async () => {
     throw new TypeError("cannot read secretField of undefined");
@@ -121,7 +121,7 @@ test("our own bug is 500 internal without a word of it", async () => {
   expect(text).not.toContain("secretField");
 });
 
-test("a chain of a family that this build cannot read is unavailable, not wrong", async () => {
+test("a chain of a family that this build does not support is unavailable, not wrong", async () => {
   const world = await aWorld();
   const transactionId =
     "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
@@ -146,7 +146,7 @@ test("other paths, methods, types and sizes get errors of the same form", async 
   expect(below.body.code).toBe("not_found");
 });
 
-test("lives needs no key, and tells nothing", async () => {
+test("lives needs no key, and reveals nothing", async () => {
   const world = await aWorld({ apiKeys: new Map([["k", "l"]]) });
   expect((await world.get("/lives/v1")).text).toBe('{"status":"ok"}');
   expect((await world.get("/lives/v1?withReport=1")).status).toBe(200);
@@ -159,7 +159,7 @@ const keys = new Map([
   ["second-key", "second: caller"],
 ]);
 
-test("with keys set, everything but lives and the documentation needs one of them", async () => {
+test("with keys set, every route except lives and the documentation needs one", async () => {
   const world = await aWorld({ apiKeys: keys });
   for (const path of [
     "/chains/v1",
@@ -192,14 +192,14 @@ test.each([
   "first-key ",
   "FIRST-KEY",
   "",
-])("%j is no key", async (key) => {
+])("%j is not a key", async (key) => {
   const world = await aWorld({ apiKeys: keys });
   const given = await world.get("/chains/v1", { "x-api-key": key });
-  // Blanks around a header's value are not part of it.
+  // Whitespace around a header's value is not part of it.
   expect(given.status).toBe(key.trim() === "first-key" ? 200 : 401);
 });
 
-test("an address that sends many wrong keys is answered 429, and right keys go on working there", async () => {
+test("an address that sends many wrong keys gets 429, and valid keys still work there", async () => {
   const world = await aWorld({ apiKeys: keys });
   const status = async (key: string) => (await world.get("/chains/v1", { "x-api-key": key })).status;
   for (let n = 0; n < 30; n++) expect(await status(`guess-${n}`)).toBe(401);
@@ -210,7 +210,7 @@ test("an address that sends many wrong keys is answered 429, and right keys go o
   expect((await world.get("/chains/v1")).status).toBe(401);
 });
 
-test("a key with too many calls under way is answered 429 until one of them ends, others are not", async () => {
+test("a key with too many calls in progress gets 429 until one of them ends, others do not", async () => {
   const world = await aWorld({ apiKeys: keys, callBounds: { perCaller: 2, total: 3 } });
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -234,14 +234,14 @@ test("a key with too many calls under way is answered 429 until one of them ends
   expect((await ask("first-key", "06")).body.code).toBe("not_found");
 });
 
-test("a place is not free before the work has ended, also when the deadline passed or the caller hung up", async () => {
+test("a slot is not free before the work has ended, even if the deadline passed or the caller hung up", async () => {
   const world = await aWorld({ localDeadlineMs: 50, callBounds: { perCaller: 1 } });
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   world.origin.trouble = async () => await held;
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("upstream_unavailable");
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("rate_limited");
-  // Made-up keys give no places of their own where none are asked for.
+  // Unknown keys get no slots of their own if no key is required.
   const other = await world.post("depository-deposits", deposit, { "x-api-key": "made-up" });
   expect(other.body.code).toBe("rate_limited");
   release();
@@ -266,7 +266,7 @@ test("nothing is signed after the deadline of a request has passed", async () =>
   expect(world.signatures.count).toBe(2);
 });
 
-test("two keys in one request are none", async () => {
+test("two keys in one request count as none", async () => {
   const world = await aWorld({ apiKeys: keys });
   const { port, hostname } = new URL(world.url);
   const answer = await new Promise<string>((resolve, reject) => {
@@ -289,7 +289,7 @@ test("a body is not even read without a key", async () => {
   expect([status, body.code]).toEqual([401, "unauthorized"]);
 });
 
-test("metrics are open where the operator says so", async () => {
+test("metrics are public if the operator configures it", async () => {
   const world = await aWorld({ apiKeys: keys, metricsOpen: true });
   expect((await world.get("/metrics")).status).toBe(200);
 });
@@ -366,7 +366,7 @@ test("a payload settles only the withdrawal that it pays", async () => {
   ).toEqual([400, "invalid_request", "withdrawalAddressRequest.chainId"]);
 });
 
-test("without a record of payloads an expiry is never attested, an execution is", async () => {
+test("without recorded payloads an expiry is never attested, an execution is", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   expect(face(await withdrawal(world, { status: "expired" }))[1]).toBe("rejected");
   expect((await withdrawal(world, { status: "executed" })).status).toBe(200);
@@ -374,22 +374,22 @@ test("without a record of payloads an expiry is never attested, an execution is"
 
 test("without a record the payload's nonce must be the withdrawal's address: one payment settles one of an owner's withdrawals", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
-  const said = async (payload: Hex, asked: object = {}) =>
+  const statusAnswer = async (payload: Hex, asked: object = {}) =>
     face(
       await withdrawal(world, {}, { withdrawal: payload, withdrawalAddressRequest: { ...words, ...asked } }),
     ).slice(0, 2);
   const own = payloadWith(addressOf());
-  expect(await said(own)).toEqual([200, undefined]);
+  expect(await statusAnswer(own)).toEqual([200, undefined]);
   const refused = [400, "rejected"];
-  expect(await said(own, { withdrawalNonce: word("67") })).toEqual(refused);
-  expect(await said(own, { withdrawer: account("a8") })).toEqual(refused);
-  expect(await said(payloadWith(addressOf() + 1n))).toEqual(refused);
-  expect(await said(payloadWith(addressOf() + (1n << 160n)))).toEqual(refused);
-  expect(await said("0xabcd")).toEqual(refused);
+  expect(await statusAnswer(own, { withdrawalNonce: word("67") })).toEqual(refused);
+  expect(await statusAnswer(own, { withdrawer: account("a8") })).toEqual(refused);
+  expect(await statusAnswer(payloadWith(addressOf() + 1n))).toEqual(refused);
+  expect(await statusAnswer(payloadWith(addressOf() + (1n << 160n)))).toEqual(refused);
+  expect(await statusAnswer("0xabcd")).toEqual(refused);
   expect(world.signatures.count).toBe(2);
 });
 
-test("nothing is set aside for a chain whose withdrawals could not be attested here", async () => {
+test("nothing is reserved for a chain whose withdrawals could not be attested here", async () => {
   const world = await aWorld();
   world.balances.get = () => 50n;
   const asked = {
@@ -433,7 +433,7 @@ test("nothing is set aside for a chain whose withdrawals could not be attested h
   expect(world.signatures.count).toBe(0);
 });
 
-test("with a record, only exactly the recorded payload is attested, whatever became of it", async () => {
+test("with a record, only exactly the recorded payload is attested, whatever its outcome", async () => {
   const world = await aWorld();
   for (const status of ["executed", "expired"]) {
     expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
@@ -452,7 +452,7 @@ test("a caller's transaction id never changes what is signed", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   const plain = await withdrawal(world);
   const hinted = await withdrawal(world, {}, { transactionId: word("99") });
-  // Not the signatures: a key service makes another one over the same digest each time.
+  // Not the signatures: a key service creates a different one for the same digest each time.
   const { signatures: _, ...execution } = plain.body.execution;
   expect(hinted.body.execution).toMatchObject(execution);
   expect(hinted.body.message.data).toEqual(plain.body.message.data);
@@ -479,7 +479,7 @@ test("a withdrawal names this oracle's hub, an amount above zero, and an owner o
   expect(await field({ withdrawalNonce: "0x1" })).toEqual(["invalid_request", "withdrawalNonce"]);
 });
 
-test("identical requests under way share one look at the chain, and nothing is kept afterwards", async () => {
+test("identical concurrent requests share one read of the chain, and nothing is kept afterwards", async () => {
   const world = await aWorld();
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));

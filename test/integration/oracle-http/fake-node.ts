@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A JSON-RPC node on a socket that answers by `methods`; everything else is a JSON-RPC error. */
+/** A JSON-RPC node on a socket that answers with `methods`, and with a JSON-RPC error otherwise. */
 export async function startFakeNode(
   methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>>,
 ) {

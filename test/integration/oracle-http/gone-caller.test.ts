@@ -8,7 +8,7 @@ afterEach(async () => {
   await Promise.all(toClose.splice(0).map(async (close) => await close()));
 });
 
-/** A peer that takes every call and never answers it. */
+/** A peer that accepts every call and never answers it. */
 async function silentPeer() {
   const calls = { begun: 0, hungUp: 0 };
   const server = createServer((request, response) => {
@@ -32,7 +32,7 @@ async function until(what: () => boolean): Promise<void> {
   while (!what() && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-test("39: when the caller hangs up, so does the oracle on its peers", async () => {
+test("39: when the caller hangs up, the oracle cancels its calls to peers", async () => {
   const peer = await silentPeer();
   const signer = oracleSigner(0);
   const signers = new Set([signer.address, oracleSigner(1).address]);
@@ -48,7 +48,7 @@ test("39: when the caller hangs up, so does the oracle on its peers", async () =
     signal: caller.signal,
   });
   await until(() => peer.calls.begun === 1);
-  // A caller who waits is waited with, although its request was read long ago.
+  // A caller that waits keeps its call, although its request was read long ago.
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(peer.calls).toEqual({ begun: 1, hungUp: 0 });
 
@@ -58,7 +58,7 @@ test("39: when the caller hangs up, so does the oracle on its peers", async () =
   expect(peer.calls).toEqual({ begun: 1, hungUp: 1 });
 });
 
-test("callers that ask for the same at once share one call to a peer, which ends when the last of them hangs up", async () => {
+test("callers with the same concurrent request share one call to a peer, which ends when the last of them hangs up", async () => {
   const peer = await silentPeer();
   const signer = oracleSigner(0);
   const signers = new Set([signer.address, oracleSigner(1).address]);

@@ -34,7 +34,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World } from "../../support/oracle-world.ts";
 
-// Invariant (f): every signature of every answer recovers, by another implementation, to its claimed signer
+// Invariant (f): every signature of every answer recovers, with another implementation, to its claimed signer
 // over the returned payload.
 
 let world: World;
@@ -104,7 +104,7 @@ test("a deposit is minted to its order's account, one without an id to its depos
   ]);
 });
 
-test("a transaction without deposits is answered with nothing, and nothing is signed", async () => {
+test("a transaction without deposits gets an empty answer, and nothing is signed", async () => {
   world.origin.deposited(DEPOSIT_TX, []);
   const { status, body } = await world.post("depository-deposits", {
     chainId: "origin",
@@ -115,7 +115,7 @@ test("a transaction without deposits is answered with nothing, and nothing is si
   expect(body).toEqual({ messages: [], quorum: { signers: 0, threshold: 1, local: "ok" } });
 });
 
-test("a fill gives every deposit whole to the solver and the fees from it, under the key of order and payment", async () => {
+test("a fill gives every deposit completely to the solver and deducts the fees, with the key of order and payment", async () => {
   const order = anOrder((one) => {
     one.fees.push({
       recipientChainId: "destination",
@@ -212,31 +212,28 @@ test.each([
     2,
     { kind: "transfer", from: address, to: ownerAlias, tokenId: hubTokenId(chain, USDC), amount: 50n },
   ],
-] as const)(
-  "a withdrawal that is %s settles on the hub, under a key of its own",
-  async (status, code, action) => {
-    withdrawalIs(status);
-    world.recorded.set(address, word("77"));
-    const { body, status: http } = await world.post("depository-withdrawals", {
-      chainId: "origin",
-      withdrawal: PAYLOAD,
-      transactionId: word("99"),
-      withdrawalAddressRequest: withdrawalWords,
-    });
-    expect(http).toBe(200);
-    expect(body.message.result).toEqual({
-      withdrawalId: word("77"),
-      depository: DEPOSITORY,
-      status: code,
-    });
-    expect(body.execution.idempotencyKey).toBe(withdrawalKey(word("77"), status));
-    expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([action]);
-    expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
-    expect(await messageSigners("depositoryWithdrawal", body.message)).toEqual([world.signer.address]);
-  },
-);
+] as const)("a withdrawal that is %s settles on the hub, with its own key", async (status, code, action) => {
+  withdrawalIs(status);
+  world.recorded.set(address, word("77"));
+  const { body, status: http } = await world.post("depository-withdrawals", {
+    chainId: "origin",
+    withdrawal: PAYLOAD,
+    transactionId: word("99"),
+    withdrawalAddressRequest: withdrawalWords,
+  });
+  expect(http).toBe(200);
+  expect(body.message.result).toEqual({
+    withdrawalId: word("77"),
+    depository: DEPOSITORY,
+    status: code,
+  });
+  expect(body.execution.idempotencyKey).toBe(withdrawalKey(word("77"), status));
+  expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([action]);
+  expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
+  expect(await messageSigners("depositoryWithdrawal", body.message)).toEqual([world.signer.address]);
+});
 
-test("a pending withdrawal is told, and nothing is signed", async () => {
+test("a pending withdrawal is reported, and nothing is signed", async () => {
   withdrawalIs("pending");
   const { body } = await world.post("depository-withdrawals", {
     chainId: "origin",
@@ -272,7 +269,7 @@ async function authorised(changes: Record<string, string> = {}): Promise<Hex> {
   return signatureToHex(await owner.signDigest(digest));
 }
 
-test("a withdrawal that its owner signed and can afford is set aside", async () => {
+test("a withdrawal that its owner signed and the balance covers is reserved", async () => {
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 50n);
   const { status, body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
@@ -296,7 +293,7 @@ test.each([
   ["a hub of the same name on another chain", { settlementNetwork: "72" }],
   ["another depository", { depository: account("d1") }],
   ["another environment's oracle contract", { oracleContract: account("e9") }],
-])("an owner's signature for %s is none", async (_what, changes) => {
+])("an owner's signature for %s is rejected", async (_what, changes) => {
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 50n);
   const { status, body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
@@ -305,7 +302,7 @@ test.each([
   expect([status, body.code, body.field]).toEqual([400, "rejected", "signature"]);
 });
 
-test("a withdrawal beyond the owner's balance is not set aside", async () => {
+test("a withdrawal above the owner's balance is not reserved", async () => {
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 49n);
   const { body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
@@ -314,7 +311,7 @@ test("a withdrawal beyond the owner's balance is not set aside", async () => {
   expect(body.code).toBe("rejected");
 });
 
-test("what is set aside is confirmed to the allocator, even when somebody sent more", async () => {
+test("a reservation is confirmed to the allocator, even if more arrived", async () => {
   world.balances.set(`${address}:${hubTokenId(chain, USDC)}`, 51n);
   const { status, body } = await world.post("withdrawal-initiated", hubWithdrawal);
   expect(status).toBe(200);
@@ -353,14 +350,14 @@ test("what is set aside is confirmed to the allocator, even when somebody sent m
   expect((await world.post("withdrawal-initiated", hubWithdrawal)).body.code).toBe("rejected");
 });
 
-test("the chains are told by name, family and depository, and nothing of how they are reached", async () => {
+test("the chains are listed by name, family and depository, and nothing about their nodes", async () => {
   const { body, text } = await world.get("/chains/v1");
   expect(body.chains[0]).toEqual({ id: "origin", vmType: "ethereum-vm", depository: DEPOSITORY });
   expect(text).not.toContain("127.0.0.1");
   expect(text).not.toContain("hub");
 });
 
-test("a withdrawal from a former depository that expired unused gives its amount back", async () => {
+test("a withdrawal from a former depository that expired unused returns its amount", async () => {
   const fromFormer = withdrawalAddress(chain, {
     depository: FORMER,
     currency: USDC,

@@ -51,8 +51,8 @@ const deposits = fc.array(
   { maxLength: 4 },
 );
 
-/** Ways to write a transaction id. Only the first is one. */
-const spellings: readonly ((id: Hex32) => string)[] = [
+/** Ways to write a transaction id; only the first is valid. */
+const formats: readonly ((id: Hex32) => string)[] = [
   (id) => id,
   (id) => id.toUpperCase().replace("0X", "0x"),
   (id) => id.slice(2),
@@ -80,8 +80,8 @@ const payloadOf = ({ body }: Answer): string =>
     body.execution?.actions,
   ]);
 
-test("(a) (d) (f): no set of requests, however spelled, mints more than was deposited; oracles agree byte for byte", async () => {
-  const requests = fc.array(fc.tuple(fc.nat(2), fc.constantFrom(...spellings)), {
+test("(a) (d) (f): no set of requests, in whatever format, mints more than was deposited; oracles agree byte for byte", async () => {
+  const requests = fc.array(fc.tuple(fc.nat(2), fc.constantFrom(...formats)), {
     minLength: 1,
     maxLength: 6,
   });
@@ -95,10 +95,10 @@ test("(a) (d) (f): no set of requests, however spelled, mints more than was depo
           received.set(tokenId, (received.get(tokenId) ?? 0n) + amount);
         }
       }
-      // The hub carries out one execution per key.
+      // The hub performs one execution per key.
       const executions = new Map<string, Hex[]>();
-      for (const [n, spell] of asked) {
-        const request = { chainId: "origin", transactionId: spell(word(byte(n + 1))) };
+      for (const [n, format] of asked) {
+        const request = { chainId: "origin", transactionId: format(word(byte(n + 1))) };
         const answers = [
           await world.post("depository-deposits", request),
           await other.post("depository-deposits", request),
@@ -134,7 +134,7 @@ const transfers = fc.array(
   { maxLength: 4 },
 );
 
-test("(b): what a fill attests was paid to the last unit, each transfer counted for one payment", async () => {
+test("(b): an attested fill was paid to the last unit, with each transfer counted for one payment", async () => {
   await fc.assert(
     fc.asyncProperty(payments, transfers, async (wanted, made) => {
       const order = anOrder((one) => {
@@ -164,8 +164,8 @@ test("(b): what a fill attests was paid to the last unit, each transfer counted 
   );
 }, 60_000);
 
-test("(b): however often, as whatever and with whichever deposits a payment is claimed, it settles its order once", async () => {
-  // A payment that is both what the order pays and what its refund gives back.
+test("(b): however often, in whatever way and with whichever deposits a payment is claimed, it settles its order once", async () => {
+  // A payment that matches both the order's output and its refund.
   const order = anOrder((one) => {
     one.output.chainId = "origin";
     one.output.payments.forEach((payment) => (payment.recipient = account("a1")));
@@ -196,7 +196,7 @@ test("(b): however often, as whatever and with whichever deposits a payment is c
   );
 }, 60_000);
 
-test("(e): a read that fails, is missing or not final never leads to a signature, whichever it is", async () => {
+test("(e): a read that fails, is missing or not final never leads to a signature", async () => {
   const kinds = ["fault", "absent", "notFinal", "refuted", "garbage"] as const;
   await fc.assert(
     fc.asyncProperty(
@@ -212,7 +212,7 @@ test("(e): a read that fails, is missing or not final never leads to a signature
           retryAfterSeconds: 1,
         };
         if (kind === "fault") {
-          // The first, or the second, of the reads fails.
+          // The first or the second of the reads fails.
           let reads = 0;
           const trouble = async () => {
             if (reads++ === (what === "deposit" ? 0 : which))

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// The real process with a key in a service that speaks AWS's protocol: where it takes the credentials from.
+// The real process with a key in a service that implements AWS's protocol: where it takes the credentials
+// from.
 
 const KEY = `0x${"5a".repeat(32)}` as const;
 const folder = mkdtempSync(join(tmpdir(), "causeway-kms-credentials-"));
@@ -26,7 +27,7 @@ beforeAll(async () => {
     HUB_CHAIN_ID: "123",
     HUB_ADDRESS: account("e1"),
     HUB_ORACLE_ADDRESS: account("e2"),
-    // AWS's client looks for files of its own, and for the machine's role.
+    // AWS's client looks for its own files, and for the machine's role.
     HOME: folder,
     AWS_EC2_METADATA_DISABLED: "true",
     SIGNING_MODULE: "aws-kms",
@@ -46,7 +47,7 @@ async function refused(changes: Record<string, string>): Promise<string> {
   return oracle.errors();
 }
 
-test("region, endpoint and credentials of AWS that only the secrets folder holds are used", async () => {
+test("AWS region, endpoint and credentials that are only in the secrets folder are used", async () => {
   const secrets = [
     `AWS_KMS_SIGNER_KEY_REGION=${kms.region}`,
     `AWS_ENDPOINT_URL_KMS=${kms.url}`,
@@ -64,12 +65,12 @@ test("region, endpoint and credentials of AWS that only the secrets folder holds
   expect(oracle.output() + oracle.errors()).not.toMatch(/SECRETACCESS|SECRETTOKEN/);
 }, 30_000);
 
-test("missing credentials are called missing", async () => {
+test("missing credentials are reported as missing", async () => {
   expect(await refused({ AWS_ENDPOINT_URL_KMS: kms.url })).toContain("(no-credentials)");
 }, 30_000);
 
 test.each(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])(
-  "half a pair of credentials, %s, is none",
+  "half a pair of credentials, %s, counts as missing",
   async (name) => {
     expect(await refused({ AWS_ENDPOINT_URL_KMS: kms.url, [name]: "half" })).toMatch(
       new RegExp(`is required with ${name}\\b`),

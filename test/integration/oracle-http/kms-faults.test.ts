@@ -6,7 +6,7 @@ import { executionSigners, messageSigners } from "../../support/recovered-signer
 import { aChain, DEPOSIT_TX, FakeChain, startWorld, word } from "../../support/oracle-world.ts";
 import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
-// An oracle whose key service goes wrong after the start: an answer is signed whole or not at all.
+// An oracle whose key service fails after the start: an answer is signed completely or not at all.
 
 let kms: RunningKms;
 let key: KmsKey;
@@ -50,7 +50,7 @@ const SIGNATURES = 3;
 function mustBeUnavailable({ status, body, headers, text }: Answer): void {
   expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
   expect(headers.get("retry-after")).toBe("1");
-  // Neither a part of what was signed, nor a word about the key or where it is kept.
+  // Neither a part of what was signed, nor anything about the key or its location.
   expect(text).not.toMatch(/0x[0-9a-f]{64}|signature|arn:|KMS|[0-9a-f]{8}-[0-9a-f]{4}-|127\.0\.0\.1/i);
 }
 
@@ -63,7 +63,7 @@ async function mustSign(world: World): Promise<void> {
     expect(await messageSigners("depositoryDeposit", message)).toEqual([signer.address]);
 }
 
-/** Lets the first calls of Sign through, then no other. */
+/** Passes the first calls of Sign, and no others. */
 function failAfter(passed: number, fault: KmsFault): void {
   let calls = 0;
   kms.onCall((operation) => (operation === "Sign" && calls++ >= passed ? fault : undefined));
@@ -83,7 +83,7 @@ const faults: readonly [string, KmsFault][] = [
 ];
 
 test.each(faults)(
-  "a key service that is %s is 503, and signing goes on when that is over",
+  "a key service that is %s causes 503, and signing continues afterwards",
   async (_, fault) => {
     const world = await aWorld();
     await mustSign(world);
@@ -101,7 +101,7 @@ test.each([1, 2])(
     const before = world.signatures.count;
     failAfter(passed, { kind: "answer", fields: { Signature: undefined } });
     mustBeUnavailable(await ask(world));
-    // Of the three that were asked for, so many were made.
+    // This many of the three were made.
     await expect.poll(() => world.signatures.count - before).toBe(SIGNATURES);
     expect(kms.calls("Sign")).toBe(SIGNATURES);
   },
@@ -115,7 +115,7 @@ test("never returns a signature that another key made", async () => {
   await mustSign(world);
 });
 
-test("a key that was disabled or taken away is 503 until it is back", async () => {
+test("a disabled or removed key causes 503 until it is back", async () => {
   const world = await aWorld();
   key.state = "Disabled";
   mustBeUnavailable(await ask(world));
@@ -126,7 +126,7 @@ test("a key that was disabled or taken away is 503 until it is back", async () =
   await mustSign(world);
 });
 
-test("a key service that is gone is 503, and what needs no signature is answered", async () => {
+test("a key service that is down causes 503, and what needs no signature is answered", async () => {
   const world = await aWorld();
   await kms.stop();
   mustBeUnavailable(await ask(world));
@@ -135,7 +135,7 @@ test("a key service that is gone is 503, and what needs no signature is answered
   expect((await ask(world)).status).toBe(200);
 });
 
-test("without its key an oracle passes on what its peers signed, and signs nothing of it itself", async () => {
+test("without its key an oracle passes on what its peers signed, and signs nothing itself", async () => {
   const origin = new FakeChain(aChain("origin", 1));
   const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
   const list = { origin, signers: new Set(addresses), threshold: 2 };
@@ -161,7 +161,7 @@ test("counts an oracle whose key was replaced by a peer's toward no quorum until
   );
   const world = await aWorld({ ...list, peers: peers.map(({ url }) => url) });
   const together = { requestPeerSignatures: true };
-  // Two keys sign, one of them at two oracles: that is no quorum of three.
+  // Two keys sign, one of them at two oracles, so there is no quorum of three.
   kms.setAlias("oracle", kms.importKey(privateKey(1)));
   const without = await ask(world, together);
   expect([without.status, without.body.quorum.signers]).toEqual([200, 2]);

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { keepKeysInKms } from "../../support/oracle-keys.ts";
 
-// Everything that holds for an oracle with a raw key holds for one whose key is in AWS KMS: the same tests,
-// through AWS's own client.
+// The same tests as for an oracle with a raw key, with a key in AWS KMS through AWS's own client.
 
 const keys = await keepKeysInKms();
 afterAll(async () => await keys.stop());
@@ -13,6 +12,6 @@ describe("orders", async () => void (await import("./orders.test.ts")));
 describe("errors", async () => void (await import("./errors.test.ts")));
 describe("invariants", async () => void (await import("./invariants.test.ts")));
 
-test("and it was the key service that signed", () => {
+test("the key service made the signatures", () => {
   expect(keys.kms.calls("Sign")).toBeGreaterThan(200);
 });

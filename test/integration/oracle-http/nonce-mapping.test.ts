@@ -34,14 +34,14 @@ afterEach(async () => {
   await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
 });
 
-interface Said {
+interface MappingMessage {
   readonly chainId: string;
   readonly wallet: Hex;
   readonly depositor: Hex;
   readonly id: Hex;
   readonly nonce: bigint;
 }
-const said: Said = {
+const signedMapping: MappingMessage = {
   chainId: "exchange",
   wallet: wallet.address,
   depositor: account("bb"),
@@ -50,7 +50,7 @@ const said: Said = {
 };
 
 async function sign(
-  changes: Partial<Said> = {},
+  changes: Partial<MappingMessage> = {},
   domain: { readonly chainId?: number; readonly name?: string; readonly version?: string } = {},
   signer = wallet,
 ): Promise<Hex> {
@@ -72,17 +72,17 @@ async function sign(
       ],
     },
     primaryType: "NonceMapping",
-    message: { ...said, ...changes },
+    message: { ...signedMapping, ...changes },
   });
 }
 
 async function request(changes: Readonly<Record<string, unknown>> = {}, signature?: Hex) {
   return {
     walletChainId: "hyper",
-    wallet: said.wallet,
-    nonce: said.nonce.toString(),
-    id: said.id,
-    depositor: said.depositor,
+    wallet: signedMapping.wallet,
+    nonce: signedMapping.nonce.toString(),
+    id: signedMapping.id,
+    depositor: signedMapping.depositor,
     signatureChainId: 42161,
     signature: signature ?? (await sign()),
     ...changes,
@@ -112,22 +112,22 @@ async function signersOf({ body: { genericMapping } }: Answer): Promise<string[]
 
 const face = ({ status, body }: Answer) => [status, body.code, body.field];
 
-test("what a wallet signed is signed as an entry of its account on the hub", async () => {
+test("a wallet's signed mapping is signed as an entry of its account on the hub", async () => {
   const world = await aWorld();
   const answer = await ask(world, await request());
   expect(answer.status, answer.text).toBe(200);
   const { signatures, ...entry } = answer.body.genericMapping;
-  expect(entry).toEqual(nonceMappingEntry({ name: "hyper", vmType: "hyperliquid-vm" }, said));
+  expect(entry).toEqual(nonceMappingEntry({ name: "hyper", vmType: "hyperliquid-vm" }, signedMapping));
   expect(entry.data).toBe(`${order}${"bb".repeat(20)}`);
   expect(signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([world.signer.address]);
   expect(await signersOf(answer)).toEqual([world.signer.address]);
   expect(answer.body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
-  // Letters of either case are one wallet, and give the same bytes.
-  const lowered = await ask(world, await request({ wallet: said.wallet.toLowerCase() }));
+  // The wallet's case does not matter, and gives the same bytes.
+  const lowered = await ask(world, await request({ wallet: signedMapping.wallet.toLowerCase() }));
   expect(lowered.body.genericMapping).toEqual(answer.body.genericMapping);
 });
 
-test("oracles together give the signatures that the hub wants, ascending", async () => {
+test("oracles together give the signatures that the hub requires, in ascending order", async () => {
   const [one, other] = [oracleSigner(0), oracleSigner(1)];
   const signers = new Set([one.address, other.address]);
   const peer = await aWorld({ signer: other });
@@ -138,7 +138,7 @@ test("oracles together give the signatures that the hub wants, ascending", async
   expect(answer.body.quorum).toMatchObject({ signers: 2, threshold: 2 });
 });
 
-test("a peer for another mapping or hub adds nothing", async () => {
+test("a peer with another mapping or hub adds nothing", async () => {
   for (const hub of [{ genericMappingAddress: account("e6") }, { chainId: 5 }]) {
     const [one, other] = [oracleSigner(0), oracleSigner(1)];
     const signers = new Set([one.address, other.address]);
@@ -150,15 +150,15 @@ test("a peer for another mapping or hub adds nothing", async () => {
 });
 
 test.each<[string, () => Promise<Hex>]>([
-  ["of somebody else", async () => await sign({}, {}, stranger)],
+  ["by another account", async () => await sign({}, {}, stranger)],
   ["for another id", async () => await sign({ id: word("0e") })],
-  ["for another nonce", async () => await sign({ nonce: said.nonce + 1n })],
+  ["for another nonce", async () => await sign({ nonce: signedMapping.nonce + 1n })],
   ["for another depositor", async () => await sign({ depositor: account("bc") })],
   ["for another wallet", async () => await sign({ wallet: stranger.address })],
   ["for another chain", async () => await sign({ chainId: "hyper" })],
   ["in the domain of another chain", async () => await sign({}, { chainId: 1 })],
-  ["in a domain of another name", async () => await sign({}, { name: "NonceMapping" })],
-  ["in a domain of another version", async () => await sign({}, { version: "1" })],
+  ["in a domain with another name", async () => await sign({}, { name: "NonceMapping" })],
+  ["in a domain with another version", async () => await sign({}, { version: "1" })],
 ])("a signature %s is refused, and nothing is signed", async (_what, signature) => {
   const world = await aWorld();
   const answer = await ask(world, await request({}, await signature()));
@@ -166,7 +166,7 @@ test.each<[string, () => Promise<Hex>]>([
   expect(world.signatures.count).toBe(0);
 });
 
-test("a signature has one form", async () => {
+test("a signature has one format", async () => {
   const world = await aWorld();
   const good = await sign();
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -179,16 +179,16 @@ test("a signature has one form", async () => {
 });
 
 test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
-  ["a chain that is not known", { walletChainId: "mars" }, "not_found", "walletChainId"],
+  ["an unknown chain", { walletChainId: "mars" }, "not_found", "walletChainId"],
   ["a chain whose transfers carry ids", { walletChainId: "origin" }, "invalid_request", "walletChainId"],
-  ["a nonce with a leading zero", { nonce: `0${said.nonce}` }, "invalid_request", "nonce"],
+  ["a nonce with a leading zero", { nonce: `0${signedMapping.nonce}` }, "invalid_request", "nonce"],
   ["a nonce in hex", { nonce: "0x12" }, "invalid_request", "nonce"],
   ["a number for a nonce", { nonce: 12 }, "invalid_request", "nonce"],
   ["a nonce of 257 bits", { nonce: (2n ** 256n).toString() }, "invalid_request", "nonce"],
   ["an id cut short", { id: "0x0d" }, "invalid_request", "id"],
-  ["an id that is none", { id: word("00") }, "invalid_request", "id"],
-  ["a wallet that is none", { wallet: word("01") }, "invalid_request", "wallet"],
-  ["a depositor that is none", { depositor: "0x" }, "invalid_request", "depositor"],
+  ["an id that is invalid", { id: word("00") }, "invalid_request", "id"],
+  ["a wallet that is invalid", { wallet: word("01") }, "invalid_request", "wallet"],
+  ["a depositor that is invalid", { depositor: "0x" }, "invalid_request", "depositor"],
   ["a text for the chain of the signature", { signatureChainId: "1" }, "invalid_request", "signatureChainId"],
   ["no chain of the signature", { signatureChainId: 0 }, "invalid_request", "signatureChainId"],
   ["a signature cut short", { signature: "0x12" }, "invalid_request", "signature"],
@@ -198,7 +198,7 @@ test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
   expect(world.signatures.count).toBe(0);
 });
 
-test("a hub without a mapping keeps none", async () => {
+test("a hub without a mapping stores none", async () => {
   const world = await startWorld({ otherChains: [exchange] });
   worlds.push(world);
   expect(face(await ask(world, await request()))).toEqual([400, "not_found", "walletChainId"]);

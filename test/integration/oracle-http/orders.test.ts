@@ -22,7 +22,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { Answer, World } from "../../support/oracle-world.ts";
 
-// What an order must be, and what must have happened for it, before anything is signed about it.
+// What an order must be, and what must have happened for it, before anything about it is signed.
 
 let world: World;
 beforeEach(async () => {
@@ -44,7 +44,7 @@ const secondInput = (order: EditableOrder): void => {
   if (first !== undefined) order.inputs.push(structuredClone(first));
 };
 
-test("the whole example is attested, so that what follows fails for its own reason", async () => {
+test("the complete example is attested, so that the following cases fail for their own reason", async () => {
   expect((await fillOf()).status).toBe(200);
   expect((await fillOf(secondInput)).status).toBe(200);
   expect((await world.post("solver-refunds", await aRefund(world))).status).toBe(200);
@@ -81,13 +81,13 @@ test.each<[string, (order: EditableOrder) => void, string, string]>([
     "order.inputs[0].refunds[0].chainId",
   ],
   [
-    "a recipient in another family's spelling",
+    "a recipient in another family's format",
     (o) => o.output.payments.forEach((p) => (p.recipient = "11111111111111111111111111111111")),
     "invalid_request",
     "order.output.payments[0].recipient",
   ],
-])("an order with %s is refused before any chain is asked", async (_what, edit, code, field) => {
-  // Signed as it stands where it can be hashed; where it cannot, the signature is not looked at.
+])("an order with %s is refused before any chain is read", async (_what, edit, code, field) => {
+  // Signed unchanged if it can be hashed; otherwise the signature is not checked.
   const order = anOrder(edit);
   const hashable = !code.startsWith("not") && !field.includes("recipient") ? order : anOrder();
   const request = { ...(await aFill(world)), order, orderSignature: await signedBy(solver, hashable) };
@@ -105,10 +105,10 @@ test.each<[string, readonly (string | number)[], unknown]>([
   ["a deadline of 2^32", ["output", "deadline"], 2 ** 32],
   ["a fractional deadline", ["output", "deadline"], 1.5],
   ["a deadline as text", ["output", "deadline"], "5000"],
-  ["a salt that is no 32 bytes", ["salt"], "0x07"],
-  ["calls that are no bytes", ["output", "calls"], ["0xabc"]],
+  ["a salt that is not 32 bytes", ["salt"], "0x07"],
+  ["calls that are not bytes", ["output", "calls"], ["0xabc"]],
   ["another version", ["version"], "v2"],
-])("an order with %s is refused by its form", async (_what, path, value) => {
+])("an order with %s is refused as malformed", async (_what, path, value) => {
   const request = await aFill(world);
   const { status, body } = await world.post("solver-fills", {
     ...request,
@@ -142,7 +142,7 @@ test("the solver's signature must be the solver's, canonical, over this order", 
   );
   expect(face(await fillOf(undefined, (r) => (r.orderSignature = other)))[1]).toBe("rejected");
 
-  // The same signature with s in the upper half of the curve order: valid mathematics, another text.
+  // The same signature with s in the upper half of the curve order: mathematically valid, but another text.
   const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const good = await signedBy(solver, order);
   const s = (n - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
@@ -215,7 +215,7 @@ test("a deposit pays an input only with that order's id, in that currency, on th
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
-test("deposits of two currencies with one id stay apart: each input names the one in its own currency", async () => {
+test("deposits of two currencies with one id stay separate: each input names the one in its own currency", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
   world.origin.deposited(DEPOSIT_TX, [
@@ -224,12 +224,12 @@ test("deposits of two currencies with one id stay apart: each input names the on
   ]);
   request.inputs.forEach((one) => (one.onchainId = onchainId("origin", DEPOSIT_TX, "1")));
   const { body } = await world.post("solver-fills", request);
-  // +60 %: the native deposit counts for nothing.
+  // +60 %: the native deposit counts as zero.
   expect(body.message.result["totalWeightedInputPaymentBpsDiff"]).toBe("600000000000000000");
 });
 
 test("the difference is exact and truncated toward zero, on both sides of it", async () => {
-  // Where the key is made of the deposits, a fill may be of less than was asked for.
+  // If the key is derived from the deposits, a fill may be lower than requested.
   const byDeposits = await startWorld({ hub: { settlementKey: "deposits" } });
   const order = anOrder((o) => {
     secondInput(o);
@@ -251,7 +251,7 @@ test("the difference is exact and truncated toward zero, on both sides of it", a
   expect(await difference(1n, 2n)).toBe("333333333333333333");
   expect(await difference(1n, 0n)).toBe("-333333333333333333");
   expect(await difference(1n, 2n ** 190n + 1n)).toBe(((2n ** 190n * 10n ** 18n) / 3n).toString());
-  // Beyond what the message can say.
+  // Beyond the range of the message.
   byDeposits.origin.deposited(DEPOSIT_TX, [
     { depositId, amount: 2n ** 250n },
     { depositId, amount: 1n },
@@ -260,7 +260,7 @@ test("the difference is exact and truncated toward zero, on both sides of it", a
   await byDeposits.close();
 });
 
-test("payments to one recipient in one currency are wanted in sum: one transfer cannot satisfy two of them", async () => {
+test("payments to one recipient in one currency are required in sum: one transfer cannot satisfy two of them", async () => {
   const twice = anOrder((o) => {
     o.output.payments.push({ ...(o.output.payments[0] ?? never()), minimumAmount: "10" });
   });
@@ -297,7 +297,7 @@ test("a fill pays enough, in the right currency, to the right recipient, in time
   expect(await filled(USER, USDC, 990n)).toBe("rejected");
   expect(await filled(RECIPIENT, USDC, 990n, 5_001n)).toBe("rejected");
   expect(await filled(RECIPIENT, USDC, 990n, 5_000n)).toBe("ok");
-  // Another chain's clock may lag, but not by more than a minute.
+  // Another chain's clock may lag by at most a minute.
   expect(await filled(RECIPIENT, USDC, 990n, 940n)).toBe("ok");
   expect(await filled(RECIPIENT, USDC, 990n, 939n)).toBe("rejected");
 });
@@ -311,7 +311,7 @@ test("on one chain a fill is never older than its deposit", async () => {
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
-test("where the network permits a lead, a fill may be so much older than its deposit, on another chain and on its own", async () => {
+test("if the network allows a lead, a fill may be that much older than its deposit, on another chain and on its own", async () => {
   const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const order = anOrder();
   const request = await aFill(lending, order);
@@ -340,7 +340,7 @@ test("where the network permits a lead, a fill may be so much older than its dep
   await lending.close();
 });
 
-test("a lead moves no deadline: a fill after it is late however early its deposit was", async () => {
+test("a lead does not extend a deadline: a fill after it is late even if its deposit was early", async () => {
   const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const request = await aFill(lending);
   lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
@@ -398,7 +398,7 @@ test("dust with an order's id cannot use up the key of a payment that was made f
   expect(await settled("solver-refunds", refund, 980n)).toEqual([200, undefined]);
 });
 
-/** The request with deposits that somebody else made for the same order. */
+/** The request with another account's deposits for the same order. */
 function withDeposits<Request extends { inputs: { inputIndex: number }[] }>(
   request: Request,
   deposits: readonly { readonly amount: bigint; readonly currency?: string }[],
@@ -420,7 +420,7 @@ function withDeposits<Request extends { inputs: { inputIndex: number }[] }>(
 
 test.each([
   ["of weight zero", "0", 1_000n],
-  ["made up for by another", "1", 1_999n],
+  ["compensated by another", "1", 1_999n],
 ])("dust in an input %s cannot use up a fill's key", async (_what, weight, first) => {
   const DAI = account("c2");
   const order = anOrder((o) => {
@@ -442,7 +442,7 @@ test.each([
   expect(await settled(1_000n)).toEqual([200, undefined]);
 });
 
-test("dust in an input cannot use up a refund's key: what went to several recipients counts together", async () => {
+test("dust in an input cannot use up a refund's key: payments to several recipients count together", async () => {
   for (const inTwo of [false, true]) {
     const order = anOrder((o) => {
       secondInput(o);
@@ -468,9 +468,9 @@ test("dust in an input cannot use up a refund's key: what went to several recipi
   }
 });
 
-test("a refund across currencies settles only inputs that are each of all that was asked for", async () => {
+test("a refund across currencies settles only inputs with complete deposits", async () => {
   const DAI = account("c2");
-  // The first is given back in the currency of the second, the second in its own.
+  // The first is refunded in the currency of the second, the second in its own.
   const order = anOrder((o) => {
     secondInput(o);
     o.inputs.forEach((input, i) => {
@@ -492,7 +492,7 @@ test("a refund across currencies settles only inputs that are each of all that w
   expect(await settled(1_001n, 999n)).toBe(400);
 });
 
-test("an order of more refund options than anybody needs is refused before its work is done", async () => {
+test("an order with more refund options than anyone needs is refused before it is processed", async () => {
   const many = async (total: number) => {
     const order = anOrder((o) => {
       const [input] = o.inputs;
@@ -507,7 +507,7 @@ test("an order of more refund options than anybody needs is refused before its w
   expect(await many(65)).toEqual([400, "invalid_request", "order.inputs"]);
 });
 
-test("a refund in another currency settles only a deposit of all that was asked for", async () => {
+test("a refund in another currency settles only a complete deposit", async () => {
   const inNative = anOrder((o) => o.inputs.forEach((i) => i.refunds.forEach((r) => (r.currency = NATIVE))));
   const request = await aRefund(world, inNative);
   const depositId = orderIdFor(inNative);
@@ -520,7 +520,7 @@ test("a refund in another currency settles only a deposit of all that was asked 
   expect(await settled(1_000n)).toBe(200);
 });
 
-test("a network that settles by deposits can be joined", async () => {
+test("an oracle can join a network that settles by deposits", async () => {
   const other = await startWorld({ hub: { settlementKey: "deposits" } });
   const request = await aFill(other);
   const { body } = await other.post("solver-fills", request);
@@ -554,7 +554,7 @@ test("a refund goes to the option's recipient, enough, in time; the native curre
   expect(await refunded(USER, 980n, 999n)).toBe("rejected");
 });
 
-test("what must be refunded grows and shrinks with what was deposited", async () => {
+test("the required refund is proportional to the deposit", async () => {
   const request = await aRefund(world);
   const depositId = orderIdFor(request.order);
   const refunded = async (deposit: bigint, amount: bigint) => {
@@ -591,7 +591,7 @@ test("every input is refunded exactly once", async () => {
     expect(face(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
 });
 
-test("two inputs that one transaction gives back are wanted in sum", async () => {
+test("two inputs that one transaction refunds are required in sum", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   world.origin.paid(REFUND_TX, [[USER, USDC, 1_959n]]);
@@ -600,7 +600,7 @@ test("two inputs that one transaction gives back are wanted in sum", async () =>
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
 
-test("two inputs may be given back by two transactions, each in full", async () => {
+test("two transactions may refund two inputs, each in full", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   request.refunds.forEach((one, i) => (one.transactionId = i === 0 ? REFUND_TX : word("34")));
@@ -610,7 +610,7 @@ test("two inputs may be given back by two transactions, each in full", async () 
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
 
-test("a refund of several inputs that could be taken for the order's fill is not attested", async () => {
+test("a refund of several inputs that could be mistaken for the order's fill is not attested", async () => {
   const order = anOrder((o) => {
     secondInput(o);
     o.output.chainId = "origin";
@@ -621,7 +621,7 @@ test("a refund of several inputs that could be taken for the order's fill is not
   expect(face(await world.post("solver-refunds", request))).toEqual([400, "rejected", "refunds"]);
 });
 
-test("refunds of one transaction that name different fill contracts are not told apart, so not attested", async () => {
+test("refunds of one transaction that name different fill contracts cannot be distinguished, so they are not attested", async () => {
   const order = anOrder((o) => {
     secondInput(o);
     o.inputs.forEach((input, i) => input.refunds.forEach((r) => (r.extraData = i === 0 ? "0x" : word("01"))));

@@ -29,8 +29,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { AnswerBody, World } from "../../support/oracle-world.ts";
 
-// What a peer says beside its signatures, and what it signs beside the point, is never answered: the signers
-// here are listed, and this oracle is blind.
+// What a peer reports in addition to its signatures, and irrelevant signatures, are never passed on: the
+// signers here are listed, and this oracle sees nothing itself.
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -42,7 +42,7 @@ type Edit = (body: AnswerBody) => unknown;
 const honestSigner = oracleSigner(1);
 const sealer = createSealer(honestSigner, aHub, () => undefined);
 
-/** A peer that passes on what an honest one answers, edited. */
+/** A peer that passes on an honest peer's answer, edited. */
 async function relay(target: string, edit: Edit): Promise<string> {
   const server = createServer((request, response) => {
     let text = "";
@@ -65,8 +65,8 @@ async function relay(target: string, edit: Edit): Promise<string> {
 }
 
 /**
- * An honest oracle that sees everything, and the answer of a blind one whose only peer edits what the honest
- * one says.
+ * An honest oracle that sees everything, and the answer of a blind one whose only peer edits the honest
+ * answer.
  */
 async function edited(
   route: string,
@@ -137,7 +137,7 @@ const cases = {
   "withdrawal-initiated": async () => ordered,
 };
 
-test.each(Object.entries(cases))("%s: words that nobody signed do not pass through", async (route, ask) => {
+test.each(Object.entries(cases))("%s: unsigned fields are not passed on", async (route, ask) => {
   const { status, body } = await edited(route, ask, (answer) => {
     Object.assign(answer, { quorum: { signers: 9, threshold: 9, local: "ok" }, remark: "<script>" });
     const evil = { address: "<script>", chainId: "mars", family: "x" };
@@ -161,7 +161,7 @@ test.each(Object.entries(cases))("%s: words that nobody signed do not pass throu
   else expect(body.execution?.metadata).toBeUndefined();
 });
 
-test("the time of a deposit is passed on where the signed mint proves it, and is left out where it proves nothing", async () => {
+test("a deposit's time is passed on if the signed mint proves it, and omitted otherwise", async () => {
   const { body } = await edited("depository-deposits", cases["depository-deposits"], (answer) =>
     Object.assign(answer.messages[1] ?? {}, { extraData: { timestamp: "4242424242" } }),
   );
@@ -263,13 +263,13 @@ test.each<[keyof typeof cases, string, Edit]>([
     "another spender",
     (b) => Object.assign(b.payloadParams, { spender: account("99") }),
   ],
-])("%s: a signed answer with %s is none", async (route, _what, edit) => {
+])("%s: a signed answer with %s does not count", async (route, _what, edit) => {
   const { status, body } = await edited(route, cases[route], edit);
   expect(status).toBeGreaterThanOrEqual(400);
   expect(JSON.stringify(body)).not.toMatch(/0x[0-9a-f]{130}/);
 });
 
-test("two requests that differ a little and are under way at once each get their own answer", async () => {
+test("two slightly different concurrent requests each get their own answer", async () => {
   const world = await startWorld({ hub: { allocatorAddress: aHub.allocatorAddress } });
   closing.push(world.close);
   const slow = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 150));
@@ -317,8 +317,8 @@ test("two requests that differ a little and are under way at once each get their
     ),
   ).toEqual([200, 400, 400, 200]);
 
-  // The second has the same signature and says another amount: it is refused before anything is shared. The
-  // third is another withdrawal of the same owner.
+  // The second has the same signature and another amount: it is refused before anything is shared. The third
+  // is another withdrawal of the same owner.
   const initiation = await cases["withdrawal-initiation"]();
   world.balances.get = () => 50n;
   expect(
@@ -343,7 +343,7 @@ test("two requests that differ a little and are under way at once each get their
   ).toEqual([200, 400, 400]);
 });
 
-test("two initiations of one owner under way at once are each its own, as their owner signed them", async () => {
+test("two concurrent initiations of one owner stay separate, as their owner signed them", async () => {
   const world = await startWorld();
   closing.push(world.close);
   world.hubReads.delayMs = 150;
@@ -373,7 +373,7 @@ test("two initiations of one owner under way at once are each its own, as their 
   expect(first.execution.idempotencyKey).not.toBe(second.execution.idempotencyKey);
 });
 
-test("what a quorum of peers says and this oracle sees otherwise is answered as theirs, never with its signature", async () => {
+test("a quorum of peers that this oracle disagrees with is answered as theirs, never with its signature", async () => {
   const seen = (amount: bigint, delayMs: number): FakeChain => {
     const origin = new FakeChain(aChain("origin", 1));
     origin.deposited(DEPOSIT_TX, [{ amount }]);

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 const root = resolve(import.meta.dirname, "../../..");
 const main = resolve(root, "apps/oracle/src/main.ts");
 
-/** The real process, with no variable but these. */
+/** The real process, with only these variables. */
 export function startOracle(env: Readonly<Record<string, string>>) {
   const child: ChildProcess = spawn(process.execPath, ["-C", "source", main], {
     cwd: root,
@@ -20,7 +20,10 @@ export function startOracle(env: Readonly<Record<string, string>>) {
     ended,
     output: () => output,
     errors: () => errors,
-    /** Where it listens. @throws when it ended instead. */
+    /**
+     * Where it listens.
+     * @throws if it ended instead.
+     */
     async url(): Promise<string> {
       for (;;) {
         const found = /"event":"listening","url":"([^"]+)"/.exec(output)?.[1];

@@ -18,7 +18,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// Several oracles on sockets of their own, each other's peers, looking at the same chains.
+// Several oracles on their own sockets, each other's peers, reading the same chains.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -31,7 +31,7 @@ const chains = () => ({
   destination: new FakeChain(aChain("destination", 2)),
 });
 
-/** One oracle with two peers; all signers are listed, two are wanted. */
+/** One oracle with two peers; all signers are listed, two are required. */
 async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<WorldOptions>[] = []) {
   const shared = chains();
   const list = { signers: new Set(addresses), threshold: 2 };
@@ -53,14 +53,14 @@ async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<W
 
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
-test("any number of deposits of one transaction gets a quorum, in parts that are executions of their own", async () => {
+test("any number of deposits of one transaction gets a quorum, in parts with separate executions", async () => {
   const { main, origin } = await three();
   origin.deposited(
     DEPOSIT_TX,
     Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
   );
   const parts = [];
-  // One after the other, as a solver asks: all at once would be 900 signatures in flight.
+  // In sequence, as a solver asks: all at once would be 900 concurrent signatures.
   for (const part of [0, 1, 2, 3, 4, 5])
     parts.push((await main.post("depository-deposits", { ...deposit, part })).body);
   expect(parts.map(({ messages }) => messages.length)).toEqual([64, 64, 64, 64, 44, 0]);
@@ -75,7 +75,7 @@ test("any number of deposits of one transaction gets a quorum, in parts that are
   expect(parts[5]?.execution).toBeUndefined();
 });
 
-test("Transfers of any contract that name no order are not signed beside a deposit, only for those who ask", async () => {
+test("transfers of any contract without an order are not signed with a deposit, only for callers that ask for them", async () => {
   const { main, origin } = await three();
   const bare = Array.from({ length: 300 }, () => ({ currency: account("f4"), isBare: true as const }));
   origin.deposited(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
@@ -85,7 +85,7 @@ test("Transfers of any contract that name no order are not signed beside a depos
   expect((await executionSigners(body.execution)).length).toBeGreaterThanOrEqual(2);
   const next = await main.post("depository-deposits", { ...deposit, part: 1 });
   expect(next.body.messages.map(({ result }) => result["currency"])).toEqual(Array(64).fill(account("f4")));
-  // Alone they are the transaction's deposits, as they always were.
+  // Without it they are the transaction's deposits, as always.
   origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
   expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
 });
@@ -196,7 +196,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
   ).toEqual(sorted);
 });
 
-test("without a list of signers a threshold means nothing", async () => {
+test("without a list of signers a threshold has no effect", async () => {
   const alone = await startWorld({ threshold: 2 });
   worlds.push(alone);
   alone.origin.deposited(DEPOSIT_TX, [{}]);
@@ -223,11 +223,11 @@ test("strict callers get 409 instead of too few signatures, others a success tha
   const strict = await main.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
   origin.deposited(DEPOSIT_TX, []);
-  // Where nothing is to be signed, nothing is missing.
+  // If nothing is to be signed, nothing is missing.
   expect((await main.post("depository-deposits", { ...deposit, requireThreshold: true })).status).toBe(200);
 });
 
-test("peers alone can satisfy the quorum, and the answer says that this oracle does not stand behind it", async () => {
+test("peers alone can satisfy the quorum, and the answer says that this oracle did not sign it", async () => {
   const blind = chains();
   const { main, origin } = await three(blind);
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
@@ -238,7 +238,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
   expect(headers.get("x-attestation-local")).toBe(body.quorum.local);
 });
 
-test("of two answers with as many signers the local one stands, whatever the peer says and when", async () => {
+test("the local answer wins over one with equally many signers, whatever and whenever the peer answers", async () => {
   const seen = (amount: bigint): FakeChain => {
     const { origin } = chains();
     origin.deposited(DEPOSIT_TX, [{ amount }]);
@@ -256,7 +256,7 @@ test("of two answers with as many signers the local one stands, whatever the pee
   }
 });
 
-test("of two peers that contradict each other the same one is believed, whoever is asked first or answers first", async () => {
+test("the same one of two contradicting peers wins, whichever is asked first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
     for (const slow of [7n, 8n]) {
@@ -275,7 +275,7 @@ test("of two peers that contradict each other the same one is believed, whoever 
   expect(answers.size).toBe(1);
 });
 
-test("true signatures over another transaction, whole or in part, are no answer to this one", async () => {
+test("valid signatures of another transaction, complete or partial, are no answer for this one", async () => {
   const blind = chains();
   const { main, peers, origin } = await three(blind);
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
@@ -298,7 +298,7 @@ test("true signatures over another transaction, whole or in part, are no answer 
   expect(main.warnings).toEqual([]);
 });
 
-/** A peer that gives everybody the same answer. */
+/** A peer that gives every caller the same answer. */
 async function startAnswering(text: string) {
   const server = createServer((_request, response) => {
     response.setHeader("content-type", "application/json");
@@ -329,7 +329,7 @@ test("in shadow mode answers say so, and agreement with peers is counted", async
   });
 });
 
-test("a shadow that is slower than its peers is judged when it is done", async () => {
+test("a shadow that is slower than its peers is compared when it is done", async () => {
   const slow = chains();
   const { main, origin } = await three({ ...slow, shadow: true });
   origin.deposited(DEPOSIT_TX, [{}]);
@@ -341,7 +341,7 @@ test("a shadow that is slower than its peers is judged when it is done", async (
     .toMatchObject({ mismatch: 1, pending: 0 });
 });
 
-test("honest oracles say the same, byte for byte, whatever their nodes list first", async () => {
+test("honest oracles answer the same, byte for byte, in whatever order their nodes list events", async () => {
   const { main, peers, origin } = await three();
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
   const answers = await Promise.all(

@@ -3,8 +3,8 @@ import { executionSigners } from "../../support/recovered-signers.ts";
 import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// What an oracle in shadow mode is worth to others, and what its report is worth to its operator. Everybody
-// is on a socket of their own.
+// How others treat an oracle in shadow mode, and what its report tells its operator. Each is on its own
+// socket.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -19,7 +19,7 @@ async function oracle(options: WorldOptions): Promise<World> {
 
 const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
 const list = { signers: new Set(addresses), threshold: 2 };
-const nobody = "http://127.0.0.1:9";
+const unreachable = "http://127.0.0.1:9";
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
 function chains() {
@@ -31,7 +31,7 @@ function chains() {
 
 const reportOf = async (world: World) => (await world.get("/shadow/v1/report")).body;
 
-test("nobody relies on a peer in shadow mode: its signature is not combined, and the operator is told", async () => {
+test("a peer in shadow mode is not relied on: its signature is not combined, and the operator is notified", async () => {
   const shared = chains();
   const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
   const main = await oracle({ ...shared, ...list, peers: [shadow.url] });
@@ -41,11 +41,11 @@ test("nobody relies on a peer in shadow mode: its signature is not combined, and
   expect(await executionSigners(body.execution)).toEqual([addresses[0]]);
   expect(main.warnings.map(({ kind }) => kind)).toEqual(["peerSkipped", "belowThreshold"]);
   expect(main.warnings[0]?.text).toContain("runs in shadow mode");
-  // It is asked all the same: its own report counts on being asked.
+  // It is still asked, because its own report depends on it.
   expect(shadow.outcomes).toHaveLength(1);
 });
 
-test("with a shadow among the peers the quorum is that of the others", async () => {
+test("with a shadow among the peers the quorum consists of the others", async () => {
   const shared = chains();
   const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(2) });
@@ -55,8 +55,8 @@ test("with a shadow among the peers the quorum is that of the others", async () 
   expect(await executionSigners(body.execution)).toEqual([addresses[0], addresses[2]].toSorted());
 });
 
-test("a shadow whose peers never answer agrees with nobody, and its report says that they did not answer", async () => {
-  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [nobody] });
+test("a shadow whose peers never answer agrees with no one, and its report says that they did not answer", async () => {
+  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [unreachable] });
   for (const _ of [1, 2]) await main.post("depository-deposits", deposit);
   expect(await reportOf(main)).toMatchObject({
     attestations: 2,
@@ -75,7 +75,7 @@ test("an answer with nothing to sign is no agreement", async () => {
   expect(await reportOf(main)).toMatchObject({ local: { ok: 0, alone: 1 }, agreement: null });
 });
 
-test("a shadow that stands alone against a peer is shown as differing from it, and not as agreeing", async () => {
+test("a shadow that alone contradicts a peer is shown as differing, and not as agreeing", async () => {
   const theirs = chains();
   theirs.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
   const live = await oracle({ ...theirs, ...list, signer: oracleSigner(1) });
@@ -88,10 +88,16 @@ test("a shadow that stands alone against a peer is shown as differing from it, a
   });
 });
 
-test("what is counted as agreement was signed by another oracle too", async () => {
+test("agreement counts only what another oracle signed too", async () => {
   const shared = chains();
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
-  const main = await oracle({ ...shared, ...list, shadow: true, peers: [live.url, nobody], threshold: 3 });
+  const main = await oracle({
+    ...shared,
+    ...list,
+    shadow: true,
+    peers: [live.url, unreachable],
+    threshold: 3,
+  });
   for (const _ of [1, 2, 3]) await main.post("depository-deposits", deposit);
   const report = await reportOf(main);
   expect(report).toMatchObject({ attestations: 3, local: { ok: 3, alone: 0 }, agreement: 1 });

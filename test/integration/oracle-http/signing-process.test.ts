@@ -10,8 +10,8 @@ import { executionSigners, messageSigners } from "../../support/recovered-signer
 import { account, aHub } from "../../support/oracle-world.ts";
 import type { AnswerBody } from "../../support/oracle-world.ts";
 
-// The real process with each kind of key, over nodes that know one deposit: the same answers, and the same
-// figures for its operator.
+// The real process with each kind of key, on nodes that know one deposit: the same answers, and the same
+// metrics.
 
 const CALLER_KEY = "caller-key".padEnd(32, "-");
 const KEY = `0x${"5a".repeat(32)}` as const;
@@ -72,7 +72,7 @@ const rawKey = (): Record<string, string> => ({
 
 const awsKms = (): Record<string, string> => ({
   ...common(),
-  // The client of the service looks for files of its own.
+  // The service's client looks for its own files.
   HOME: home,
   SIGNING_MODULE: "aws-kms",
   AWS_KMS_SIGNER_KEY_ID: "alias/oracle",
@@ -91,7 +91,7 @@ async function ask(url: string, transactionId = KNOWN_DEPOSIT as string) {
   return { status: answer.status, body: (await answer.json()) as AnswerBody };
 }
 
-/** The value of one series of /metrics; undefined when there is none. Labels in any order. */
+/** The value of one series of /metrics; undefined if there is none. Labels in any order. */
 async function scraper(url: string) {
   const response = await fetch(`${url}/metrics`, { headers: { "x-api-key": CALLER_KEY } });
   const text = await response.text();
@@ -111,7 +111,7 @@ describe.each([
   ["raw-private-key", rawKey],
   ["aws-kms", awsKms],
 ] as const)("with SIGNING_MODULE %s", (signingModule, env) => {
-  test("it knows its address before it listens, signs with that key alone, and counts what it did", async () => {
+  test("knows its address before it listens, signs only with that key, and counts its signatures", async () => {
     const signedBefore = kms.calls("Sign");
     const oracle = anOracle(env());
     const url = await oracle.url();
@@ -141,7 +141,7 @@ describe.each([
     );
     expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBe(2);
     expect(value("oracle_signature_seconds_sum", { outcome: "made" })).toBeGreaterThan(0);
-    // Two signatures, perhaps at the same time.
+    // Two signatures, perhaps concurrent.
     expect(value("oracle_signature_seconds_sum", { outcome: "made" })).toBeLessThan(2 * tookSeconds);
     expect(value("oracle_signatures_total", { outcome: "made" })).toBe(2);
     expect(value("oracle_signer_healthy")).toBe(1);
@@ -154,11 +154,11 @@ describe.each([
   }, 30_000);
 });
 
-test("calls that a node refuses or does not answer are counted as that, and nothing is signed", async () => {
+test("calls that a node refuses or does not answer are counted as such, and nothing is signed", async () => {
   const broken = await startDepositNode(CHAIN_ID, DEPOSITORY);
   const oracle = anOracle({ ...rawKey(), LOCAL_A_RPC_URL: broken.url });
   const url = await oracle.url();
-  // An unknown transaction is looked up by a method that this node refuses.
+  // An unknown transaction is looked up with a method that this node refuses.
   expect((await ask(url, `0x${"77".repeat(32)}`)).status).toBe(503);
   await broken.close();
   expect((await ask(url)).status).toBe(503);
@@ -170,7 +170,7 @@ test("calls that a node refuses or does not answer are counted as that, and noth
   expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBeUndefined();
 }, 30_000);
 
-test("while the key service does not sign, answers are 503 and the signer shows as unhealthy", async () => {
+test("while the key service does not sign, answers are 503 and the signer is unhealthy", async () => {
   const oracle = anOracle(awsKms());
   const url = await oracle.url();
   key.state = "Disabled";
@@ -186,10 +186,10 @@ test("while the key service does not sign, answers are 503 and the signer shows 
   expect(await oracle.stop()).toBe(0);
 }, 30_000);
 
-describe("an oracle whose key cannot be had does not start", () => {
+describe("an oracle whose key is unavailable does not start", () => {
   async function refused(changes: Record<string, string>): Promise<string> {
     const oracle = anOracle({ ...awsKms(), ...changes });
-    // Should it start after all, the test must not wait for ever.
+    // If it does start, the test must not wait forever.
     const timer = setTimeout(() => void oracle.stop(), 20_000);
     expect(await oracle.ended).toBe(1);
     clearTimeout(timer);
@@ -199,7 +199,7 @@ describe("an oracle whose key cannot be had does not start", () => {
   }
 
   test.each<[string, () => Record<string, string>]>([
-    ["the service is not there", () => ({ AWS_ENDPOINT_URL_KMS: "http://127.0.0.1:9" })],
+    ["the service is unreachable", () => ({ AWS_ENDPOINT_URL_KMS: "http://127.0.0.1:9" })],
     ["the service has no such key", () => ({ AWS_KMS_SIGNER_KEY_ID: "alias/nobody" })],
     ["the key is of another curve", () => ({ AWS_KMS_SIGNER_KEY_ID: kms.createKey("ECC_NIST_P256").id })],
   ])(

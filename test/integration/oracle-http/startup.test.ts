@@ -8,7 +8,7 @@ import { startFakeNode } from "./fake-node.ts";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// The real process: what it refuses to start with, and what it starts with.
+// The real process: the configurations that it refuses, and those with which it starts.
 
 const configsDir = resolve(import.meta.dirname, "../../../configs");
 const dir = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
@@ -46,7 +46,7 @@ afterAll(async () => {
 async function refused(changes: Record<string, string>, without: readonly string[] = []): Promise<string> {
   const wanted = Object.entries({ ...env, ...changes }).filter(([name]) => !without.includes(name));
   const oracle = startOracle(Object.fromEntries(wanted));
-  // Should it start after all, the test must not wait for ever.
+  // If it does start, the test must not wait forever.
   const timer = setTimeout(() => void oracle.stop(), 15_000);
   expect(await oracle.ended).toBe(1);
   clearTimeout(timer);
@@ -54,7 +54,7 @@ async function refused(changes: Record<string, string>, without: readonly string
   return oracle.errors();
 }
 
-test("it starts with the variables of the mandate alone, answers, hides its keys, and ends cleanly", async () => {
+test("it starts with only the required variables, answers, hides its keys, and ends cleanly", async () => {
   const oracle = startOracle({ ...env, API_KEYS: `${CALLER_KEY}:caller;`, ORACLE_SIGNERS: own });
   const url = await oracle.url();
   expect(await (await fetch(`${url}/lives/v1`)).json()).toEqual({ status: "ok" });
@@ -68,7 +68,7 @@ test("it starts with the variables of the mandate alone, answers, hides its keys
     headers: { "content-type": "application/json", "x-api-key": CALLER_KEY },
     body: JSON.stringify({ chainId: "local-a", transactionId: `0x${"11".repeat(32)}` }),
   });
-  // The node serves another chain than the configuration says: its word is worth nothing.
+  // The node serves another chain than the configuration says, so its answers are not used.
   expect([asked.status, await asked.json()]).toMatchObject([503, { code: "upstream_unavailable" }]);
   expect(await oracle.stop()).toBe(0);
   const log = oracle.output();
@@ -79,20 +79,20 @@ test("it starts with the variables of the mandate alone, answers, hides its keys
     expect(log).not.toContain(secret);
 }, 30_000);
 
-test("PORT is used where HTTP_PORT is not set", async () => {
+test("PORT is used if HTTP_PORT is not set", async () => {
   const { HTTP_PORT: _, ...rest } = env;
   const oracle = startOracle({ ...rest, PORT: "0", HTTP_PORT: "" });
   expect(await oracle.url()).not.toContain(":3000");
   await oracle.stop();
 }, 30_000);
 
-test("every problem is told at once, one line each, and no secret among them", async () => {
+test("every problem is reported at once, one line each, and without secrets", async () => {
   mkdirSync(join(dir, "vault"), { recursive: true });
   writeFileSync(
     join(dir, "vault", "keys"),
     "ECDSA_PRIVATE_KEY=$(echo hunter2)\nAPI_KEYS=hunter3;hunter6:caller\n",
   );
-  const told = await refused(
+  const output = await refused(
     {
       VAULT_SECRETS_DIR: join(dir, "vault"),
       PEERS: "nowhere|hunter4;http://127.0.0.1|k;http://127.0.0.1|k2;http://peer.test|hunter5",
@@ -118,19 +118,19 @@ test("every problem is told at once, one line each, and no secret among them", a
     "hubAddress (HUB_ADDRESS): must be a 20-byte address",
     "no chain is enabled",
   ])
-    expect(told).toContain(problem);
-  expect(told).not.toMatch(/hunter/);
-  expect(told).not.toMatch(/\n\s+at /);
+    expect(output).toContain(problem);
+  expect(output).not.toMatch(/hunter/);
+  expect(output).not.toMatch(/\n\s+at /);
 }, 30_000);
 
 test.each<[string, Record<string, string>, string]>([
   [
-    "a threshold that is no integer",
+    "a threshold that is not an integer",
     { ORACLE_SIGNERS_THRESHOLD: "1.5" },
     "ORACLE_SIGNERS_THRESHOLD must be an integer",
   ],
   [
-    "a threshold between blanks",
+    "a threshold between spaces",
     { ORACLE_SIGNERS_THRESHOLD: " 1 " },
     "ORACLE_SIGNERS_THRESHOLD must be an integer",
   ],
@@ -141,7 +141,7 @@ test.each<[string, Record<string, string>, string]>([
     "ORACLE_SIGNERS_THRESHOLD is 2",
   ],
   [
-    "a signer that is no address",
+    "a signer that is not an address",
     { ORACLE_SIGNERS: `${own};0x12` },
     "ORACLE_SIGNERS entry 2 is not an address",
   ],
@@ -161,7 +161,7 @@ test.each<[string, Record<string, string>, string]>([
     "publicly known key",
   ],
   ["an environment without files", { ENVIRONMENT: "nowhere" }, "chains.nowhere.json: file is unreadable"],
-  ["a key module that is none", { SIGNING_MODULE: "hsm" }, "SIGNING_MODULE must be one of"],
+  ["an unknown key module", { SIGNING_MODULE: "hsm" }, "SIGNING_MODULE must be one of"],
   ["KMS without a key", { SIGNING_MODULE: "aws-kms" }, "AWS_KMS_SIGNER_KEY_ID is required"],
 ])(
   "it refuses to start with %s",

@@ -20,7 +20,7 @@ async function statusOf(world: World): Promise<OracleStatus> {
   return JSON.parse(text) as OracleStatus;
 }
 
-test("names the signer, its place in the hub's multisig, and how far every chain is final", async () => {
+test("names the signer, its place in the hub's multisig, and the final block of every chain", async () => {
   const world = await aWorld({ signers: new Set([oracleSigner(0).address]), shadow: true });
   expect(await statusOf(world)).toEqual({
     signer: oracleSigner(0).address,
@@ -47,7 +47,7 @@ test("names the signer, its place in the hub's multisig, and how far every chain
   });
 });
 
-test("tells an oracle that the hub does not count, and a hub whose multisig is not configured", async () => {
+test("reports an oracle that the hub does not count, and a hub whose multisig is not configured", async () => {
   const stranger = await aWorld({ signer: oracleSigner(3) });
   expect((await statusOf(stranger)).hub.multisig).toEqual({ isSigner: false, threshold: 2 });
   const { oracleMultisigAddress: _, ...without } = aHub;
@@ -55,7 +55,7 @@ test("tells an oracle that the hub does not count, and a hub whose multisig is n
   expect((await statusOf(unknown)).hub.multisig).toBeNull();
 });
 
-test("is answered although the hub and a chain are away, and names the kind of the fault alone", async () => {
+test("is answered although the hub and a chain are unavailable, and reveals only the kind of the fault", async () => {
   const world = await aWorld();
   const away = new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason: "secret reason" });
   world.hubHead.read = async () => await Promise.reject(away);
@@ -67,7 +67,7 @@ test("is answered although the hub and a chain are away, and names the kind of t
   expect(JSON.stringify(report)).not.toMatch(/hunter2|secret/);
 });
 
-test("a chain that does not answer at all holds the report up for three seconds, not for ever", async () => {
+test("a chain that does not answer delays the report by at most three seconds", async () => {
   const world = await aWorld();
   world.origin.trouble = async () => await new Promise(() => undefined);
   const startedAtMs = performance.now();
@@ -75,7 +75,7 @@ test("a chain that does not answer at all holds the report up for three seconds,
   expect(performance.now() - startedAtMs).toBeLessThan(6_000);
 }, 10_000);
 
-test("callers share one report for ten seconds: the chains are asked once", async () => {
+test("callers share one report for ten seconds: the chains are read once", async () => {
   const world = await aWorld();
   await Promise.all(Array.from({ length: 20 }, async () => await statusOf(world)));
   world.clock.nowMs += 9_999;
@@ -86,7 +86,7 @@ test("callers share one report for ten seconds: the chains are asked once", asyn
   expect(world.origin.asked).toBe(2);
 });
 
-test("needs a key where keys are set", async () => {
+test("needs a key if keys are set", async () => {
   const world = await aWorld({ apiKeys: new Map([["key", "caller"]]) });
   expect((await world.get("/status/v1")).status).toBe(401);
   expect((await world.get("/status/v1", { "x-api-key": "key" })).status).toBe(200);

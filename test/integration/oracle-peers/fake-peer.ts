@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A request as a fake oracle got it. */
+/** A request as a fake oracle received it. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The one who asked hung up before the answer was whole. */
+  /** Resolves if the caller hung up before the answer was complete. */
   readonly hungUp: Promise<void>;
 }
 
@@ -17,11 +17,11 @@ export type Behaviour = (request: Received, response: ServerResponse) => void | 
 export interface FakePeer {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Connections that are open now, and how many there ever were. */
+  /** The open connections, and how many there ever were. */
   readonly connections: { readonly open: ReadonlySet<Socket>; readonly everMade: () => number };
 }
 
-/** An HTTP server that behaves as it is told; ends with the test. */
+/** An HTTP server with the given behavior; ends with the test. */
 export async function startPeer(behaviour: Behaviour): Promise<FakePeer> {
   const received: Received[] = [];
   const open = new Set<Socket>();
@@ -63,13 +63,13 @@ export function sending(status: number, text: string, afterMs = 0): Behaviour {
   };
 }
 
-/** Takes the request and says nothing. */
+/** Accepts the request and never answers. */
 export const silent: Behaviour = () => undefined;
 
 /**
- * Waits until everyone who asked this peer has hung up.
+ * Waits until every caller of this peer has hung up.
  *
- * @throws when nobody asked, or somebody still waits after a second.
+ * @throws if there was no caller, or one still waits after a second.
  */
 export async function abandoned(peer: FakePeer | undefined): Promise<void> {
   const hungUps = peer?.received.map(async ({ hungUp }) => await hungUp) ?? [];

@@ -7,7 +7,7 @@ import { answering, pause, sending, startPeer, type Behaviour } from "./fake-pee
 import { notesRoute, type NotesAnswer } from "./note-route.ts";
 import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
 
-/** Nothing but the local answer comes of such a peer; how it was told. */
+/** Such a peer adds nothing to the local answer; returns how it was logged. */
 const withPeer = async (behaviour: Behaviour, timeoutMs = 400): Promise<string> => {
   const outcome = await ask({ local: says(await answerBy([L])), peers: [behaviour], timeoutMs });
   expect(signersOf(outcome)).toEqual([["L"]]);
@@ -16,7 +16,7 @@ const withPeer = async (behaviour: Behaviour, timeoutMs = 400): Promise<string> 
   return outcome.reports[0]?.outcome ?? "not told";
 };
 
-test("26: what is no answer of the route is skipped", async () => {
+test("26: a body that is not an answer of the route is skipped", async () => {
   expect(await withPeer(sending(200, "<html><body>welcome</body></html>"))).toBe("notJson");
   expect(await withPeer(sending(200, ""))).toBe("notJson");
   for (const json of [[], null, "text", 7, {}, { notes: [{ amount: "1", actions: "0x" }] }])
@@ -26,7 +26,7 @@ test("26: what is no answer of the route is skipped", async () => {
   );
 });
 
-test("26: an answer that the route stumbles over is skipped like one that it refuses", async () => {
+test("26: an answer on which the route's parser throws is skipped like one that it refuses", async () => {
   const stumbles = (): never => {
     throw new RangeError("Maximum call stack size exceeded");
   };
@@ -60,15 +60,15 @@ test("26: an answer of 300 MB is cut off at the first", async () => {
     }
   };
   expect(await withPeer(flood, 3_000)).toBe("tooLarge");
-  // What lay in buffers of both ends is more than the bound, but not much.
+  // What was in buffers of both ends is more than the bound, but not much.
   expect(sentBytes).toBeLessThan(30 * 1024 * 1024);
 });
 
-test("26: a large answer that says its size is refused too", async () => {
+test("26: a large answer that states its size is refused too", async () => {
   expect(await withPeer(sending(200, JSON.stringify("x".repeat(2 * 1024 * 1024))), 3_000)).toBe("tooLarge");
 });
 
-test("26: an answer that drips is bounded as a whole, also when it begins at once", async () => {
+test("26: a slowly dripping answer is bounded as a whole, even if it begins at once", async () => {
   const drip: Behaviour = async (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     while (!response.destroyed) {
@@ -79,7 +79,7 @@ test("26: an answer that drips is bounded as a whole, also when it begins at onc
   expect(await withPeer(drip, 300)).toBe("timeout");
 });
 
-test("26: an answer in a compressed form was not asked for", async () => {
+test("26: a compressed answer was not requested and is skipped", async () => {
   const answer = JSON.stringify(await answerBy([A]));
   const zipped: Behaviour = (request, response) => {
     expect(request.headers["accept-encoding"]).toBe("identity");
@@ -91,7 +91,7 @@ test("26: an answer in a compressed form was not asked for", async () => {
   expect(await withPeer(labelled)).toBe("encoding");
 });
 
-test("27: a peer that refuses is skipped, although an answer stands in its refusal", async () => {
+test("27: a peer that refuses is skipped, even if its refusal contains an answer", async () => {
   const answer = JSON.stringify(await answerBy([A]));
   for (const status of [201, 400, 401, 429, 500, 503])
     expect(await withPeer(sending(status, answer))).toBe("status");
@@ -107,14 +107,14 @@ test("27: a warning names the peer, its status and its code, and no key", async 
   expect(JSON.stringify(outcome.warnings)).not.toContain("key-of");
 });
 
-test("27: a peer that nobody serves, or that hangs up, is skipped", async () => {
+test("27: an unreachable peer, or one that hangs up, is skipped", async () => {
   expect(await withPeer((_request, response) => void response.destroy())).toBe("network");
-  const nobody = connect()({
+  const unreachable = connect()({
     url: "http://127.0.0.1:1",
     received: [],
     connections: { open: new Set(), everMade: () => 0 },
   });
-  const outcome = await askAgain([nobody], { local: says(await answerBy([L])) });
+  const outcome = await askAgain([unreachable], { local: says(await answerBy([L])) });
   expect(outcome.reports[0]?.outcome).toBe("network");
 });
 
@@ -128,7 +128,7 @@ test("28: a redirect is not followed", async () => {
   expect(elsewhere.received).toEqual([]);
 });
 
-test("28: a proxy of the environment sees nothing: it would see the keys", async () => {
+test("28: a proxy of the environment is not used: it would see the keys", async () => {
   const proxy = await startPeer(answering({ by: "proxy" }));
   const peer = await startPeer(answering({ by: "peer" }));
   const attest = join(import.meta.dirname, "../../../packages/attest/src/index.ts");
@@ -163,7 +163,7 @@ test("29: a peer gets its own key, or the caller's, or no header at all", async 
   expect(await keyAt("pass-through")).toBe("no header");
 });
 
-test("30: a peer is asked for its own signature alone, and for nothing looser", async () => {
+test("30: a peer is only asked for its own signature, and never with looser requirements", async () => {
   const { asked } = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A]))],
@@ -203,7 +203,7 @@ test("30: two oracles that list each other ask once", async () => {
   expect([a.received.length, l.received.length]).toEqual([1, 1]);
 });
 
-test("a base URL with a path is asked below it", async () => {
+test("a base URL with a path is the prefix of requests", async () => {
   const peer = await startPeer(answering(await answerBy([A])));
   const below = connect()({ ...peer, url: `${peer.url}/oracle/` });
   const outcome = await askAgain([below], { local: says(await answerBy([L])) });
@@ -211,7 +211,7 @@ test("a base URL with a path is asked below it", async () => {
   expect(peer.received[0]?.path).toBe("/oracle/notes/v1");
 });
 
-test("connections are kept, and a kept one that died meanwhile costs nothing", async () => {
+test("connections are kept alive, and one that died meanwhile does no harm", async () => {
   const peer = await startPeer(answering(await answerBy([B])));
   const connected = connect()(peer);
   for (let n = 0; n < 3; n++) {

@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { abandoned, answering, pause, silent, startPeer } from "./fake-peer.ts";
 import { A, answerBy, ask, askAgain, B, C, connect, L, says, signersOf } from "./oracles.ts";
 
-test("39: when the caller goes, everybody is called off at once", async () => {
+test("39: when the caller hangs up, everything is canceled at once", async () => {
   const caller = new AbortController();
   const peer = await startPeer(silent);
   const gone = new Error("the caller hung up");
   let localSignal: AbortSignal | undefined;
   const outcome = askAgain([connect()(peer)], {
-    // Work that does not listen must not hold the request either.
+    // Work that ignores the signal must not delay the request either.
     local: async (signal) => {
       localSignal = signal;
       return await new Promise<never>(() => undefined);
@@ -25,7 +25,7 @@ test("39: when the caller goes, everybody is called off at once", async () => {
   expect(getEventListeners(caller.signal, "abort")).toEqual([]);
 });
 
-test("39: a caller that has gone already makes nobody work", async () => {
+test("39: a caller that has already hung up causes no work", async () => {
   const peer = await startPeer(silent);
   let hasWorked = false;
   const outcome = askAgain([connect()(peer)], {
@@ -55,7 +55,7 @@ test("40: one dead peer costs fifty requests its timeout once, and leaves nothin
   expect(performance.now() - startedAtMs).toBeLessThan(2_500);
   for (const outcome of outcomes) expect(signersOf(outcome)).toEqual([["L", "A"]]);
   expect(getEventListeners(stopping.signal, "abort")).toEqual([]);
-  // The dead peer's connections are closed; the living one's are kept for the next request.
+  // The dead peer's connections are closed; the live one's are kept for the next request.
   await pause(100);
   expect(dead.connections.open.size).toBe(0);
   expect(alive.connections.open.size).toBeGreaterThan(0);
@@ -74,7 +74,7 @@ test("40: fifty requests that do not need the dead peer do not wait for it", asy
   for (const outcome of outcomes) expect(outcome.tookMs).toBeLessThan(3_000);
 });
 
-test("what asking peers adds to the slowest answer that was needed is measured", async () => {
+test("measures what asking peers adds to the slowest answer that was needed", async () => {
   const delays = [10, 20, 30];
   const local = says(await answerBy([L]));
   const answers = await Promise.all([A, B, C].map(async (signer) => await answerBy([signer])));

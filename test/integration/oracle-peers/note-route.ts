@@ -2,11 +2,11 @@ import type { AttestationRoute, ClaimedSignature } from "@causeway/attest";
 import type { Hex } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
 
-/** What the oracles of these tests attest: notes, each signed for itself, for a domain. */
+/** What the oracles of these tests attest: notes, each signed separately, for a domain. */
 export interface NotesAnswer {
   readonly notes: readonly Note[];
   readonly domain: { readonly chainId: string; readonly contract: string };
-  /** Explains; not signed. */
+  /** An unsigned explanation. */
   readonly comment?: string;
 }
 
@@ -36,7 +36,7 @@ export const notesRoute: AttestationRoute<NotesAnswer> = {
   }),
 };
 
-/** What is signed of a note, for the domain that the oracle itself is set up for. */
+/** The digest of a note, for the domain of the oracle itself. */
 export function digestOf({ amount, actions }: Pick<Note, "amount" | "actions">, domain = OUR_DOMAIN): Hex {
   return keccak256(stringToBytes([domain.chainId, domain.contract, amount, actions].join("|")));
 }

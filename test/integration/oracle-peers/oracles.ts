@@ -17,7 +17,7 @@ import { digestOf, notesRoute, OUR_DOMAIN, type Note, type NotesAnswer } from ".
 
 const signerOf = (byte: string): Signer => rawKeySigner(`0x${byte.repeat(32)}`);
 
-/** The local oracle, three listed peers, and a stranger. */
+/** The local oracle, three listed peers, and an unlisted signer. */
 export const L = signerOf("11");
 export const A = signerOf("a1");
 export const B = signerOf("b2");
@@ -31,12 +31,12 @@ export async function signatureOf(signer: Signer, note = X, domain = OUR_DOMAIN)
   return signatureToHex(await signer.signDigest(digestOf(note, domain)));
 }
 
-/** An answer about one note, signed by these. */
+/** An answer about one note with these signatures. */
 export async function answerBy(signers: readonly Signer[], note = X): Promise<NotesAnswer> {
   return await answerOfNotes([[note, signers]]);
 }
 
-/** An answer about several notes, each signed by its own signers. */
+/** An answer about several notes, each with its own signatures. */
 export async function answerOfNotes(
   notes: readonly (readonly [Pick<Note, "amount" | "actions">, readonly Signer[]])[],
 ): Promise<NotesAnswer> {
@@ -56,7 +56,7 @@ export async function answerOfNotes(
   };
 }
 
-/** An answer with one signature that is as it is given. */
+/** An answer with one signature, used unchanged. */
 export function answerWith(oracle: string, signature: string): NotesAnswer {
   return { notes: [{ ...X, signatures: [{ oracle, signature }] }], domain: OUR_DOMAIN };
 }
@@ -71,7 +71,7 @@ export interface Question {
   readonly timeoutMs?: number;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly incomingKey?: string;
-  /** Of every peer; default a key. */
+  /** The API key for every peer. */
   readonly credential?: string;
   readonly signal?: AbortSignal;
 }
@@ -83,14 +83,14 @@ export interface Outcome extends PeerAttested<NotesAnswer> {
   readonly asked: readonly FakePeer[];
 }
 
-/** What the oracle L answers when its peers behave like this. */
+/** What the oracle L answers with peers of this behavior. */
 export async function ask(question: Question): Promise<Outcome> {
   const asked = await Promise.all(question.peers.map(startPeer));
   const outcome = await askAgain(asked.map(connect(question.credential)), question);
   return { ...outcome, asked };
 }
 
-/** The same with peers that are connected already. */
+/** The same with peers that are already connected. */
 export async function askAgain(
   peers: readonly Peer[],
   question: Omit<Question, "peers">,
@@ -136,7 +136,7 @@ export const says =
   async () =>
     await Promise.resolve(answer);
 
-/** Whose signatures the answer carries in each place, in its order. */
+/** The signers of each note in the answer, in its order. */
 export function signersOf({ answer }: { readonly answer: NotesAnswer }): readonly string[][] {
   return answer.notes.map(({ signatures }) => signatures.map(({ oracle }) => nameOf(oracle)));
 }

@@ -19,8 +19,7 @@ import {
 } from "./oracles.ts";
 
 /**
- * What the local node says when it cannot say anything; 400 and 500 are told apart by the error, which must
- * stay the same.
+ * The local node's failure; 400 and 500 are distinguished by the error, which must be passed on unchanged.
  */
 class LocalFault extends Error {
   readonly status: number;
@@ -53,7 +52,7 @@ test("2: without peers the flag changes nothing", async () => {
   expect(outcome.quorum).toBeUndefined();
 });
 
-test("3: two equal answers are enough, and the slow third is hung up on", async () => {
+test("3: two equal answers suffice, and the call to the slow third is canceled", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A])), silent],
@@ -66,7 +65,7 @@ test("3: two equal answers are enough, and the slow third is hung up on", async 
   await abandoned(outcome.asked[1]);
 });
 
-test("4: peers alone are enough while this oracle is still at work, and its work is called off", async () => {
+test("4: peers alone suffice while this oracle is still working, and its work is canceled", async () => {
   let calledOff = false;
   const outcome = await ask({
     local: async (signal) => {
@@ -82,7 +81,7 @@ test("4: peers alone are enough while this oracle is still at work, and its work
   expect(calledOff).toBe(true);
 });
 
-test("5: peers alone are enough when this oracle fails, and the failure is told", async () => {
+test("5: peers alone suffice if this oracle fails, and the failure is logged", async () => {
   const outcome = await ask({
     local: fails(500),
     peers: [answering(await answerBy([A])), answering(await answerBy([B]))],
@@ -92,14 +91,14 @@ test("5: peers alone are enough when this oracle fails, and the failure is told"
   expect(outcome.warnings).toMatchObject([{ kind: "localFailed", error: new LocalFault(500) }]);
 });
 
-test("6: one peer's answer is given although two are required, with the numbers in a warning", async () => {
+test("6: one peer's answer is returned although two are required, with the numbers in a warning", async () => {
   const outcome = await ask({ local: fails(500), peers: [answering(await answerBy([A]))] });
   expect(signersOf(outcome)).toEqual([["A"]]);
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "failed" });
   expect(outcome.warnings.at(-1)).toMatchObject({ kind: "belowThreshold", matched: 1, required: 2 });
 });
 
-test("7: when nobody has an answer, the failure of this oracle is the failure of the request", async () => {
+test("7: if there is no answer at all, the failure of this oracle is the failure of the request", async () => {
   for (const status of [400, 500]) {
     const outcome = ask({
       local: fails(status),
@@ -109,7 +108,7 @@ test("7: when nobody has an answer, the failure of this oracle is the failure of
   }
 });
 
-test("8: peers that never answer cost their timeout and nothing else", async () => {
+test("8: peers that never answer cost only their timeout", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [silent, silent, silent],
@@ -123,7 +122,7 @@ test("8: peers that never answer cost their timeout and nothing else", async () 
   expect(outcome.tookMs).toBeLessThan(1_500);
 });
 
-test("9: a threshold of one is met by this oracle alone, and the peers are hung up on", async () => {
+test("9: this oracle alone meets a threshold of one, and the calls to peers are canceled", async () => {
   const outcome = await ask({
     local: async () => {
       await pause(100);
@@ -139,7 +138,7 @@ test("9: a threshold of one is met by this oracle alone, and the peers are hung 
   for (const peer of outcome.asked) await abandoned(peer);
 });
 
-test("10: a peer that attests another amount is left out, and told of", async () => {
+test("10: a peer that attests another amount is left out and logged", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A], Y)), answering(await answerBy([B]), 50)],
@@ -149,7 +148,7 @@ test("10: a peer that attests another amount is left out, and told of", async ()
   expect(outcome.warnings).toMatchObject([{ kind: "peerDiverges", peer: 0 }]);
 });
 
-test("11: two peers outvote this oracle, and that they differ is told", async () => {
+test("11: two peers outvote this oracle, and the difference is logged", async () => {
   const outcome = await ask({
     local: says(await answerBy([L], Y)),
     peers: [answering(await answerBy([A]), 50), answering(await answerBy([B]), 50)],
@@ -160,7 +159,7 @@ test("11: two peers outvote this oracle, and that they differ is told", async ()
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("12: of two groups of one size the one with this oracle is answered", async () => {
+test("12: the group with this oracle wins over another one of the same size", async () => {
   for (const [theirs, ours] of [
     [X, Y],
     [Y, X],
@@ -180,7 +179,7 @@ test("12: of two groups of one size the one with this oracle is answered", async
   }
 });
 
-test("13: three are stronger than one even when four are required", async () => {
+test("13: three are stronger than one even if four are required", async () => {
   const outcome = await ask({
     local: says(await answerBy([L], Y)),
     peers: [answering(await answerBy([A])), answering(await answerBy([B])), answering(await answerBy([C]))],
@@ -222,7 +221,7 @@ test("15: the same note for another contract or chain is another answer", async 
     const note = { ...X, signatures: [{ oracle: A.address, signature }] };
     const outcome = await ask({
       local: says(await answerBy([L])),
-      // Once as an honest oracle of another network would, once with a signature that would be good for ours.
+      // Once like an honest oracle of another network, once with a signature that would be valid for ours.
       peers: [answering({ notes: [note], domain }), answering({ ...(await answerBy([B])), domain })],
     });
     expect(signersOf(outcome)).toEqual([["L"]]);
@@ -230,7 +229,7 @@ test("15: the same note for another contract or chain is another answer", async 
   }
 });
 
-test("36: what a peer explains is neither compared nor passed on", async () => {
+test("36: a peer's explanation is neither compared nor passed on", async () => {
   const chatty = { ...(await answerBy([A])), comment: "trust me", more: { metadata: "<script>" } };
   const together = await ask({
     local: says({ ...(await answerBy([L])), comment: "ours" }),
@@ -241,7 +240,7 @@ test("36: what a peer explains is neither compared nor passed on", async () => {
   expect(Object.keys(together.answer).sort()).toEqual(["comment", "domain", "notes"]);
 });
 
-test("37: an amount with zeros in front and hex in capitals say the same", async () => {
+test("37: an amount with leading zeros and upper-case hex mean the same", async () => {
   const answer = await answerBy([A]);
   const outcome = await ask({
     local: says(await answerBy([L])),
@@ -256,7 +255,7 @@ test("37: an amount with zeros in front and hex in capitals say the same", async
   expect(outcome.answer.notes[0]).toMatchObject(X);
 });
 
-test("38: a lagging node here does not hide what two peers signed", async () => {
+test("38: a lagging local node does not hide what two peers signed", async () => {
   const nothing = await answerOfNotes([]);
   const outcome = await ask({
     local: says(nothing),
@@ -267,7 +266,7 @@ test("38: a lagging node here does not hide what two peers signed", async () => 
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("38: lagging peers do not hide what this oracle signed, and nothing is answered as nothing", async () => {
+test("38: lagging peers do not hide what this oracle signed, and an empty answer is not preferred", async () => {
   const nothing = await answerOfNotes([]);
   const found = await ask({
     local: says(await answerBy([L])),
@@ -280,7 +279,7 @@ test("38: lagging peers do not hide what this oracle signed, and nothing is answ
   expect(empty.answer).toEqual(nothing);
   expect(empty.quorum).toEqual({ signers: 0, threshold: 2, local: "ok" });
 
-  // What a peer does not see is no proof: without this oracle's word there is no answer.
+  // What a peer does not see is no proof: without this oracle's own view there is no answer.
   const failed = ask({ local: fails(400), peers: [answering(nothing), answering(nothing)] });
   await expect(failed).rejects.toEqual(new LocalFault(400));
 });

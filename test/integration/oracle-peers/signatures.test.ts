@@ -21,29 +21,29 @@ import {
   Z,
 } from "./oracles.ts";
 
-/** The local oracle says X; this is what comes of these answers of peers when `threshold` are required. */
+/** The local oracle attests X; the result with these peer answers when `threshold` are required. */
 const withPeerAnswers = async (threshold: number, ...answers: readonly NotesAnswer[]) =>
   await ask({
     local: says(await answerBy([L])),
-    // One after the other, so that each has its effect.
+    // In sequence, so that each has its effect.
     peers: answers.map((answer, place) => answering(answer, 40 * (place + 1))),
     threshold,
     timeoutMs: 1_000,
   });
 
-test("16: a signature for another domain is not believed because ours is written beside it", async () => {
+test("16: a signature for another domain is invalid even if ours is written next to it", async () => {
   const foreign = await signatureOf(A, X, { ...OUR_DOMAIN, contract: `0x${"0d".repeat(20)}` });
   const outcome = await withPeerAnswers(2, answerWith(A.address, foreign));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(kindsOf(outcome)).toEqual(["signatureRefused", "belowThreshold"]);
 });
 
-test("16: a signature of another note is not believed either", async () => {
+test("16: a signature of another note is invalid too", async () => {
   const outcome = await withPeerAnswers(2, answerWith(A.address, await signatureOf(A, Y)));
   expect(signersOf(outcome)).toEqual([["L"]]);
 });
 
-test("17: bytes that are no signature are dropped, whoever is said to have made them", async () => {
+test("17: bytes that are not a signature are dropped, whatever signer they name", async () => {
   const outcome = await withPeerAnswers(2, answerWith(A.address, "0xdeadbeef"));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.warnings[0]).toMatchObject({ kind: "signatureRefused", peer: 0 });
@@ -56,24 +56,24 @@ test("17: a signature under a listed name that another key made is dropped", asy
   expect(signersOf(byListed)).toEqual([["L"]]);
 });
 
-test("18: a bundle counts each signer once, and one of them answering for itself adds nothing", async () => {
+test("18: a bundle counts each signer once, and an answer of one of them adds nothing", async () => {
   const outcome = await withPeerAnswers(4, await answerBy([A, B, A]), await answerBy([B]));
   expect(signersOf(outcome)).toEqual([["L", "A", "B"]]);
   expect(outcome.quorum?.signers).toBe(3);
 });
 
-test("19: a peer that gives our own signature back adds nothing", async () => {
+test("19: a peer that returns our own signature adds nothing", async () => {
   const outcome = await withPeerAnswers(2, await answerBy([L]));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.quorum?.signers).toBe(1);
 });
 
-test("20: a stranger's true signature neither counts nor goes out", async () => {
+test("20: an unlisted signer's valid signature neither counts nor is passed on", async () => {
   const alone = await withPeerAnswers(2, await answerBy([Z]));
   expect(signersOf(alone)).toEqual([["L"]]);
-  const beside = await withPeerAnswers(2, await answerBy([Z, A]));
-  expect(signersOf(beside)).toEqual([["L", "A"]]);
-  expect(beside.warnings).toMatchObject([{ kind: "signatureRefused", peer: 0 }]);
+  const withOther = await withPeerAnswers(2, await answerBy([Z, A]));
+  expect(signersOf(withOther)).toEqual([["L", "A"]]);
+  expect(withOther.warnings).toMatchObject([{ kind: "signatureRefused", peer: 0 }]);
 });
 
 test("21: a signer written with a checksum is the same signer", async () => {
@@ -88,14 +88,14 @@ test("21: a signer written with a checksum is the same signer", async () => {
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** The other signature of the same key over the same digest: s mirrored, v turned. */
+/** The other signature of the same key over the same digest: s mirrored, v flipped. */
 async function highTwin(signer: Signer): Promise<string> {
   const signature = await signatureOf(signer);
   const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");
   return `${signature.slice(0, 66)}${s}${signature.endsWith("1b") ? "1c" : "1b"}`;
 }
 
-test("22: the mirrored twin of a signature is none, alone or beside it", async () => {
+test("22: the mirrored twin of a signature is invalid, alone or next to it", async () => {
   const twin = await highTwin(A);
   const alone = await withPeerAnswers(2, answerWith(A.address, twin));
   expect(signersOf(alone)).toEqual([["L"]]);
@@ -110,7 +110,7 @@ test("22: the mirrored twin of a signature is none, alone or beside it", async (
   ]);
 });
 
-test("23: of all ways to write a signature one is accepted", async () => {
+test("23: only one format of a signature is accepted", async () => {
   const good = await signatureOf(A);
   const v = good.endsWith("1b") ? "00" : "01";
   const compact = `${good.slice(0, 130)}`;
@@ -137,7 +137,7 @@ const twoNotes = async (first: readonly Signer[], second: readonly Signer[]): Pr
     [Y, second],
   ]);
 
-test("24: who signed the first of two notes alone is in neither", async () => {
+test("24: a peer that signed only the first of two notes counts for neither", async () => {
   const outcome = await ask({
     local: says(await twoNotes([L], [L])),
     peers: [answering(await twoNotes([A], []))],
@@ -146,7 +146,7 @@ test("24: who signed the first of two notes alone is in neither", async () => {
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
 });
 
-test("24: who signed both is in both, in one order", async () => {
+test("24: a peer that signed both counts for both, in one order", async () => {
   const outcome = await ask({
     local: says(await twoNotes([L], [L])),
     peers: [answering(await twoNotes([A, C], [C, A]))],
@@ -158,7 +158,7 @@ test("24: who signed both is in both, in one order", async () => {
   ]);
 });
 
-test("25: half signatures of two peers make no whole one", async () => {
+test("25: partial signatures of two peers do not combine", async () => {
   const outcome = await ask({
     local: says(await twoNotes([L], [L])),
     peers: [
@@ -171,7 +171,7 @@ test("25: half signatures of two peers make no whole one", async () => {
   expect(outcome.quorum?.signers).toBe(1);
 });
 
-test("a peer with ten thousand signatures gets few of them looked at, and one warning", async () => {
+test("only a few of a peer's ten thousand signatures are checked, with one warning", async () => {
   const good = await signatureOf(A);
   const many = Array.from({ length: 4_000 }, () => ({
     oracle: A.address,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { answering, silent } from "./fake-peer.ts";
 import { A, answerBy, answerOfNotes, ask, B, kindsOf, L, says, signersOf, X, Y, Z } from "./oracles.ts";
 
-test("31: everybody is waited for, and who says the same is added", async () => {
+test("31: all peers are waited for, and equal answers are combined", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A])), answering(await answerBy([B], Y)), silent],
@@ -20,7 +20,7 @@ test("31: everybody is waited for, and who says the same is added", async () => 
   expect(outcome.tookMs).toBeGreaterThan(290);
 });
 
-test("31: whoever truly signed counts, whoever only claims to does not", async () => {
+test("31: every valid signature counts, a claimed one does not", async () => {
   const lying = { ...(await answerBy([A])) };
   const outcome = await ask({
     local: says(await answerBy([L])),
@@ -39,7 +39,7 @@ test("31: whoever truly signed counts, whoever only claims to does not", async (
   expect(signersOf(outcome)).toEqual([["L", "Z"]]);
 });
 
-test("32: a threshold without a list is told at the start, and ignored", async () => {
+test("32: a threshold without a list is reported at the start, and ignored", async () => {
   const { policy, problems, warnings } = readSignerPolicy({
     signers: undefined,
     threshold: "3",
@@ -58,7 +58,7 @@ test("32: a threshold without a list is told at the start, and ignored", async (
   expect(outcome.warnings).toEqual([]);
 });
 
-test("33: when this oracle fails the request fails with it, whatever the peers say, and they are hung up on", async () => {
+test("33: if this oracle fails the request fails with it, whatever the peers answer, and the calls to them are canceled", async () => {
   const fault = new Error("the local node is down");
   const answers = [answering(await answerBy([A])), answering(await answerBy([B])), silent];
   const startedAtMs = performance.now();
@@ -75,7 +75,7 @@ test("33: when this oracle fails the request fails with it, whatever the peers s
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
-test("when this oracle sees nothing to sign, that is the answer, whatever the peers say", async () => {
+test("if this oracle sees nothing to sign, that is the answer, whatever the peers answer", async () => {
   const outcome = await ask({
     local: says(await answerOfNotes([])),
     peers: [answering(await answerBy([A, B], X))],

@@ -31,7 +31,7 @@ test("whenever the process dies between a deposit and the end of its fill, the r
       const payments = await world.paymentsOf(agreed, destination);
       expect(payments, moment).toHaveLength(1);
       expect(await destination.balance(recipient, usdc), moment).toBe(promised.expectedAmount);
-      // Who dies right after the broadcast may leave it to the block to tell of it.
+      // After a death right after the broadcast, the block may be the first to show it.
       expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((seen: string[]) =>
         ["waiting pending submitted success", "waiting pending success"].includes(seen.join(" ")),
       );
@@ -42,7 +42,7 @@ test("whenever the process dies between a deposit and the end of its fill, the r
       });
     },
   });
-  // The moments that matter are among those that were tried.
+  // The important moments are among those that were tried.
   for (const moment of [
     "before commit",
     "after commit",
@@ -58,7 +58,7 @@ test("whenever the process dies between a deposit and the end of its fill, the r
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies during a refund, the money goes back exactly once", async () => {
+test("whenever the process dies during a refund, the money is refunded exactly once", async () => {
   const { origin, usdc } = world;
   const deaths = await dieAtEveryMoment(world, {
     prepare: async () => {
@@ -101,7 +101,7 @@ test("whenever the process dies while it replaces a stuck fill, one of the two v
       return agreed;
     },
     live: async (by) => {
-      await world.care(destination, by);
+      await world.maintainLaneOf(destination, by);
       await destination.mine();
       await world.watch(destination, by);
     },
@@ -115,7 +115,7 @@ test("whenever the process dies while it replaces a stuck fill, one of the two v
   expect(deaths).toContain("before lanes.addAttempt");
 }, 120_000);
 
-test("whenever the process dies while it cancels a fill, the deposit goes back once or the fill is paid, never both", async () => {
+test("whenever the process dies while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {
   const { origin, destination, usdc, clock } = world;
   const outcomes = new Set<string>();
   await dieAtEveryMoment(world, {
@@ -127,7 +127,7 @@ test("whenever the process dies while it cancels a fill, the deposit goes back o
       });
       await world.pay(agreed);
       await origin.mine();
-      // Others use the chain as well: else our own bumped fees would be all that prices are read from.
+      // Others use the chain as well; otherwise prices would be read only from our own bumped fees.
       for (let block = 0; block < 2; block++) {
         await destination.send(world.stranger, { to: world.stranger.address });
         await destination.mine();
@@ -138,8 +138,8 @@ test("whenever the process dies while it cancels a fill, the deposit goes back o
       return agreed;
     },
     live: async (by) => {
-      await world.care(destination, by);
-      await world.care(destination, by);
+      await world.maintainLaneOf(destination, by);
+      await world.maintainLaneOf(destination, by);
       await destination.mine();
       await world.watch(destination, by);
       await destination.mine(2);

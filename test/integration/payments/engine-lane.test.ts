@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.stop());
 
-/** A request whose fill has just been handed to the node and waits there. */
+/** A request whose fill was just broadcast and is pending. */
 async function aSubmittedFill(ask: Ask = {}, by: WorkerServices = world.services): Promise<Agreed> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   await world.pay(agreed);
@@ -46,7 +46,7 @@ async function slotOf({ requestId }: Agreed) {
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-test("a fill that is stuck because blocks became dearer is replaced at the same nonce with higher fees and paid once", async () => {
+test("a fill that is stuck because gas became more expensive is replaced at the same nonce with higher fees and paid once", async () => {
   const { destination, clock } = world;
   const agreed = await aSubmittedFill();
   const before = await slotOf(agreed);
@@ -59,7 +59,7 @@ test("a fill that is stuck because blocks became dearer is replaced at the same 
   expect(await destination.sentBy(world.solver.address, agreed.since.get(destination.chain.id))).toEqual([]);
 
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   const { nonce, attempts } = await slotOf(agreed);
   expect(nonce).toBe(before.nonce);
   expect(attempts).toHaveLength(2);
@@ -75,7 +75,7 @@ test("a fill that is stuck because blocks became dearer is replaced at the same 
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("at the chain's fee cap nothing dearer is signed: the same bytes go out again", async () => {
+test("at the chain's fee cap no higher fee is signed: the same bytes are broadcast again", async () => {
   await world.stop();
   world = await startEngineWorld();
   const { destination, clock } = world;
@@ -84,14 +84,14 @@ test("at the chain's fee cap nothing dearer is signed: the same bytes go out aga
   const connected = { ...destination.connected, chain: capped };
   const by = { ...world.services, chains: { ...world.services.chains, get: () => connected } };
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.care(destination, by);
+  await world.maintainLaneOf(destination, by);
   expect((await slotOf(agreed)).attempts).toHaveLength(1);
   await destination.mine();
   await world.watch(destination);
   expect((await world.status(agreed.requestId)).status).toBe("success");
 });
 
-test("a fill that the solver cannot pay the gas for waits and is paid when the solver is funded", async () => {
+test("a fill whose gas the solver cannot pay waits and is paid when the solver is funded", async () => {
   const { destination, clock, events } = world;
   const agreed = await world.quote({ recipient: world.anAddress() });
   await world.pay(agreed);
@@ -114,14 +114,14 @@ test("a fill that the solver cannot pay the gas for waits and is paid when the s
 
   await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
   clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
-test("a fill whose bytes the node refuses for good gives its nonce to a no-op, does not jam the fills behind it, and its deposit goes back", async () => {
+test("a fill whose bytes the node permanently refuses is canceled at its nonce, does not block later fills, and its deposit is refunded", async () => {
   const { destination, origin, clock } = world;
   const [chain, others] = [destination.connected, world.services.chains];
   let refusals = 0;
@@ -149,11 +149,11 @@ test("a fill whose bytes the node refuses for good gives its nonce to a no-op, d
   await world.watch(destination);
   expect((await world.status(behind.requestId)).status, "the nonce before it is missing").toBe("submitted");
 
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
   expect((await world.status(behind.requestId)).status).toBe("success");
-  // Its nonce is used up, but a block may still fall out: nothing is refunded before that is over.
+  // Its nonce is used up, but the block is not final: nothing is refunded before that.
   expect((await world.status(refused.requestId)).status).toBe("pending");
   expect((await world.request(refused.requestId)).state.name).toBe("filling");
 
@@ -165,13 +165,13 @@ test("a fill whose bytes the node refuses for good gives its nonce to a no-op, d
   expect(clock.nowMs()).toBeGreaterThan(0);
 });
 
-test("a fill that is not mined long after its deadline is cancelled: a no-op takes its nonce, the fills behind go on, the deposit goes back", async () => {
+test("a fill that is not mined long after its deadline is canceled at its nonce, later fills continue, and the deposit is refunded", async () => {
   const { destination, origin, clock } = world;
   const late = await aSubmittedFill({ ttl: 300, refundTo: world.anAddress() });
   clock.forward(200_000);
   const behind = await aSubmittedFill();
   clock.forward(100_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   const { attempts } = await slotOf(late);
   expect(attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   await destination.mine();
@@ -190,11 +190,11 @@ test("a fill that is not mined long after its deadline is cancelled: a no-op tak
   expect(await world.paymentsOf(late, origin)).toHaveLength(1);
 });
 
-test("a nonce that the key used elsewhere is dead only by proof and depth; then the deposit goes back", async () => {
+test("a nonce that the key used elsewhere is dead only by a final transaction; then the deposit is refunded", async () => {
   const { destination, origin, clock } = world;
   const agreed = await aSubmittedFill();
   const { nonce } = await slotOf(agreed);
-  // Another program with the same key replaces the fill in the pool by something dearer.
+  // Another program with the same key replaces the fill in the mempool with a higher fee.
   const foreign = await destination.client.sendTransaction({
     account: privateKeyToAccount(world.solver.privateKey),
     to: world.stranger.address,
@@ -221,7 +221,7 @@ test("a nonce that the key used elsewhere is dead only by proof and depth; then 
   expect(end.status).toBe("refund");
   expect(await received(agreed)).toBe(0n);
   expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
-  // The lane goes on at the next nonce.
+  // The lane continues at the next nonce.
   const next = await aSubmittedFill();
   expect((await world.untilFinal(next.requestId)).status).toBe("success");
 });
@@ -237,7 +237,7 @@ test("a fill that is mined above the watched head does not stop the lane for oth
   }
 });
 
-test("a lane plans on while a receipt is late by one head, and stops when a second head shows none", async () => {
+test("a lane keeps planning while a receipt is late by one head, and stops when a second head shows none", async () => {
   const { destination } = world;
   const { connected } = destination;
   await aSubmittedFill();
@@ -251,7 +251,7 @@ test("a lane plans on while a receipt is late by one head, and stops when a seco
       get: (id) => (id === destination.chain.id ? lagging : world.services.chains.get(id)),
     },
   });
-  // A second look at the same head is no second head.
+  // Reading the same head again is not a second head.
   await trackLane(world.services, lagging, trail);
   expect((await slotOf(await aSubmittedFill())).state).toBe("open");
   await destination.mine();
@@ -264,13 +264,13 @@ test("a lane plans on while a receipt is late by one head, and stops when a seco
   expect((await slotOf(waiting)).state).toBe("open");
 });
 
-test("a transfer that the token answers with false instead of reverting is no fill: the deposit goes back", async () => {
+test("a transfer for which the token returns false instead of reverting is no fill: the deposit is refunded", async () => {
   const { destination } = world;
   const { client } = destination;
   const agreed = await aSubmittedFill({ refundTo: world.anAddress() });
   const address = agreed.terms.destination.currency;
   const bytecode = (await client.getCode({ address })) ?? "0x";
-  // Answers false to everything.
+  // Returns false for everything.
   await client.setCode({ address, bytecode: "0x600060005260206000f3" });
   await destination.mine();
   await client.setCode({ address, bytecode });
@@ -313,7 +313,7 @@ test("a node that forgets receipts does not make a paid nonce dead: nothing is r
   }
   expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
   expect(world.events.of("nonce_unexplained").length).toBeGreaterThan(0);
-  // The node comes to its senses.
+  // The node recovers.
   await world.watch(destination);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
@@ -321,9 +321,9 @@ test("a node that forgets receipts does not make a paid nonce dead: nothing is r
 });
 
 /**
- * What a database knows that failed over to a copy without the commit that planned the fill.
+ * The state of a database that failed over to a copy without the commit that planned the fill.
  *
- * @returns restores what was lost
+ * @returns a function that restores what was lost
  */
 async function forgotten(agreed: Agreed): Promise<() => Promise<void>> {
   const { requestId } = agreed;
@@ -342,7 +342,7 @@ async function forgotten(agreed: Agreed): Promise<() => Promise<void>> {
   };
 }
 
-test("a payment whose commit a failover lost is not made again: its lane plans nothing until somebody has restored it", async () => {
+test("a payment whose commit a failover lost is not repeated: its lane plans nothing until the operator has restored it", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
@@ -386,7 +386,7 @@ test("a lost payment is remembered beyond the blocks that are searched, until it
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-/** The services of an operator who has changed the solver's key, and has funded the new one. */
+/** The services after the operator changed the solver's key and funded the new one. */
 async function withNewKey({ signer: former, ...services }: WorkerServices): Promise<WorkerServices> {
   const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
   await world.destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
@@ -394,7 +394,7 @@ async function withNewKey({ signer: former, ...services }: WorkerServices): Prom
   return { ...services, signer, formerSigners: [former] };
 }
 
-test("while a lost payment waits in the pool, nothing is planned with its nonce", async () => {
+test("while a lost payment waits in the mempool, nothing is planned with its nonce", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await forgotten(agreed);
@@ -484,7 +484,7 @@ test("the holder of a key that is no longer configured cannot block its orders",
   expect((await world.request(agreed.requestId)).state.name).toBe("refunding");
 });
 
-test("a lost payment of a former key is not made again by the new one, which pays for everything else", async () => {
+test("a lost payment of a former key is not repeated by the new one, which pays for everything else", async () => {
   const { destination, origin, services } = world;
   const [agreed, other] = [await aSubmittedFill(), await world.quote({ recipient: world.anAddress() })];
   await destination.mine();
@@ -549,7 +549,7 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a fill whose commit a failover lost before its bytes left is planned again and paid once, although the old process sends them late", async () => {
+test("a fill whose commit a failover lost before its broadcast is planned again and paid once, although the old process broadcasts it late", async () => {
   const { destination, origin } = world;
   const kept: Hex[] = [];
   const broadcast = async (raw: Hex): Promise<never> => {
@@ -578,15 +578,15 @@ test("a fill whose commit a failover lost before its bytes left is planned again
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a slot whose nonce was used by a lost payment of an order is never taken for dead", async () => {
+test("a slot whose nonce was used by a lost payment of an order is never treated as dead", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await forgotten(agreed);
-  // The lost bytes still wait in the pool, and the fill is planned anew at the same nonce with other fees.
+  // The lost bytes are still in the mempool, and the fill is planned again at the same nonce with other fees.
   const { connected } = destination;
   const { maxFeePerGas, ...prices } = connected.pulse.gasPrices();
   const gasPrices = () => ({ ...prices, maxFeePerGas: maxFeePerGas - 1n });
-  // The node tells nothing of its pool.
+  // The node does not reveal its mempool.
   const { connection } = connected;
   const nonce: typeof connection.reader.nonce = async (account) =>
     await connection.reader.nonce(account, "latest");
@@ -610,7 +610,7 @@ test("a slot whose nonce was used by a lost payment of an order is never taken f
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("an outcome is final exactly when its block is as deep as the chain's finality asks", async () => {
+test("an outcome is final exactly when its block has the chain's finality depth", async () => {
   const { destination } = world;
   const agreed = await aSubmittedFill();
   for (const depth of [1, 2, 3]) {
@@ -634,9 +634,9 @@ test("a lane that starts behind the chain begins at the chain's nonce", async ()
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("a fill that reverts on chain is refunded once that block is beyond reorgs, and shows no failure on the way", async () => {
+test("a fill that reverts on chain is refunded once that block is final, and shows no interim failure", async () => {
   const { destination, origin } = world;
-  // Native to an account that becomes a contract which takes nothing, after the simulation.
+  // A native payment to an account that becomes a contract without a payable function after the simulation.
   const agreed = await aSubmittedFill({ destinationCurrency: NATIVE_CURRENCY });
   await destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   await destination.mine();
@@ -678,7 +678,7 @@ test("broadcasts the same bytes of an orphaned fill again and pays once", async 
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted", final: false });
 
   clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: mined.txHashes });
@@ -695,18 +695,18 @@ test("broadcasts the same bytes of an orphaned fill again and pays once", async 
   ]);
 });
 
-test("a fill that falls out of the chain long after it was signed is submitted again, and is not given up: nodes had taken it", async () => {
+test("a fill that is orphaned long after it was signed is broadcast again, and is not abandoned, because nodes had accepted it", async () => {
   const { destination, clock } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
   await world.watch(destination);
-  // Nobody looked after the lane meanwhile.
+  // The lane was not maintained meanwhile.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
   await destination.reorg(1);
   await world.watch(destination);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
 
-  await world.care(destination);
+  await world.maintainLaneOf(destination);
   expect((await slotOf(agreed)).cancelReason).toBeUndefined();
   await destination.mine();
   await world.watch(destination);
@@ -731,7 +731,7 @@ test("a fill that a reorg moved into another block stays paid once and becomes f
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("a hundred fills in flight on one lane confirm without a gap", async () => {
+test("a hundred pending fills of one lane confirm without a gap", async () => {
   const { destination, origin } = world;
   const agreed: Agreed[] = [];
   for (let at = 0; at < 100; at++)
@@ -779,7 +779,7 @@ test("a hundred fills in flight on one lane confirm without a gap", async () => 
 test("fills the nonce gap of a transaction that was orphaned before the lane was opened", async () => {
   const { origin, destination, services, solver } = world;
   const used = await destination.connected.connection.reader.nonce(solver.address, "latest");
-  // What the chain told before the reorg.
+  // What the chain reported before the reorg.
   await services.uow.run(async (tx) => await tx.lanes.open(destination.chain.id, solver.address, used + 2));
   const agreed = await world.quote();
   await world.pay(agreed);

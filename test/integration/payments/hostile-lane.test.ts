@@ -24,7 +24,7 @@ async function aDeposit(ask: Ask = {}): Promise<Agreed> {
 const slotOf = async ({ requestId }: Agreed) => await world.services.reads.slotOfLeg("fill", requestId);
 const statusOf = async ({ requestId }: Agreed) => (await world.status(requestId)).status;
 
-/** The services with a node of the destination that is asked by `broadcast`. */
+/** The services with a destination node whose broadcasts go to `broadcast`. */
 const sendingBy = (broadcast: ChainWriter["broadcast"]): WorkerServices =>
   withChain(world.services, world.destination.connected, { connection: { writer: { broadcast } } });
 
@@ -33,7 +33,7 @@ async function mineDestination(): Promise<void> {
   await world.watch(world.destination);
 }
 
-test("a native fill that leaves no coin for gas gets no nonce: it waits, those behind it are paid, and at last it goes back", async () => {
+test("a native fill that leaves no native tokens for gas gets no nonce: it waits, later fills are paid, and in the end it is refunded", async () => {
   const { destination, clock, services } = world;
   const greedy = await aDeposit({ destinationCurrency: NATIVE_CURRENCY });
   const { expectedAmount } = greedy.terms.destination;
@@ -58,7 +58,7 @@ test("a native fill that leaves no coin for gas gets no nonce: it waits, those b
   });
 });
 
-test("a payment that no node takes, in whatever words, gives its nonce to a no-op: those behind it are mined and its deposit goes back", async () => {
+test("a payment that every node refuses, with any error, is canceled at its nonce: later ones are mined and its deposit is refunded", async () => {
   const { destination, clock, services } = world;
   const { writer } = destination.connected.connection;
   let refused: Hex | undefined;
@@ -77,7 +77,7 @@ test("a payment that no node takes, in whatever words, gives its nonce to a no-o
   expect(await statusOf(behind)).toBe("submitted");
 
   clock.forward(services.enginePolicy.stuckAfterMs + 1);
-  await world.care(destination, by);
+  await world.maintainLaneOf(destination, by);
   expect((await slotOf(odd))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   await mineDestination();
   expect(await statusOf(behind)).toBe("success");
@@ -88,7 +88,7 @@ test("a payment that no node takes, in whatever words, gives its nonce to a no-o
   expect(await world.paymentsOf(odd, destination)).toEqual([]);
 });
 
-test("a stuck payment is replaced in time although its bytes are sent again every few seconds", async () => {
+test("a stuck payment is replaced in time although its bytes are broadcast again every few seconds", async () => {
   const { destination, clock, services } = world;
   const { stuckAfterMs, rebroadcastIntervalMs } = services.enginePolicy;
   const agreed = await aDeposit();
@@ -103,7 +103,7 @@ test("a stuck payment is replaced in time although its bytes are sent again ever
   await mineDestination();
   for (let passedMs = 0; passedMs <= stuckAfterMs; passedMs += 2_000) {
     clock.forward(2_000);
-    await world.care(destination, by);
+    await world.maintainLaneOf(destination, by);
   }
   expect(broadcasts, "the first bytes went out again meanwhile").toBeGreaterThan(
     Math.floor(stuckAfterMs / (rebroadcastIntervalMs + 2_000)),
@@ -114,7 +114,7 @@ test("a stuck payment is replaced in time although its bytes are sent again ever
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
-test("at the fee cap a payment that was given up is not offered again: a no-op takes its nonce", async () => {
+test("at the fee cap an abandoned payment is not broadcast again: a cancel transaction takes its nonce", async () => {
   const { destination, clock, services } = world;
   const agreed = await aDeposit({ ttl: 120 });
   await world.work();
@@ -133,7 +133,7 @@ test("at the fee cap a payment that was given up is not offered again: a no-op t
     },
   });
   clock.forward(120_000 + services.enginePolicy.cancelAfterDeadlineMs + 1_000);
-  await world.care(destination, by);
+  await world.maintainLaneOf(destination, by);
   const { attempts } = (await slotOf(agreed)) ?? {};
   expect(attempts?.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   expect(sent).toEqual([attempts?.[1]?.raw]);

@@ -112,7 +112,7 @@ test("a standby holds no snapshot, so vacuum and concurrent index builds do not 
   expect((await Promise.all(waiting)).every((leadership) => leadership !== undefined)).toBe(true);
 });
 
-test("a process that stops while it waits gets nothing and holds nothing", async () => {
+test("a process that stops while it waits gets no lock and holds none", async () => {
   const [one, two, three] = [aProcess(), aProcess(), aProcess()];
   const leader = await one.lead("watch:1", forever);
   const stop = new AbortController();
@@ -124,7 +124,7 @@ test("a process that stops while it waits gets nothing and holds nothing", async
   expect(await three.lead("watch:1", forever)).toBeDefined();
 });
 
-test("a leader whose connection is cut stops leading everything, and leads again what nobody else took", async () => {
+test("a leader whose connection is cut stops leading everything, and leads again what no other process took", async () => {
   const locks = aProcess();
   const [first, second] = [await locks.lead("watch:1", forever), await locks.lead("watch:2", forever)];
   for (const { pid } of await lockSessions()) await pool.query("select pg_terminate_backend($1)", [pid]);
@@ -157,7 +157,7 @@ test("a leader behind a cut network stops by itself before another process leads
   }
 });
 
-test("a frozen leader loses its locks, and does not lead when it goes on", async () => {
+test("a frozen leader loses its locks, and does not lead when it continues", async () => {
   const script = fileURLToPath(new URL("../../support/leader-process.ts", import.meta.url));
   const args = ["-C", "source", script, database.url, "watch:1", JSON.stringify(TIMING)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -175,7 +175,7 @@ test("a frozen leader loses its locks, and does not lead when it goes on", async
   expect(leading("watch:1", standby)).toEqual([true]);
 });
 
-test("locks are held again after the database was unreachable", async () => {
+test("locks are acquired again after the database was unreachable", async () => {
   const { hostname, port } = new URL(database.url);
   const network = await startSwallowingProxy({ host: hostname, port: Number(port) });
   try {
@@ -193,7 +193,7 @@ test("locks are held again after the database was unreachable", async () => {
   }
 });
 
-test("every worker reports which worker leads a chain, and the leader how long ago it worked", async () => {
+test("every worker reports which worker leads a chain, and the leader reports how long ago it worked", async () => {
   const [one, two] = [aProcess(), aProcess()];
   const chains = {
     all: [{ chain: { id: 1, name: "base" } }, { chain: { id: 2, name: "optimism" } }],

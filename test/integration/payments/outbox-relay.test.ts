@@ -41,14 +41,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Forgets the parts first: one that hangs fails its own test and no later one. */
+/** Forgets the parts first, so that one that hangs fails its own test and no later one. */
 async function closeParts(): Promise<void> {
   const started = parts.toReversed();
   parts = [];
   for (const part of started) await part.close();
 }
 
-/** A catalog that only says which jobs were run. */
+/** A catalog that only records which jobs ran. */
 function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 })) {
   const ran: unknown[] = [];
   const job = (name: "fill" | "refund") => ({
@@ -99,7 +99,7 @@ const numbers = (ran: readonly unknown[]): number[] =>
 const unpublished = async (): Promise<number> =>
   (await pool.query("select 1 from outbox where published_at_ms is null")).rows.length;
 
-test("what is committed is run soon after, each once, however many relays and workers there are", async () => {
+test("committed jobs run shortly after, each once, however many relays and workers there are", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await Promise.all([relay(catalog, url), relay(catalog, url)]);
@@ -112,7 +112,7 @@ test("what is committed is run soon after, each once, however many relays and wo
   expect(await unpublished()).toBe(0);
 });
 
-test("a commit wakes the relay at once: no job waits for the next look at the clock", async () => {
+test("a commit wakes the relay at once: no job waits for the next poll", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await relay(catalog, url);
@@ -129,7 +129,7 @@ test("a commit wakes the relay at once: no job waits for the next look at the cl
   expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
 });
 
-test("the depth of each queue is told by state; without an answer of Redis it is refused, not waited for", async () => {
+test("the depth of each queue is reported by state; if Redis does not answer, it fails without waiting", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   const { catalog } = aCatalog();
   const started = await relay(catalog, redis.url);
@@ -147,10 +147,10 @@ test("the depth of each queue is told by state; without an answer of Redis it is
   expect(performance.now() - askedAtMs).toBeLessThan(5_000);
 });
 
-test("a job that was published twice is run once while the queue remembers it", async () => {
+test("a job that was published twice runs once while the queue remembers it", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  // Both rows are on the queue before anybody works: a crash between queue and commit looks like this.
+  // Both rows are on the queue before any worker runs, as after a crash between queue and commit.
   await relay(catalog, url);
   await add(jobs(0, 3));
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
@@ -163,7 +163,7 @@ test("a job that was published twice is run once while the queue remembers it", 
   expect(numbers(ran)).toEqual([0, 1, 2]);
 });
 
-test("a job that has to wait comes again, and one that fails is tried again", async () => {
+test("a job that has to wait runs again, and one that fails is retried", async () => {
   const seen = new Map<number, number>();
   const { catalog } = aCatalog(async (payload) => {
     const { n } = payload as { n: number };
@@ -183,7 +183,7 @@ test("a job that has to wait comes again, and one that fails is tried again", as
   expect(seen.get(2), "trying again is useless").toBe(1);
 });
 
-test("while Redis is away nothing is lost: what was committed meanwhile is run when it is back", async () => {
+test("while Redis is down nothing is lost: jobs committed meanwhile run when it is back", async () => {
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {
@@ -211,7 +211,7 @@ test("while Redis is away nothing is lost: what was committed meanwhile is run w
   }
 });
 
-test("what a Redis took to its grave before it answered is given to the next one", async () => {
+test("a job that a Redis lost before it answered is published to the next one", async () => {
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {
@@ -249,7 +249,7 @@ test("a clean start is no fault: the relay waits for its connection before it pu
   expect(events.of("relay_fault").slice(faultsBefore)).toEqual([]);
 });
 
-test("a relay that starts while Redis is away waits for it", async () => {
+test("a relay that starts while Redis is down waits for it", async () => {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const { catalog, ran } = aCatalog();
@@ -266,7 +266,7 @@ test("a relay that starts while Redis is away waits for it", async () => {
   }
 });
 
-test("relay and workers stop within seconds while Redis is away", async () => {
+test("relay and workers stop within seconds while Redis is down", async () => {
   const url = `redis://127.0.0.1:${await freePort()}`;
   const { catalog } = aCatalog();
   await relay(catalog, url);
@@ -299,7 +299,7 @@ test("the relay closes within seconds while Redis does not answer a publication"
   }
 });
 
-test("a process whose blocking connection reconnects closes its workers and ends within seconds", async () => {
+test("a process whose blocking connection reconnects closes its workers and exits within seconds", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   const script = fileURLToPath(new URL("../../support/worker-host-process.ts", import.meta.url));
   const child = spawn(process.execPath, ["-C", "source", script, redis.url, prefix], {
@@ -346,7 +346,7 @@ test("workers wait for a running job before they close, even without Redis", asy
   await closed;
 });
 
-test("workers close within seconds while Redis does not answer a job that is put back", async () => {
+test("workers close within seconds while Redis does not answer when a job is put back", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   try {
     const released = Promise.withResolvers<Progress>();
@@ -367,7 +367,7 @@ test("workers close within seconds while Redis does not answer a job that is put
   }
 });
 
-test("the relay comes back when its connection for announcements is cut", async () => {
+test("the relay recovers when its connection for notifications is cut", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await relay(catalog, url);
@@ -379,7 +379,7 @@ test("the relay comes back when its connection for announcements is cut", async 
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
 });
 
-/** Asks Redis about the queue `fill`, by the keys that BullMQ keeps it under. */
+/** Asks Redis about the queue `fill`, by BullMQ's keys. */
 async function askRedis<T>(
   url: string,
   ask: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
@@ -445,7 +445,7 @@ test("a job that was queued again runs once and leaves nothing on the queue when
   expect(run, "its next turn is up to the reconciler").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
 });
 
-test("a job that waits is noted as waiting; one that was queued again beside it ends", async () => {
+test("a job that waits is recorded as waiting; a duplicate that was queued again ends", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
   await workOn(catalog, url);
@@ -460,7 +460,7 @@ test("a job that waits is noted as waiting; one that was queued again beside it 
   expect(await idsOf(url, "delayed")).toEqual(["fill-1-0"]);
 });
 
-test("a job that was queued again goes on waiting for a leg whose first job is lost", async () => {
+test("a job that was queued again keeps waiting for a leg whose first job is lost", async () => {
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
   await workOn(catalog, url);
@@ -469,7 +469,7 @@ test("a job that was queued again goes on waiting for a leg whose first job is l
   expect(await runRows()).toMatchObject([{ job_id: "rescue-fill-1", rescues: 0 }]);
 });
 
-test("what waited on a Redis that lost its data no longer counts as waiting", async () => {
+test("jobs that waited on a Redis that lost its data no longer count as waiting", async () => {
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
   await workOn(catalog, url);
@@ -492,7 +492,7 @@ test("prunes job runs in bounded batches", async () => {
   expect(await runRows()).toHaveLength(10);
 });
 
-test("a leg whose job begins to wait again while it is being forgotten is kept", async () => {
+test("a leg whose job starts to wait again while it is being deleted is kept", async () => {
   await pool.query(
     "insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms) values ('fill', '1', 'fill-1', 1, 2)",
   );
@@ -510,7 +510,7 @@ test("a leg whose job begins to wait again while it is being forgotten is kept",
   expect(await runRows()).toHaveLength(1);
 });
 
-test("looking for legs to forget reads none of those that are kept", async () => {
+test("searching legs to delete reads none of those that are kept", async () => {
   await pool.query(
     `insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms)
      select 'fill', n::text, 'job-' || n, 1, 1000 + n from generate_series(1, 20000) n`,

@@ -128,7 +128,7 @@ test.each(rails.map(({ id, vmType }) => [vmType, id] as const))(
   },
 );
 
-test("expires quotes of other chains while one chain stands still with more quotes than a round takes", async () => {
+test("expires quotes of other chains although one chain makes no progress and has more quotes than a round takes", async () => {
   const stalled = await quotesFrom(EVM, LATE_MS, 700);
   await readUpTo(EVM, LATE_MS - 5_000);
   const terms = await aQuoteFrom(OTHER_EVM, LATE_MS + 1);
@@ -150,7 +150,7 @@ test("expires a quote from a chain that is not configured a day later, whatever 
   expect(await stateOf(terms)).toMatchObject({ name: "expired", failReason: "TTL_EXPIRED" });
 });
 
-test("looks at reported transactions before it expires a quote, and expires those of a removed chain", async () => {
+test("checks reported transactions before it expires a quote, and expires those of a removed chain", async () => {
   const [reported, removed] = [await aQuoteFrom(EVM, LATE_MS), await aQuoteFrom(REMOVED, LATE_MS)];
   for (const { requestId } of [reported, removed])
     await uow.run((tx) => tx.fastFills.rememberOrigin(requestId, someHash(), NOW_MS));
@@ -164,7 +164,7 @@ test("looks at reported transactions before it expires a quote, and expires thos
   await reconcileRequests({ ...services, chains: { ...services.chains, get } });
   expect((await stateOf(reported))?.name, "its node could not tell").toBe("quoted");
   expect((await stateOf(removed))?.name).toBe("expired");
-  // Not found on the chain: there is nothing to record.
+  // Not found on the chain, so there is nothing to record.
   await reconcileRequests(services);
   expect((await stateOf(reported))?.name).toBe("expired");
 });
@@ -221,7 +221,7 @@ test("leaves in the database, for many untouched quotes at once, exactly what ea
   expect(rows, "two endpoints of the key of every third quote").toHaveLength(2 * 40);
 });
 
-test("expires requests with a story one by one: an execution that failed to deposit, and reserved fees", async () => {
+test("expires requests with history one by one: an execution that failed to deposit, and reserved fees", async () => {
   const [depositing, reserved, superseded] = await quotesFrom(EVM, LATE_MS, 3);
   await pool.query("update requests set state = 'depositing' where request_id = $1", [depositing?.requestId]);
   await pool.query("update requests set superseded_by = 'x' where request_id = $1", [superseded?.requestId]);
@@ -238,7 +238,7 @@ test("expires requests with a story one by one: an execution that failed to depo
   expect(states).toEqual(["expired", "expired", "quoted"]);
 });
 
-test("reports which part failed, and does the others", async () => {
+test("reports which part failed, and runs the others", async () => {
   const terms = await aQuoteFrom(EVM, LATE_MS);
   await readUpTo(EVM, NOW_MS);
   const services = servicesAt(NOW_MS);
@@ -270,7 +270,7 @@ test("reports which part failed, and does the others", async () => {
 
 const DAY_MS = 24 * 3_600 * 1000;
 
-/** A call with an idempotency key, begun at this time. */
+/** A call with an idempotency key that began at this time. */
 async function aCallAt(atMs: number): Promise<string> {
   const key = someHash();
   await pool.query(
@@ -288,7 +288,7 @@ const requestsLeft = async () =>
     await pool.query<{ id: string }>("select request_id as id from requests order by fill_deadline_ms")
   ).rows.map(({ id }) => id);
 
-test("prunes unpaid quotes a month after their deadline, and looks only once at those it keeps", async () => {
+test("prunes unpaid quotes a month after their deadline, and checks only once those it keeps", async () => {
   const endedMs = NOW_MS - KEPT_MS.requests - 1;
   const kept = await quotesFrom(EVM, endedMs - 5, 3);
   const [unpaid] = await quotesFrom(EVM, endedMs, 1);
@@ -322,9 +322,9 @@ function withCalls(): Partial<RequestTerms> {
   return { order: { ...order, output: { ...order.output, calls: [call] } } };
 }
 
-test("prunes unpaid quotes with calls a day after they ended, and keeps what anything refers to", async () => {
+test("prunes unpaid quotes with calls a day after they ended, and keeps what is still referenced", async () => {
   const dayOldMs = NOW_MS - KEPT_MS.large_requests - 1;
-  const [unpaid, deposited, executed, burnt, fronted, addressed, notified, ended] = await quotesFrom(
+  const [unpaid, deposited, executed, reverted, fronted, addressed, notified, ended] = await quotesFrom(
     EVM,
     dayOldMs,
     8,
@@ -351,7 +351,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what any
   );
   await pool.query(
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (1, $1, 1, 1, 1, 0)",
-    [burnt?.requestId],
+    [reverted?.requestId],
   );
   await pool.query(
     `insert into fast_fills (request_id, key_id, wallet, amount, input_amount, surplus_chain_id, surplus_currency, surplus_amount, accepted_at_ms)
@@ -373,7 +373,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what any
   expect(left).not.toContain(unpaid?.requestId);
   expect(new Set(left)).toEqual(
     new Set(
-      [deposited, executed, burnt, fronted, addressed, notified, ended, small, inTime].map(
+      [deposited, executed, reverted, fronted, addressed, notified, ended, small, inTime].map(
         (one) => one?.requestId,
       ),
     ),
@@ -386,11 +386,11 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what any
   await readUpTo(EVM, monthLaterMs);
   await pruneHistory(servicesAt(monthLaterMs));
   expect(new Set(await requestsLeft())).toEqual(
-    new Set([deposited, executed, burnt, fronted].map((one) => one?.requestId)),
+    new Set([deposited, executed, reverted, fronted].map((one) => one?.requestId)),
   );
 });
 
-/** A delivery of the last change of a request, which was not sent yet. */
+/** A pending delivery of a request's last change. */
 async function aWebhookWaitingFor(terms: RequestTerms | undefined): Promise<void> {
   await pool.query(
     `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
@@ -464,7 +464,7 @@ async function aRefundDue(seenAtMs: number): Promise<string> {
   return String(rows[0]?.id);
 }
 
-/** The relay takes what was queued. */
+/** The relay publishes what was queued. */
 async function takeJobs(): Promise<string[]> {
   const { rows } = await pool.query<{ payload: string }>(
     `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
@@ -475,7 +475,7 @@ async function takeJobs(): Promise<string[]> {
 
 const { overdueAfterMs } = enginePolicy;
 
-test("leaves a leg alone while its job waits, and queues it again when the job did not come back", async () => {
+test("leaves a leg alone while its job waits, and queues it again if the job did not return", async () => {
   const depositId = await aRefundDue(NOW_MS);
   const leg = { job: "refund", legId: depositId, jobId: `refund-${depositId}-1` } as const;
   await jobRuns(sqlOn(pool)).noteWaiting(leg, NOW_MS + 1_000, NOW_MS + 61_000);
@@ -485,7 +485,7 @@ test("leaves a leg alone while its job waits, and queues it again when the job d
   expect(await takeJobs()).toEqual([depositId]);
 });
 
-test("queues a lost job after OVERDUE_AFTER_MS, and what does not move after pauses that grow to half a minute", async () => {
+test("queues a lost job after 5 seconds, and one without progress after pauses that grow to 30 seconds", async () => {
   await aRefundDue(NOW_MS);
   const at: number[] = [];
   for (let atMs = 0; atMs <= 150_000; atMs += 1_000) {
@@ -496,7 +496,7 @@ test("queues a lost job after OVERDUE_AFTER_MS, and what does not move after pau
   expect(at).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
 });
 
-test("keeps one open job per leg while nothing is published, however many reconcile", async () => {
+test("keeps one open job per leg while nothing is published, however many processes reconcile", async () => {
   await aRefundDue(NOW_MS);
   for (let round = 1; round <= 20; round++)
     await Promise.all(
@@ -505,7 +505,7 @@ test("keeps one open job per leg while nothing is published, however many reconc
   expect((await pool.query("select 1 from outbox")).rows).toHaveLength(1);
 });
 
-test("queues every lost job in turn, although more legs than a round takes cannot go on", async () => {
+test("queues every lost job in turn, although more legs than a round takes cannot proceed", async () => {
   const stuck = await Promise.all(Array.from({ length: 510 }, async () => await aRefundDue(NOW_MS)));
   const lost = await aRefundDue(NOW_MS + 1);
   const queued = new Set<string>();
@@ -517,7 +517,7 @@ test("queues every lost job in turn, although more legs than a round takes canno
   expect(queued).toContain(lost);
 });
 
-test("what ran before a request got into its state does not keep a lost job from being queued", async () => {
+test("a job that ran before a request entered its state does not keep a lost job from being queued", async () => {
   const terms = await aQuoteFrom(EVM, NOW_MS + DAY_MS);
   await pool.query("update requests set state = 'fillable', updated_at_ms = $2 where request_id = $1", [
     terms.requestId,

@@ -27,15 +27,15 @@ afterAll(async () => await world.close());
 const statuses = (frames: readonly Frame[]): unknown[] =>
   frames.flatMap(({ event, data }) => (event === undefined ? [] : [data?.["status"]]));
 
-/** A client that has been told where the request stands. */
-async function aFollower(id: string): Promise<SocketClient> {
+/** A client that received the request's current status. */
+async function aSubscriber(id: string): Promise<SocketClient> {
   const client = await socketClient(world.wsUrl);
   client.subscribe(id);
   await client.got(3);
   return client;
 }
 
-test("a socket without a key is told where a request stands, then every change that a client can see, in order", async () => {
+test("a socket without a key gets a request's status, then every visible change, in order", async () => {
   const { requestId, origin, destination } = await world.aRequest();
   const client = await socketClient(world.wsUrl);
   client.subscribe(requestId);
@@ -65,24 +65,24 @@ test("a socket without a key is told where a request stands, then every change t
   expect(frames.map(({ data }) => data?.["sequence"]).slice(2)).toEqual([0, 1, 2, 3]);
   expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
   for (const frame of frames.slice(2)) expect(mismatch(socketEvent, frame)).toBeUndefined();
-  // That it is final now says nothing new to a client that was told of the success.
-  const told = Promise.withResolvers<void>();
+  // A client that knows of the success learns nothing new from its finality.
+  const successSeen = Promise.withResolvers<void>();
   await world.feed.follow(requestId, {
-    changed: ({ sequence }) => sequence === 4 && told.resolve(),
-    lost: () => told.reject(new Error("the feed is lost")),
+    changed: ({ sequence }) => sequence === 4 && successSeen.resolve(),
+    lost: () => successSeen.reject(new Error("the feed is lost")),
   });
   await world.happens(requestId, { kind: "fillFinal" });
-  await told.promise;
+  await successSeen.promise;
   client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
   expect((await client.got(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
-  const other = await aFollower(requestId);
+  const other = await aSubscriber(requestId);
   expect(other.frames.at(-1)?.data).toMatchObject({ status: "success", sequence: 4 });
   for (const { socket } of [client, other]) socket.close();
 });
 
-test("a refund is told without a failure before it", async () => {
+test("a refund is sent without an earlier failure", async () => {
   const { requestId } = await world.aRequest();
-  const client = await aFollower(requestId);
+  const client = await aSubscriber(requestId);
   await world.happens(requestId, deposited("7"));
   await world.happens(requestId, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
   const refundTxHashes = [someHash()];
@@ -93,16 +93,16 @@ test("a refund is told without a failure before it", async () => {
   client.socket.close();
 });
 
-test("a quote that nobody paid for ends with a failure that is told", async () => {
+test("an unpaid quote ends with a failure that is sent", async () => {
   const { requestId } = await world.aRequest();
-  const client = await aFollower(requestId);
+  const client = await aSubscriber(requestId);
   await world.happens(requestId, { kind: "deadlinePassed" });
   const frames = await client.got(4);
   expect(statuses(frames)).toEqual(["waiting", "failure"]);
   client.socket.close();
 });
 
-test("whoever subscribes while the request moves gets each change once and ends with the last", async () => {
+test("a client that subscribes during changes gets each change once and ends with the last", async () => {
   const requests = await Promise.all(Array.from({ length: 12 }, () => world.aRequest()));
   const clients: SocketClient[] = [];
   await Promise.all(
@@ -122,9 +122,9 @@ test("whoever subscribes while the request moves gets each change once and ends 
   for (const { socket } of clients) socket.close();
 });
 
-test("what moves in a commit that is rolled back is told to nobody", async () => {
+test("changes of a rolled back commit are not sent", async () => {
   const { requestId } = await world.aRequest();
-  const client = await aFollower(requestId);
+  const client = await aSubscriber(requestId);
   await world.uow
     .run(async (tx) => {
       const record = await tx.requests.lock(requestId);
@@ -138,9 +138,9 @@ test("what moves in a commit that is rolled back is told to nobody", async () =>
   client.socket.close();
 });
 
-test("a socket is told nothing after it has unsubscribed", async () => {
+test("a socket gets nothing after it has unsubscribed", async () => {
   const { requestId } = await world.aRequest();
-  const [client, other] = [await aFollower(requestId), await aFollower(requestId)];
+  const [client, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
   client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
   expect((await client.got(4)).at(-1)).toEqual({
     type: "unsubscribe",
@@ -153,7 +153,7 @@ test("a socket is told nothing after it has unsubscribed", async () => {
   for (const { socket } of [client, other]) socket.close();
 });
 
-test("a frame that is not understood is answered with what is wrong, and the socket goes on", async () => {
+test("a malformed frame is answered with an error, and the socket stays open", async () => {
   const { requestId } = await world.aRequest();
   const client = await socketClient(`${world.wsUrl}/ws`);
   const event = "request.status.updated";
@@ -175,14 +175,14 @@ test("a frame that is not understood is answered with what is wrong, and the soc
   client.socket.close();
 });
 
-test("who waits for a request that does not exist is told so, and does not wait", async () => {
+test("a subscription to an unknown request is refused, and does not wait", async () => {
   const client = await socketClient(world.wsUrl);
   client.subscribe(someHash());
   expect((await client.got(2))[1]).toMatchObject({ type: "error", errorCode: "REQUEST_NOT_FOUND" });
   expect(await client.closed).toBe(1008);
 });
 
-test("only a key that may read is told of all its requests, and of none but its own", async () => {
+test("only a key with the read scope gets all its requests, and only its own", async () => {
   const stranger = await socketClient(world.wsUrl);
   stranger.subscribe();
   expect((await stranger.got(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });
@@ -204,7 +204,7 @@ test("only a key that may read is told of all its requests, and of none but its 
   for (const { socket } of [stranger, quoter, page, owner]) socket.close();
 });
 
-test("a key that is not valid, or another page's, opens no socket", async () => {
+test("an invalid key, or one of another page, opens no socket", async () => {
   await expect(socketClient(`${world.wsUrl}?apiKey=nobody`)).rejects.toThrow("401");
   await expect(
     socketClient(`${world.wsUrl}?apiKey=cwk_page`, { origin: "https://evil.example" }),
@@ -213,7 +213,7 @@ test("a key that is not valid, or another page's, opens no socket", async () => 
   await expect(socketClient(`${world.wsUrl}?apiKey=cwk_quoter`, { "x-api-key": KEY })).rejects.toThrow("401");
 });
 
-test("a socket has so many subscriptions and an address so many sockets, and what is closed gives its place back", async () => {
+test("subscriptions per socket and sockets per address are limited, and closing one frees its place", async () => {
   const requests = await Promise.all(Array.from({ length: 11 }, () => world.aRequest()));
   const client = await socketClient(world.wsUrl);
   for (const { requestId } of requests) client.subscribe(requestId);
@@ -244,13 +244,13 @@ test("a socket has so many subscriptions and an address so many sockets, and wha
   for (const { socket } of opened) socket.terminate();
 });
 
-test("a frame that is too long ends the socket", async () => {
+test("a frame that is too long closes the socket", async () => {
   const client = await socketClient(world.wsUrl);
   client.say("x".repeat(5_000));
   expect(await client.closed).toBe(1009);
 });
 
-test("a plain request that offers an upgrade is answered as any other", async () => {
+test("a plain request that offers an upgrade is answered like any other", async () => {
   const { request } = await import("node:http");
   const status = await new Promise((resolve, reject) => {
     request(`${world.httpUrl}/chains`, { headers: { connection: "upgrade", upgrade: "h2c" } }, (answer) => {
@@ -263,7 +263,7 @@ test("a plain request that offers an upgrade is answered as any other", async ()
   expect(status).toBe(200);
 });
 
-/** Reads a stream until it ends, or until `enough` events came. */
+/** Reads a stream until it ends, or until `enough` events arrived. */
 async function streamed(
   requestId: string,
   headers: Record<string, string> = {},
@@ -294,10 +294,10 @@ async function streamed(
   return { status: answer.status, events: events(), head: answer.headers };
 }
 
-const told = (events: readonly Record<string, string>[]): unknown[] =>
+const statesIn = (events: readonly Record<string, string>[]): unknown[] =>
   events.map(({ id, data }) => [Number(id), JSON.parse(data ?? "").status, JSON.parse(data ?? "").final]);
 
-test("a stream tells where a request stands and every change, and ends when nothing will change any more", async () => {
+test("a stream sends a request's status and every change, and ends after the last one", async () => {
   const { requestId } = await world.aRequest();
   const stream = streamed(requestId, { origin: "https://page.example" });
   await expect.poll(async () => await world.metric("causeway_push_streams")).toBe(1);
@@ -308,16 +308,16 @@ test("a stream tells where a request stands and every change, and ends when noth
   expect(head.get("content-type")).toContain("text/event-stream");
   expect(head.get("access-control-allow-origin")).toBe("*");
   expect(events[0]?.["event"]).toBe("request.status.updated");
-  expect(told(events)).toEqual([
+  expect(statesIn(events)).toEqual([
     [0, "waiting", false],
     [1, "pending", false],
     [2, "submitted", false],
     [3, "success", false],
     [4, "success", true],
   ]);
-  // Where it was left off, and after the end.
+  // From the last event id, and after the end.
   const { events: missed } = await streamed(requestId, { "last-event-id": "2" });
-  expect(told(missed)).toEqual([
+  expect(statesIn(missed)).toEqual([
     [3, "success", false],
     [4, "success", true],
   ]);
@@ -326,9 +326,9 @@ test("a stream tells where a request stands and every change, and ends when noth
   expect((await streamed("0x12")).status).toBe(400);
 });
 
-test("a lost listener is made up for: who follows a request misses nothing, who follows a key is told to come again", async () => {
+test("a lost listener is recovered: subscribers of a request miss nothing, subscribers of a key are asked to reconnect", async () => {
   const { requestId } = await world.aRequest({ keyId: OWN_KEY_ID });
-  const [client, owner] = [await aFollower(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
+  const [client, owner] = [await aSubscriber(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
   owner.subscribe();
   await owner.got(2);
   await world.pool.query(
@@ -340,10 +340,10 @@ test("a lost listener is made up for: who follows a request misses nothing, who 
   client.socket.close();
 });
 
-test("a client that does not read is let go, and costs the others nothing", async () => {
+test("a client that does not read is disconnected, and does not affect the others", async () => {
   const { requestId } = await world.aRequest();
-  const [deaf, other] = [await aFollower(requestId), await aFollower(requestId)];
-  // Nothing is taken off the line any more.
+  const [deaf, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
+  // Reads nothing from the socket any more.
   deaf.socket.pause();
   const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
   const before = await closed();
@@ -357,7 +357,7 @@ test("a client that does not read is let go, and costs the others nothing", asyn
   other.socket.close();
 }, 60_000);
 
-/** A change that takes some hundred thousand bytes to tell. */
+/** A change whose message has some hundred thousand bytes. */
 async function hugeChange(requestId: RequestId): Promise<void> {
   await world.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);
@@ -367,7 +367,7 @@ async function hugeChange(requestId: RequestId): Promise<void> {
   });
 }
 
-test("a process that ends tells its clients to come again, and ends their streams", async () => {
+test("a process that ends asks its clients to reconnect, and ends their streams", async () => {
   const ending = await pushWorld();
   const { requestId } = await ending.aRequest();
   const client = await socketClient(ending.wsUrl);
@@ -379,7 +379,7 @@ test("a process that ends tells its clients to come again, and ends their stream
   expect(text).toContain('"status":"waiting"');
 });
 
-test("a socket that gives no sign of life is closed", async () => {
+test("a socket that does not respond is closed", async () => {
   const impatient = await pushWorld({ policy: { heartbeatMs: 100 } });
   const { requestId } = await impatient.aRequest();
   const [dead, alive] = [await socketClient(impatient.wsUrl), await socketClient(impatient.wsUrl)];
@@ -394,7 +394,7 @@ test("a socket that gives no sign of life is closed", async () => {
   await impatient.close();
 });
 
-test("behind a proxy that is trusted a place is that of the client, not of the proxy", async () => {
+test("behind a trusted proxy the limit counts the client's address, not the proxy's", async () => {
   const proxied = await pushWorld({ policy: { maxPerAddress: 1, trustProxy: ["127.0.0.1"] } });
   const from = (address: string) => ({ "x-forwarded-for": address });
   const first = await socketClient(proxied.wsUrl, from("192.0.2.1"));
@@ -404,7 +404,7 @@ test("behind a proxy that is trusted a place is that of the client, not of the p
   await proxied.close();
 });
 
-test("whoever is refused a socket is not kept connected, even when he does not hang up", async () => {
+test("a client whose socket is refused is disconnected, even if it does not hang up", async () => {
   const open = async (): Promise<number> =>
     await new Promise((resolve, reject) => {
       world.app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
@@ -425,30 +425,30 @@ test("whoever is refused a socket is not kept connected, even when he does not h
   for (const socket of refused) socket.destroy();
 });
 
-test("a follower of a superseded request receives the statuses of its replacement, before and after it is filled", async () => {
+test("a subscriber of a superseded request receives the statuses of its replacement, before and after it is filled", async () => {
   const { requestId } = await world.aRequest();
-  const early = await aFollower(requestId);
+  const early = await aSubscriber(requestId);
   const { requestId: replacement } = await world.aRequest();
   await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, replacement, 1));
-  // The switch to the replacement is reported first: filled before that, its first statuses would be one.
+  // The switch to the replacement is sent first: filled before that, its first statuses would be merged.
   await early.got(4);
   await world.fill(replacement);
   const frames = await early.got(7);
   expect(new Set(statuses(frames))).toEqual(new Set(["waiting", "pending", "submitted", "success"]));
   expect(frames.at(-1)?.data).toMatchObject({ requestId, status: "success" });
-  const late = await aFollower(requestId);
+  const late = await aSubscriber(requestId);
   expect((await late.got(3)).at(-1)?.data).toMatchObject({ requestId, status: "success" });
 });
 
-test("sockets of one address share a quota of frames: too many end the socket that sends them", async () => {
+test("sockets of one address share a quota of frames: too many close the socket that sends them", async () => {
   world.clock.forward(20_000);
   const clients = await Promise.all([1, 2, 3, 4, 5].map(async () => await socketClient(world.wsUrl)));
-  // Each fewer than one socket may send by itself.
+  // Each sends fewer frames than one socket may.
   const ask = ({ say }: SocketClient): void => {
     for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
   };
   const last = clients.pop();
-  // All at once: the quota is counted in real time.
+  // All at once, because the quota is counted in real time.
   for (const client of clients) ask(client);
   await Promise.all(clients.map(async (client) => await client.got(451)));
   if (last === undefined) throw new Error("five sockets are open");
@@ -458,14 +458,14 @@ test("sockets of one address share a quota of frames: too many end the socket th
   world.clock.forward(20_000);
 });
 
-test("after a rotation sockets of the old secret end with its grace, those of the new one stay; a key that loses the scope read loses its sockets, long before the next heartbeat", async () => {
+test("after a rotation sockets of the old secret close with its grace period, those of the new one stay; a key without the read scope loses its sockets, long before the next heartbeat", async () => {
   const known = {
     cwk_old: anApiKey({ id: OWN_KEY_ID }),
     cwk_new: anApiKey({ id: OWN_KEY_ID }),
     cwk_other: anApiKey({ id: "aa00112233445566" }),
   };
   const given: Record<string, ApiKeyIdentity> = { ...known };
-  // Three sockets for the address: a rotation takes no place and frees none but that of a socket that ends.
+  // Three sockets for the address: a rotation takes no place and frees only that of a socket that closes.
   const rotating = await pushWorld({
     routes: { apiKeys: fakeApiKeys(given) },
     policy: { maxPerAddress: 3 },

@@ -71,12 +71,12 @@ async function anotherProcess(url: string): Promise<Asked> {
   return {
     ask: async (requestId) => await requestStatus({ reads, chains: noChains, clock }, requestId),
     async follow(requestId) {
-      const told: StatusView[] = [];
+      const views: StatusView[] = [];
       await followStatus(feed, clock, hexAddressFormat).follow(requestId, {
-        updated: ({ view }) => void told.push(view),
+        updated: ({ view }) => void views.push(view),
         lost: () => undefined,
       });
-      return told;
+      return views;
     },
     announced,
     async close() {
@@ -97,7 +97,7 @@ async function inOneCommit(act: (tx: Tx) => Promise<void>): Promise<void> {
   await world.uow.run(act);
 }
 
-/** Saves the request with some of its state changed, as of a time that changes nothing by itself. */
+/** Saves the request with changed state, as of a time that changes nothing by itself. */
 async function saves(
   requestId: RequestId,
   change: Partial<RequestState>,
@@ -120,7 +120,7 @@ async function aDeposited(): Promise<RequestId> {
   return requestId;
 }
 
-/** Announcements of a request until now: all of them have arrived when a later one has. */
+/** Announcements of a request so far; a later announcement proves that all of them have arrived. */
 async function announcements(requestId: RequestId): Promise<readonly string[]> {
   // What was committed is sent after the commit.
   await expect
@@ -132,18 +132,18 @@ async function announcements(requestId: RequestId): Promise<readonly string[]> {
   return other.announced.filter((payload) => payload.startsWith(requestId));
 }
 
-test.for<[what: string, change: Partial<RequestState>, told: Partial<StatusView>]>([
+test.for<[what: string, change: Partial<RequestState>, expected: Partial<StatusView>]>([
   [
-    "another state that clients call by the same word",
+    "another state with the same public status",
     { name: "fillable" },
     { nextAction: "wait_for_fill", status: "pending" },
   ],
   ["another deposit", { depositId: undefined }, {}],
-  ["another word for how far an app vouches", { front: "held" }, {}],
-])("%s is no event, and the next status shows it", async ([, change, told]) => {
+  ["another state of the hold", { front: "held" }, {}],
+])("%s is no event, and the next status shows it", async ([, change, expected]) => {
   const requestId = await aDeposited();
   await saves(requestId, change);
-  expect(await other.ask(requestId)).toMatchObject(told);
+  expect(await other.ask(requestId)).toMatchObject(expected);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
@@ -155,7 +155,7 @@ test("a later time alone is no event, and the next status shows it", async () =>
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
-test("a save that changes nothing is announced to nobody", async () => {
+test("a save without changes is not announced", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   await saves(requestId, {});
@@ -166,7 +166,7 @@ test("a save that changes nothing is announced to nobody", async () => {
 test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChange, "state">]>([
   ["another word", { name: "submitted" }, {}],
   ["another hash", {}, { txHashes: [someHash()] }],
-  ["that nothing will change any more", { final: true }, {}],
+  ["the request's finality", { final: true }, {}],
 ])("%s is announced once, with its number", async ([, ...change]) => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
@@ -175,7 +175,7 @@ test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChang
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
 });
 
-/** A deposit address that was given out for the request, with money on it. */
+/** A deposit address of the request, with money on it. */
 async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
   const place = { address: someAddress(), chainId: 1, currency: someAddress() };
   await inOneCommit(async ({ depositAddresses }) => {
@@ -206,11 +206,11 @@ async function holds(place: CurrencyAt): Promise<void> {
 test("subscribers of a request receive every change of the funds at its deposit address", async () => {
   const { requestId } = await world.aRequest();
   const before = await statusOf(requestId);
-  const told = await other.follow(requestId);
+  const views = await other.follow(requestId);
   const place = await anAddressOf(requestId);
   const says = async (expected: Partial<StatusView>): Promise<void> => {
     expect(await other.ask(requestId)).toMatchObject(expected);
-    await expect.poll(() => told.at(-1)).toMatchObject(expected);
+    await expect.poll(() => views.at(-1)).toMatchObject(expected);
     expect((await other.follow(requestId)).at(-1)).toMatchObject(expected);
   };
   await inOneCommit(async ({ depositAddresses }) => depositAddresses.noteFunds(place.address, 0));
@@ -234,11 +234,11 @@ test("subscribers of a request receive every change of the funds at its deposit 
   });
   await says({ status: "waiting", fundsAt: "user", nextAction: "send_deposit" });
   expect(await other.ask(requestId)).toEqual(before);
-  expect(told).toHaveLength(5);
+  expect(views).toHaveLength(5);
   expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
 });
 
-/** A sweep of the place's money for a request. */
+/** A sweep of the address's money for a request. */
 const sweepFor = (place: CurrencyAt, requestId: RequestId, observation: number) => ({
   ...place,
   observation,
@@ -265,7 +265,7 @@ test("a request whose successor is superseded in turn shows the last successor",
     expect(await other.ask(requestId)).toMatchObject({ requestId, supersededByRequestId: last });
 });
 
-test("money that a sweep did not move keeps the blocks in which it was found, and its confirmations count anew", async () => {
+test("money that a sweep did not move keeps the blocks in which it was found, and its confirmations are counted again", async () => {
   const { requestId } = await world.aRequest();
   const place = await anAddressOf(requestId);
   await inOneCommit(async ({ depositAddresses }) => {
@@ -288,11 +288,11 @@ test("funds at an address do not change the status of a request that has its dep
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
   expect(await other.ask(requestId)).toEqual(before);
   await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, standIn, 0));
-  const told = await other.follow(requestId);
-  expect(told.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
+  const views = await other.follow(requestId);
+  expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
-test("a commit announces nothing itself, and what a dead process did not send another one sends", async () => {
+test("a commit announces nothing itself, and another process sends what a dead process did not", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));
@@ -302,7 +302,7 @@ test("a commit announces nothing itself, and what a dead process did not send an
     await dying.query("begin");
     const state = { name: "submitted", front: "none", final: false } as RequestState;
     await saveRequests(sqlOn(dying), [requestId], { state }, 0);
-    // Nobody sends before the lock is released: it is granted as soon as the change is committed.
+    // Nothing is sent before the lock is released, which is as soon as the change is committed.
     await table.query("begin");
     const locked = table.query("lock table announcements in share mode");
     await expect
@@ -313,7 +313,7 @@ test("a commit announces nothing itself, and what a dead process did not send an
     await sleep(100);
     expect(sent()).toEqual([`${requestId} 1 `]);
 
-    // A sender skips rows that another one holds.
+    // A sender skips rows that another one locks.
     await row.query("begin");
     await row.query("select from announcements for update");
     await table.query("commit");

@@ -17,7 +17,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 let world: PushWorld;
-/** Ids of keys stand for their texts; a text that begins with `page` is a publishable key's. */
+/** Key ids by text; a text that begins with `page` is a publishable key's. */
 const identities = {
   find: async (text: string) =>
     anApiKey({ id: text, origins: text.startsWith("page") ? ["https://a.example"] : [] }),
@@ -60,7 +60,7 @@ interface Owner {
   aRequest(): Promise<RequestTerms>;
 }
 
-/** The owner of a key with a receiver that is told of its requests. */
+/** The owner of a key with a receiver for its requests. */
 async function anOwner(more: object = {}): Promise<Owner> {
   const keyId = await world.aKey();
   const call = calls(keyId);
@@ -85,7 +85,7 @@ function delivering(): () => Promise<void> {
   return once;
 }
 
-/** Settles when nothing is due or under way. */
+/** Settles when nothing is due or in progress. */
 async function quiet(): Promise<void> {
   await expect
     .poll(
@@ -107,7 +107,7 @@ async function quiet(): Promise<void> {
 const sequences = (receiver: WebhookReceiver, requestId: string): number[] =>
   receiver.taken().flatMap((one) => (one.requestId === requestId ? [one.sequence] : []));
 
-test("each change of a key's request is posted once, in order, signed, in the form of the contract", async () => {
+test("each change of a key's request is posted once, in order, signed, in the documented form", async () => {
   const owner = await anOwner({ headers: { authorization: "Bearer of theirs" } });
   delivering();
   const { requestId } = await owner.aRequest();
@@ -146,13 +146,13 @@ test("each change of a key's request is posted once, in order, signed, in the fo
   });
   for (const one of owner.receiver.received) expect(isSigned(one, owner.secret)).toBe(true);
   expect(isSigned(last, "another")).toBe(false);
-  // That it is final now is nothing new to whoever was told of the success.
+  // A receiver that knows of the success learns nothing new from its finality.
   await world.happens(requestId, { kind: "fillFinal" });
   await quiet();
   expect(owner.receiver.received).toHaveLength(3);
 });
 
-test("whatever a caller called itself is told as it was, and holds up nobody's deliveries", async () => {
+test("a caller's own text is delivered unchanged, and delays no delivery", async () => {
   const [odd, other] = [await anOwner(), await anOwner()];
   const referrers = ["a\u0000b", "a\ud800b", "\\u0000", '","keyId":"', "\u202e🚀\n"];
   for (const referrer of referrers) {
@@ -164,12 +164,12 @@ test("whatever a caller called itself is told as it was, and holds up nobody's d
   delivering();
   await expect.poll(() => sequences(other.receiver, requestId)).toEqual([1]);
   await expect.poll(() => odd.receiver.received.length).toBe(referrers.length);
-  const told = odd.receiver.received.map(({ body }) => JSON.parse(body).data.referrer);
-  expect(new Set(told)).toEqual(new Set(referrers));
+  const delivered = odd.receiver.received.map(({ body }) => JSON.parse(body).data.referrer);
+  expect(new Set(delivered)).toEqual(new Set(referrers));
   for (const one of odd.receiver.received) expect(isSigned(one, odd.secret)).toBe(true);
 });
 
-test("a receiver that is down for an hour and a worker that is killed lose nothing and reorder nothing", async () => {
+test("a receiver that is down for an hour and a worker that is killed lose and reorder nothing", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
   const requests = await Promise.all([owner.aRequest(), owner.aRequest(), owner.aRequest()]);
@@ -202,7 +202,7 @@ test("a receiver that is down for an hour and a worker that is killed lose nothi
   }
   for (const { requestId } of requests) {
     expect(sequences(receiver, requestId)).toEqual([1, 2, 3]);
-    // No attempt of a later event before the one before it was taken.
+    // No attempt of a later event before the one before it was accepted.
     const tried = receiver.received.filter((one) => one.requestId === requestId);
     for (const [index, { sequence }] of tried.entries())
       expect(tried.slice(0, index).filter(({ answered }) => answered === 200)).toHaveLength(sequence - 1);
@@ -211,7 +211,7 @@ test("a receiver that is down for an hour and a worker that is killed lose nothi
   expect(json.webhooks[0]).toMatchObject({ waiting: 0, failed: 0, failingSince: null });
 });
 
-/** A worker process takes what is due, and is killed while the receiver has not answered yet. */
+/** A worker process claims what is due, and is killed while the receiver has not answered yet. */
 async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
   // Whatever the pauses are by now, all of it is due.
   await world.pool.query("update webhook_deliveries set next_at_ms = 0 where state = 'waiting'");
@@ -233,7 +233,7 @@ async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
   expect((await ended)[1]).toBe("SIGKILL");
 }
 
-test("after ten retries a delivery is given up and can be seen and replayed, and what came later goes on", async () => {
+test("after ten retries a delivery is abandoned and can be seen and replayed, and later ones continue", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
   delivering();
@@ -269,7 +269,7 @@ test("after ten retries a delivery is given up and can be seen and replayed, and
   expect((await owner.call("POST", `${path}/replay`)).json).toMatchObject({ state: "delivered" });
 });
 
-test("requests and endpoints do not wait for one another", async () => {
+test("requests and endpoints do not wait for each other", async () => {
   const [slow, other] = [await anOwner(), await anOwner()];
   delivering();
   const [stuck, free] = [await slow.aRequest(), await slow.aRequest()];
@@ -279,13 +279,13 @@ test("requests and endpoints do not wait for one another", async () => {
   await expect.poll(() => sequences(slow.receiver, free.requestId)).toEqual([1, 2, 3]);
   await expect.poll(() => sequences(other.receiver, elsewhere.requestId)).toEqual([1, 2, 3]);
   expect(sequences(slow.receiver, stuck.requestId)).toEqual([]);
-  // The bound of an attempt that is not answered is a failure like any other, and seen as such.
+  // An attempt without an answer in time is a failure like any other, and shown as such.
   await expect
     .poll(async () => (await slow.call("GET", "/webhooks")).json.webhooks[0], { timeout: 3_000 })
     .toMatchObject({ lastError: "no response within 1000 ms", failingSince: expect.any(Number) });
 });
 
-test("a key whose receivers all hang, however many, does not keep those of others waiting", async () => {
+test("a key whose receivers all hang, however many, does not delay those of others", async () => {
   const hostile = await anOwner();
   hostile.receiver.answer = () => undefined;
   for (let more = 0; more < 9; more++) await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
@@ -308,8 +308,8 @@ test("a key whose receivers all hang, however many, does not keep those of other
 });
 
 /**
- * Owners whose changes are a second apart, each with what happens to its requests; until the end of the test
- * there is nothing else to deliver.
+ * Owners whose changes are a second apart, each with what happens to its requests; there is nothing else to
+ * deliver until the end of the test.
  */
 async function ownersInLine(
   ...changesOf: readonly ((owner: Owner) => Promise<unknown>)[]
@@ -332,7 +332,7 @@ async function ownersInLine(
 const oneDeposit = async (owner: Owner): Promise<unknown> =>
   await world.happens((await owner.aRequest()).requestId, deposited());
 
-/** Claims one delivery; the endpoint it goes to. */
+/** Claims one delivery; returns its endpoint. */
 async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey?: number } = {}) {
   const now = { nowMs: world.clock.nowMs(), leaseMs: MINUTE_MS };
   const [due] = await webhookQueue(sqlOn(world.pool)).claim({
@@ -345,7 +345,7 @@ async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey
   return due?.endpoint.id;
 }
 
-test("claims from the endpoint with the earliest delivery first, and from endpoints that fail last", async () => {
+test("claims from the endpoint with the earliest delivery first, and from failing endpoints last", async () => {
   const [failing, first, second] = await ownersInLine(oneDeposit, oneDeposit, oneDeposit);
   await world.pool.query("update webhook_endpoints set failing_since_ms = 1 where id = $1", [failing]);
   expect(await claimOne()).toBe(first);
@@ -354,7 +354,7 @@ test("claims from the endpoint with the earliest delivery first, and from endpoi
   expect(await claimOne()).toBeUndefined();
 });
 
-test("claims from other endpoints while the next delivery of the first one waits for one that is being sent", async () => {
+test("claims from other endpoints while the first one's next delivery waits for one that is being sent", async () => {
   const fill = async (owner: Owner): Promise<unknown> => await world.fill((await owner.aRequest()).requestId);
   const [busy, other] = await ownersInLine(fill, oneDeposit);
   expect(await claimOne()).toBe(busy);
@@ -373,7 +373,7 @@ test("claims from other endpoints while the first one, or its key, has no places
   expect(await claimOne()).toBe(full);
 });
 
-test("what no text of the database can hold is refused, not stumbled over", async () => {
+test("a text that the database cannot store is refused, without a fault", async () => {
   const owner = await anOwner();
   for (const payload of [
     { url: owner.receiver.url, label: "a\u0000b" },
@@ -396,7 +396,7 @@ test("a redirect is a failure and is not followed", async () => {
   });
 });
 
-test("while a secret is changed both sign, afterwards the new one alone", async () => {
+test("during the rotation of a secret both sign, afterwards only the new one", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
   delivering();
@@ -416,7 +416,7 @@ test("while a secret is changed both sign, afterwards the new one alone", async 
   expect(after.headers).not.toHaveProperty("x-signature-sha256-previous");
 });
 
-test("webhooks are their key's alone, and a publishable key keeps none", async () => {
+test("webhooks belong only to their key, and a publishable key has none", async () => {
   const owner = await anOwner();
   const stranger = calls(await world.aKey());
   const { requestId } = await owner.aRequest();
@@ -442,14 +442,14 @@ test("webhooks are their key's alone, and a publishable key keeps none", async (
   expect(shown).not.toContain(owner.secret);
   const create = async () => (await owner.call("POST", "/webhooks", { url: owner.receiver.url })).status;
   for (let more = 0; more < 8; more++) expect(await create()).toBe(200);
-  // Of many at one moment no more get in than there is room for.
+  // Concurrent ones do not exceed the limit either.
   const together = await Promise.all(Array.from({ length: 5 }, create));
   expect(together.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
   const left = (await owner.call("GET", "/webhooks")).json.webhooks.length;
   expect(left).toBeLessThanOrEqual(10);
 });
 
-test("nothing is delivered to an endpoint that was taken away, nor for a key that was revoked", async () => {
+test("nothing is delivered to a removed endpoint, nor for a revoked key", async () => {
   const [removed, revoked] = [await anOwner(), await anOwner()];
   const [first, second] = [await removed.aRequest(), await revoked.aRequest()];
   for (const { requestId } of [first, second]) await world.happens(requestId, deposited());
@@ -465,7 +465,7 @@ test("nothing is delivered to an endpoint that was taken away, nor for a key tha
   expect([...removed.receiver.received, ...revoked.receiver.received]).toEqual([]);
 });
 
-test("a key creates 100 webhooks in 24 hours at most, removed ones included", async () => {
+test("a key creates at most 100 webhooks in 24 hours, including removed ones", async () => {
   const owner = await anOwner();
   const nowMs = world.clock.nowMs();
   await world.pool.query(
@@ -489,7 +489,7 @@ test("a key creates 100 webhooks in 24 hours at most, removed ones included", as
   expect((await owner.call("POST", "/webhooks", again)).status).toBe(200);
 });
 
-test("an endpoint is deleted two weeks after it was removed or its key was revoked, with all that was never sent to it", async () => {
+test("an endpoint is deleted two weeks after its removal or its key's revocation, with its unsent deliveries", async () => {
   const owners = await Promise.all([anOwner(), anOwner(), anOwner()]);
   const [removed, revoked, living] = owners;
   for (const owner of owners) await world.happens((await owner.aRequest()).requestId, deposited());

@@ -30,11 +30,11 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Users without any native coin, who sign once; chains, contracts and the engine are real.
+// Users without native tokens, who sign once; chains, contracts and the engine are real.
 
 let world: SwapWorld;
 const executor = localAccount("executor").address.toLowerCase() as Address;
-/** Gives and takes back in tests; far above what they spend. */
+/** Limits far above what the tests spend. */
 const policy: PermitPolicy = { dailyUsd: 10n ** 24n, perUser: 100, windowMs: 3_600_000 };
 const permit2 = localDeployment.permit2.toLowerCase() as Address;
 const factory = localDeployment.depositAddressFactory;
@@ -52,7 +52,7 @@ afterEach(() => {
   expect(world.events.all.filter(({ event }) => event === "transition_rejected")).toEqual([]);
 });
 
-/** Answers whatever it is asked with the word of EIP-1271. */
+/** Returns the magic value of EIP-1271 for any call. */
 const ANY_SIGNATURE = "0x631626ba7e60e01b60005260206000f3";
 
 const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
@@ -61,7 +61,7 @@ interface User extends LocalAccount {
   readonly recipient: Address;
 }
 
-/** Has so many units of a token, and nothing else; `approved`: Permit2 was approved to it once, long ago. */
+/** A user with only this amount of a token; `approved`: they approved Permit2 once, long ago. */
 async function aUser(token: Address, amount: bigint, { approved = false } = {}): Promise<User> {
   const { origin, stranger } = world;
   const privateKey = generatePrivateKey();
@@ -82,7 +82,7 @@ async function aUser(token: Address, amount: bigint, { approved = false } = {}):
   return user;
 }
 
-/** The token takes less than it does: no authorisations or, with `nothing`, no permits either. */
+/** The token supports less than it does: no authorizations or, with `nothing`, no permits either. */
 const less = (nothing = false): PermitTokens => {
   const tokens = createTokenPermits(world.services.chains, world.clock);
   return {
@@ -107,7 +107,7 @@ function signatureStep({ answer }: Agreed): SignatureStep {
   return step;
 }
 
-/** Signs what the step says, as a wallet does: the answer goes through JSON on its way. */
+/** Signs the step like a wallet: the answer goes through JSON on its way. */
 async function signed(user: User, agreed: Agreed, change: (sign: Sign) => void = () => {}): Promise<Hex> {
   const sign = JSON.parse(JSON.stringify(signatureStep(agreed).items[0]?.data.sign)) as Sign;
   change(sign);
@@ -167,8 +167,8 @@ function termsOf({ terms }: Agreed): SignedTerms {
 }
 
 /**
- * The request ends with the recipient paid as promised, its user without a coin before and after, and the gas
- * borne by its output.
+ * The request ends with the recipient paid as quoted, the user without native tokens throughout, and the gas
+ * deducted from the output.
  */
 async function expectPaid(user: User, agreed: Agreed): Promise<void> {
   const { terms } = agreed;
@@ -185,7 +185,7 @@ async function expectPaid(user: User, agreed: Agreed): Promise<void> {
 
 const hundred = 100_000_000n;
 
-test("a token with authorisations (EIP-3009) is bridged by one signature, and its gas by the output", async () => {
+test("a token with authorizations (EIP-3009) is bridged by one signature, with its gas deducted from the output", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user);
   expect(agreed.answer.steps).toMatchObject([
@@ -219,7 +219,7 @@ test("a token with authorisations (EIP-3009) is bridged by one signature, and it
   expect(await world.origin.balance(user.address, world.usdc)).toBe(0n);
   expect(await world.origin.balance(executor, NATIVE_CURRENCY)).toBeLessThan(before);
   const execution = await world.services.reads.execution(agreed.requestId);
-  // The output has paid for it: nothing of it counts as ventured.
+  // The output has paid for it: nothing of it counts as at risk.
   await world.round();
   expect(await world.services.reads.execution(agreed.requestId)).toMatchObject({
     settled: true,
@@ -235,11 +235,11 @@ test("deducts the quoted cost of submitting the permit from the refund of its de
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
   const back = await world.origin.balance(user.address, world.usdc);
   expect(back).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundred);
-  // A dollar is worth a unit: beside the signature's gas there is that of the refund.
+  // A dollar is worth a unit: besides the signature's gas there is that of the refund.
   expect((hundred - back) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
 });
 
-test("a token with permits only (EIP-2612) is deposited by the address of its order", async () => {
+test("a token with permits only (EIP-2612) is deposited through its order's deposit address", async () => {
   const amount = 100n * 10n ** 18n;
   const user = await aUser(world.tst, amount);
   const agreed = await quoted(user, { originCurrency: world.tst, amount: amount.toString() });
@@ -249,7 +249,7 @@ test("a token with permits only (EIP-2612) is deposited by the address of its or
   await expectPaid(user, agreed);
 });
 
-test("a client names the kinds of signatures that it can make, and is given no other", async () => {
+test("a client names the kinds of signatures that it supports, and gets no others", async () => {
   const amount = (100n * 10n ** 18n).toString();
   const user = await aUser(world.tst, BigInt(amount), { approved: true });
   const ask = { originCurrency: world.tst, amount };
@@ -306,7 +306,7 @@ test("swaps a token that the solver does not hold before the deposit, as signed"
   expect(await world.origin.balance(user.address, world.odd)).toBe(30n * 10n ** 18n);
 });
 
-test("on one chain the solver pays out what was signed for: native coin for somebody who has none", async () => {
+test("on one chain the solver pays out the signed amount: native tokens for a user without any", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, {
     destinationChainId: world.origin.chain.id,
@@ -319,7 +319,7 @@ test("on one chain the solver pays out what was signed for: native coin for some
   await expectPaid(user, agreed);
 });
 
-test("a contract's account signs for Permit2, and its contract says whether it did", async () => {
+test("a contract account signs for Permit2, and its contract verifies the signature", async () => {
   const user = await aUser(world.usdc, hundred, { approved: true });
   await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
   const agreed = await quoted(user, { originGasOverhead: 10_000 });
@@ -388,18 +388,18 @@ test("refuses a signature over anything that differs from the quote", async () =
       code: "PERMIT_FAILED",
       reason: "INVALID_SIGNATURE",
     });
-  const somebody = await aUser(world.tst, 10n ** 20n, { approved: true });
-  for (const signature of [await signed(somebody, agreed), "0x", "0x1234"] as const)
+  const otherUser = await aUser(world.tst, 10n ** 20n, { approved: true });
+  for (const signature of [await signed(otherUser, agreed), "0x", "0x1234"] as const)
     expect(await refusalOf(post(agreed, signature))).toMatchObject({ reason: "INVALID_SIGNATURE" });
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
-  // The blocks of the set-up, each with one dear transaction, leave the window of the priority fee.
+  // The set-up's blocks, each with one expensive transaction, leave the window of the priority fee.
   for (let block = 0; block < 10; block += 1) await world.origin.mine();
   await world.watch(world.origin);
   await post(agreed, await signed(user, agreed));
   await expectPaid(user, agreed);
 });
 
-test("what can not be taken is refused before anything is sent, and says why", async () => {
+test("an invalid permit is refused before anything is broadcast, with the reason", async () => {
   const user = await aUser(world.usdc, hundred - 1n);
   const agreed = await quoted(user);
   const signature = await signed(user, agreed);
@@ -420,7 +420,7 @@ test("what can not be taken is refused before anything is sent, and says why", a
   signatureStep(plain).items[0]!.data.post.body.requestId = `0x${"77".repeat(32)}`;
   expect(await refusalOf(post(plain, signature))).toMatchObject({ code: "INVALID_REQUEST" });
 
-  // A permit of a nonce that was used meanwhile: only the simulation shows it.
+  // A permit whose nonce was used meanwhile: only the simulation shows it.
   const rich = await aUser(world.usdc, 3n * hundred);
   const [one, other] = [await quoted(rich, {}, only2612()), await quoted(rich, {}, only2612())];
   await post(one, await signed(rich, one));
@@ -435,7 +435,7 @@ test("what can not be taken is refused before anything is sent, and says why", a
   expect(await refusalOf(post(late, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
 });
 
-/** Somebody else submits a permit; it is mined, and nobody has read that block yet. */
+/** A third party submits a permit; it is mined, and that block is not read yet. */
 async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
   const { origin, stranger } = world;
   const { permit, orderId } = termsOf(agreed);
@@ -452,7 +452,7 @@ async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
   await origin.mine();
 }
 
-/** As if the quote had said something else. */
+/** As if the quote had been different. */
 function reading(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices {
   const { services } = world;
   const request = async () => {
@@ -472,7 +472,7 @@ test("does not send a permit that would not be filled or costs more than the out
     code: "PERMIT_FAILED",
     message: expect.stringContaining("does not make the deposit"),
   });
-  const dear = { code: "PERMIT_FAILED", reason: "GAS_TOO_DEAR" };
+  const tooExpensive = { code: "PERMIT_FAILED", reason: "GAS_TOO_DEAR" };
   const { chains } = world.services;
   const get: typeof chains.get = (id) => {
     const connected = chains.get(id);
@@ -483,16 +483,18 @@ test("does not send a permit that would not be filled or costs more than the out
     code: "CHAIN_DISABLED",
   });
   const hundredth = { originGasUsd: originGasUsd / 100n };
-  expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(dear);
-  // A little too little is borne while the quote is firm, and not afterwards.
+  expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(
+    tooExpensive,
+  );
+  // A small shortfall is tolerated during the firm quote, and not afterwards.
   const estimate = (originGasUsd * 7n) / 10n;
   const late = reading(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
-  expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(dear);
+  expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(tooExpensive);
   await post(agreed, signature, { by: reading(agreed, { originGasUsd: estimate, firmUntilMs }) });
   await expectPaid(user, agreed);
 });
 
-test("a signature that is over before it is sent is not sent", async () => {
+test("a signature that expires before its broadcast is not broadcast", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, { permitExpiry: 60 });
   await post(agreed, await signed(user, agreed));
@@ -510,14 +512,14 @@ test("a signature that is over before it is sent is not sent", async () => {
   });
 });
 
-test("an account that has become a contract since its quote does not sign for tokens", async () => {
+test("an account that became a contract since its quote cannot sign for tokens", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user);
   await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
   expect(await refusalOf(post(agreed, "0x1234567890"))).toMatchObject({ reason: "INVALID_SIGNATURE" });
 });
 
-test("quotes that cannot be paid by signature are refused, and name the field", async () => {
+test("quotes that cannot be paid by signature are refused, and the field is named", async () => {
   const user = await aUser(world.usdc, hundred);
   const about = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
   await expect(quoted(user, { originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(about);
@@ -540,7 +542,7 @@ test("fills the request when someone else submits the permit first and the servi
   const signature = await signed(user, agreed);
   await post(agreed, signature);
   await world.work();
-  // Ours waits in the pool; his offers more.
+  // Ours is pending; the other one offers more.
   const { to, data } = permitCall(termsOf(agreed), origin.chain, signature);
   await origin.client.sendTransaction({
     account: privateKeyToAccount(stranger.privateKey),
@@ -552,7 +554,7 @@ test("fills the request when someone else submits the permit first and the servi
   });
   await expectPaid(user, agreed);
   expect((await origin.sentBy(executor)).at(-1)).toMatchObject({ succeeded: false });
-  // Who came first has paid the gas of the deposit; ours was in vain, and is counted.
+  // The third party has paid the deposit's gas; ours was wasted, and is counted.
   expect(await services.reads.execution(agreed.requestId)).toMatchObject({ settled: true });
   expect((await services.reads.execution(agreed.requestId))?.costUsd).toBeGreaterThan(0n);
   const [deposit] = await world.depositsOf(agreed.requestId);
@@ -560,7 +562,7 @@ test("fills the request when someone else submits the permit first and the servi
   expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
 });
 
-test("so it is when he comes before ours is sent, or even asked for", async () => {
+test("the same holds if the third party comes before ours is broadcast, or even posted", async () => {
   const { origin } = world;
   for (const isPosted of [true, false]) {
     const user = await aUser(world.usdc, hundred);
@@ -568,7 +570,7 @@ test("so it is when he comes before ours is sent, or even asked for", async () =
     const signature = await signed(user, agreed);
     if (isPosted) await post(agreed, signature);
     await pull(agreed, user, signature);
-    // The job looks at the newest state before the watcher has read that block.
+    // The job reads the newest state before the watcher has read that block.
     await origin.announce();
     await world.work();
     await expectPaid(user, agreed);
@@ -580,7 +582,7 @@ test("so it is when he comes before ours is sent, or even asked for", async () =
   }
 });
 
-test("even a request that was given up because of him is filled when his deposit is read at last", async () => {
+test("even a request that was abandoned because of a third party is filled when their deposit is finally read", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, {}, only2612());
   const signature = await signed(user, agreed);
@@ -610,7 +612,7 @@ test("an EIP-7702 account signs for Permit2 with its own key", async () => {
   await expectPaid(user, agreed);
 });
 
-test("a signature whose user takes it back after all costs the service gas, which is counted and bounded", async () => {
+test("a signature whose user invalidates it costs the service gas, which is counted and limited", async () => {
   const { origin } = world;
   const user = await aUser(world.usdc, 5n * hundred);
   const agreed = await quoted(user);
@@ -618,7 +620,7 @@ test("a signature whose user takes it back after all costs the service gas, whic
   const another = await quoted(user);
   const second = await signed(user, another);
   const unpaid = await world.services.reads.execution(agreed.requestId);
-  // The day's budget also counts what earlier signatures of this file cost in vain.
+  // The daily budget also counts the wasted gas of earlier signatures in this file.
   const day = utcDay(world.clock.nowMs());
   const budget = { keyId: PERMIT_KEY_ID, day, user: undefined, target: undefined };
   const { todayUsd } = await readSpending(sqlOn(world.pool), budget, undefined);
@@ -634,7 +636,7 @@ test("a signature whose user takes it back after all costs the service gas, whic
     code: "RATE_LIMITED",
   });
   await world.work();
-  // He moves the money away, first in the block.
+  // The user moves the money away, first in the block.
   await origin.client.setBalance({ address: user.address, value: 10n ** 18n });
   const gone = encodeFunctionData({
     abi: parseAbi(["function transfer(address to, uint256 amount)"]),
@@ -667,7 +669,7 @@ test("a signature whose user takes it back after all costs the service gas, whic
   await post(another, second);
 });
 
-test("wherever the process dies, a client that posts again has his one deposit and his one fill", async () => {
+test("wherever the process dies, a client that posts again has exactly one deposit and one fill", async () => {
   const lives: { user: User; agreed: Agreed; death: string }[] = [];
   for (let dieAt = 0, isDead = true; isDead; dieAt++) {
     const user = await aUser(world.usdc, 2n * hundred);

@@ -11,15 +11,15 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { planFillThroughCalls } from "../../../apps/api/src/payments/plan-fill-through-calls.ts";
 import { priceDestination } from "../../../apps/api/src/payments/executions/price-destination.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
-import { brokenLaws } from "../../support/ledger-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { approveCall, transferFromCall } from "../../support/execution-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// Quotes whose fill makes calls with the output: what is left of it goes to the recipient, and whoever
-// attests fills takes it for the payment.
+// Quotes whose fill makes calls with the output: the rest goes to the recipient, and oracles count it as the
+// payment.
 
 let world: SwapWorld;
 const failures: Address = "0xfa11fa11fa11fa11fa11fa11fa11fa11fa11fa11";
@@ -47,7 +47,7 @@ const say = (text: string): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "say", args: [text] });
 
 /** Quotes, pays and waits for the end. */
-async function carriedOut(ask: Ask) {
+async function runQuote(ask: Ask) {
   const agreed = await world.quote(ask);
   await world.pay(agreed);
   const end = await world.untilFinal(agreed.requestId, 1_000);
@@ -68,13 +68,13 @@ async function outcomeOf(agreed: Agreed) {
 }
 
 /**
- * What oracles count of a rest that the router pays: the minimum that the transaction names, which the router
+ * What oracles count of a rest that the router pays: the minimum in the transaction, which the router
  * enforces.
  */
 const promisedBy = ({ terms }: Agreed) =>
   terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
 
-/** What an operator does with the solver's key: its lane begins after it. */
+/** What an operator does with the solver's key; its lane begins afterwards. */
 async function approved(spender: Address, amount: bigint): Promise<void> {
   const { destination, solver, usdc } = world;
   await destination.send(solver, approveCall(usdc, spender, amount));
@@ -85,7 +85,7 @@ async function approved(spender: Address, amount: bigint): Promise<void> {
 
 const NOTHING = [0n, 0n, 0n, 0n];
 
-/** What the client of a quote that is refused gets. */
+/** The error that the client of a refused quote gets. */
 async function refusalOf(ask: Ask) {
   const thrown: unknown = await world.quote(ask).then(
     () => "quoted",
@@ -98,7 +98,7 @@ async function refusalOf(ask: Ask) {
 test("runs the calls in order with the whole token output and pays the recipient the rest", async () => {
   const { destination, usdc } = world;
   const [first, second, recipient] = [world.anAddress(), world.anAddress(), world.anAddress()];
-  const { agreed, end, fills, judged, leftInRouter } = await carriedOut({
+  const { agreed, end, fills, judged, leftInRouter } = await runQuote({
     recipient,
     txs: [transfer(usdc, first, 30_000_000n), transfer(usdc, second, 20_000_000n)],
   });
@@ -125,11 +125,11 @@ test("runs the calls in order with the whole token output and pays the recipient
   expect(leftInRouter).toEqual(NOTHING);
 });
 
-test("of native coin calls carry a part of the output, to the wei, and the rest is the recipient's", async () => {
+test("native calls carry a part of the output, to the wei, and the rest is the recipient's", async () => {
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
-  const { agreed, end, judged, leftInRouter } = await carriedOut({
+  const { agreed, end, judged, leftInRouter } = await runQuote({
     recipient,
     destinationCurrency: NATIVE_CURRENCY,
     tradeType: "EXACT_OUTPUT",
@@ -144,13 +144,13 @@ test("of native coin calls carry a part of the output, to the wei, and the rest 
   expect(leftInRouter).toEqual(NOTHING);
 });
 
-test("calls may use up everything: then nothing is left, and nothing is promised to be", async () => {
+test("calls may use up everything: then nothing is left, and nothing is quoted to be", async () => {
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
-  // A contract that takes no coin: it is not called with nothing.
+  // A contract that rejects native tokens: it is not called with zero.
   await destination.client.setCode({ address: recipient, bytecode: "0x5f5ffd" });
-  const { agreed, end, judged } = await carriedOut({
+  const { agreed, end, judged } = await runQuote({
     recipient,
     destinationCurrency: NATIVE_CURRENCY,
     tradeType: "EXACT_OUTPUT",
@@ -167,13 +167,13 @@ test("passes a swap's output to the calls and its leftover to the solver", async
   const { destination, tst, odd, solver } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const before = await destination.balance(solver.address, tst);
-  const { agreed, end, judged, leftInRouter } = await carriedOut({
+  const { agreed, end, judged, leftInRouter } = await runQuote({
     recipient,
     destinationCurrency: odd,
     txs: [transfer(odd, callee, 10n ** 15n)],
   });
   expect(end.status).toBe("success");
-  // The nearest of what the solver holds.
+  // The nearest of the currencies that the solver holds.
   expect(agreed.terms.destination.paidFrom).toBe(tst);
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(callee, odd)).toBe(10n ** 15n);
@@ -181,7 +181,7 @@ test("passes a swap's output to the calls and its leftover to the solver", async
   expect(left).toBe(expectedAmount - 10n ** 15n);
   expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
   expect(leftInRouter).toEqual(NOTHING);
-  // A hundred dollars' worth at half a dollar each: what the exchange left of its limit has come back.
+  // A hundred dollars at half a dollar each: the unused part of the swap's limit was returned.
   expect(before - (await destination.balance(solver.address, tst))).toBeLessThan(201n * ETHER);
 });
 
@@ -209,7 +209,7 @@ test("reduces the calls' output when a quote is repriced and pays the recipient 
   expect((await outcomeOf(agreed)).judged).toEqual([{ amounts: promisedBy(agreed) }]);
 });
 
-test("authorizations travel with the fill", async () => {
+test("authorizations are sent with the fill", async () => {
   const { destination } = world;
   const owner = privateKeyToAccount(generatePrivateKey());
   const signed = await owner.signAuthorization({
@@ -217,7 +217,7 @@ test("authorizations travel with the fill", async () => {
     contractAddress: failures,
     nonce: 0,
   });
-  const { end } = await carriedOut({
+  const { end } = await runQuote({
     txs: [pays(world.anAddress(), 0n)],
     authorizationList: [
       {
@@ -234,7 +234,7 @@ test("authorizations travel with the fill", async () => {
   expect(await destination.client.getCode({ address: owner.address })).toBe(`0xef0100${failures.slice(2)}`);
 });
 
-test("the gas of the calls is in the price, by what they need or by what the client reserves", async () => {
+test("the gas of the calls is priced in, by what they need or by what the client reserves", async () => {
   const { destinationCurrency, txs } = {
     destinationCurrency: NATIVE_CURRENCY,
     txs: [pays(world.anAddress(), 1n)],
@@ -248,7 +248,7 @@ test("the gas of the calls is in the price, by what they need or by what the cli
   expect(reserved).toBeLessThan(called);
 });
 
-test("a call that reverts is told with its reason, the call and the block, and no such quote is given", async () => {
+test("a reverting call is reported with its reason, the call and the block, and there is no such quote", async () => {
   const { destination, usdc } = world;
   const data = say("the vault is closed");
   const { status, body } = await refusalOf({ txs: [transfer(usdc, world.anAddress(), 1n), fails(data)] });
@@ -264,7 +264,7 @@ test("a call that reverts is told with its reason, the call and the block, and n
 test("refuses calls that take tokens from the solver", async () => {
   const { destination, solver, stranger, usdc } = world;
   const { router } = destination.chain.contracts;
-  // Nobody does this; and if somebody does, nobody gains by it.
+  // No one should do this; if someone does, no one profits.
   await approved(router, 10n ** 9n);
   const { data } = transferFromCall(usdc, solver.address as Address, stranger.address as Address, 5n);
   const { status, body } = await refusalOf({ txs: [{ to: usdc, value: "0", data }] });
@@ -298,9 +298,9 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
   const end = await world.untilFinal(agreed.requestId, 1_000);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
-  const [burnt, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  const [reverted, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
   expect(more).toEqual([]);
-  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   const returned = await origin.balance(refundTo, usdc);
   // At $2500, in millionths of a dollar.
   const keptForIt = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
@@ -311,14 +311,14 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
 });
 
-/** What the solver holds at the destination, smallest units of USDC at $2500 for a native token. */
+/** What the solver holds at the destination, in base units of USDC at $2500 per native token. */
 async function solverWorth(): Promise<bigint> {
   const { destination, solver, usdc } = world;
   const native = await destination.balance(solver.address, NATIVE_CURRENCY);
   return (native * 2_500n) / 10n ** 12n + (await destination.balance(solver.address, usdc));
 }
 
-test("the calls of a fast fill that revert in the block are paid by the app, and nothing else is", async () => {
+test("the app pays for calls of a fast fill that revert in the block, and for nothing else", async () => {
   const { destination } = world;
   const gate = world.anAddress();
   const sponsor = await aSponsor(world, 1_000);
@@ -339,7 +339,7 @@ test("the calls of a fast fill that revert in the block are paid by the app, and
   expect((await world.request(agreed.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
 });
 
-test("the calls of a fast fill whose deposit never comes are paid by the app, with what they were made with", async () => {
+test("the app pays for the calls of a fast fill whose deposit never comes, including their output", async () => {
   const { destination, origin } = world;
   const sponsor = await aSponsor(world, 1_000);
   const txs = [transfer(world.usdc, world.anAddress(), 30_000_000n)];
@@ -380,23 +380,23 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
   const end = await world.untilFinal(agreed.requestId, 1_000);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
-  const [burnt] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
-  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  const [reverted] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   // At $2500, USD with 18 decimals.
-  const burntUsd = gasUsed * effectiveGasPrice * 2_500n;
-  const chargedUsd = burntUsd < promisedUsd ? burntUsd : promisedUsd;
+  const usedGasUsd = gasUsed * effectiveGasPrice * 2_500n;
+  const chargedUsd = usedGasUsd < promisedUsd ? usedGasUsd : promisedUsd;
   expect(chargedUsd).toBeGreaterThan(0n);
   const { lines } = await world.services.balances.book(payer.wallet);
   const { balance = 0n, pending } = lines.find(({ asset }) => asset.currency === usdc) ?? {};
   expect(pending).toBe(0n);
-  // Rounded up to the smallest unit.
+  // Rounded up to the base unit.
   expect(100_000_000n - balance).toBe((chargedUsd + 10n ** 12n - 1n) / 10n ** 12n);
-  // What the gate burnt is not kept of the deposit too.
+  // The gas that the gate used is not deducted from the deposit too.
   const unsponsored = await world.quote({ refundTo });
   expect(await origin.balance(refundTo, usdc)).toBeGreaterThanOrEqual(
     unsponsored.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n,
   );
-  expect(await brokenLaws(world.pool)).toEqual([]);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
 test("a node that does not answer is no fault of the calls", async () => {
@@ -492,7 +492,7 @@ test("makes same-chain calls in the solver's fill, not in the user's own swap", 
   expect(agreed.terms).toMatchObject({ kind: "bridge", origin: { currency: usdc } });
 });
 
-test("calls that take from the recipient what is left for him are refused", async () => {
+test("calls that take the rest from the recipient are refused", async () => {
   const { destination, usdc, stranger, user } = world;
   const recipient = user.address as Address;
   await destination.send(user, approveCall(usdc, destination.chain.contracts.router, 100n));
@@ -531,9 +531,9 @@ test.each(ways)(
 test("refuses destination calls for a quote that has its own calls", async () => {
   const { services } = world;
   const { terms } = await world.quote({ txs: [pays(world.anAddress(), 0n)] });
-  const beside = { calls: [], authorizationList: undefined };
+  const extraCalls = { calls: [], authorizationList: undefined };
   const signal = AbortSignal.timeout(1_000);
-  await expect(priceDestination(services, terms, beside, [], signal)).rejects.toThrow(
+  await expect(priceDestination(services, terms, extraCalls, [], signal)).rejects.toThrow(
     "not supported for a quote with txs",
   );
 });
@@ -551,13 +551,13 @@ test("destination calls are refused when the fill swaps, brings a gas top-up or 
   ];
   for (const [ask, by, message] of cases) {
     const { terms } = await world.quote(ask);
-    const beside = { calls: [], authorizationList: undefined };
-    const refusal = priceDestination(by, terms, beside, [], AbortSignal.timeout(1_000));
+    const extraCalls = { calls: [], authorizationList: undefined };
+    const refusal = priceDestination(by, terms, extraCalls, [], AbortSignal.timeout(1_000));
     await expect(refusal).rejects.toThrow(message);
   }
 });
 
-/** In the order in which it is told: what the calls get, out of what the solver pays. */
+/** In the order of the titles: what the calls get, bought with what the solver pays. */
 const exchanges: readonly [string, () => Address, () => Address][] = [
   ["the native token bought with a token", () => NATIVE_CURRENCY, () => world.usdc],
   ["the unwrapped native token", () => NATIVE_CURRENCY, () => world.weth],
@@ -577,7 +577,7 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
     await world.watch(destination);
     await openLane(services, destination.connected);
   }
-  // So much that what may be missing of its price is more than a unit.
+  // Enough that the tolerance of its price is more than a unit.
   const amount = currency === usdc ? 1_000_000n : ETHER / 100n;
   const [spent, left] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
   const callee = world.anAddress();
@@ -602,7 +602,7 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
   );
   expect(plan).toMatchObject({ kind: "ready", left });
   if (plan.kind !== "ready") return;
-  // More than the exchange costs is taken at first: what it leaves comes back.
+  // More than the swap's cost is taken at first; the rest is returned.
   const { call: sent, gasLimit, outflow } = plan.plan;
   expect(outflow.currency).toBe(paidFrom);
   await destination.send(solver, { ...sent, gas: gasLimit });

@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Terms as quotes make them, each under ids of its own. */
+/** Terms as quotes make them, each with its own ids. */
 async function someTerms(count: number, referrers: readonly string[] = []): Promise<RequestTerms[]> {
   const world = quoteWorld();
   await createQuote(world, aQuoteInput());
@@ -29,18 +29,18 @@ async function someTerms(count: number, referrers: readonly string[] = []): Prom
   });
 }
 
-test("quotes stored in one group are read back as they were, whatever texts they hold", async () => {
+test("quotes stored in one group are read unchanged, whatever texts they contain", async () => {
   const texts = ["a,b", 'with "quotes" and \\', "{1,NULL}", "line\nend\u001f\u001e", "", "ü€\u{1f600}"];
   const stored = await someTerms(40, texts);
   await Promise.all(stored.map(insert));
   for (const terms of stored) {
     const record = await reads.request(terms.requestId);
-    expect(record?.terms).toEqual(JSON.parse(JSON.stringify(terms, bigintsAside), bigintsBack));
+    expect(record?.terms).toEqual(JSON.parse(JSON.stringify(terms, encodeBigints), decodeBigints));
     expect(record?.state.name).toBe("quoted");
   }
 });
 
-test("statuses asked for together are each their own request's, and unknown ids have none", async () => {
+test("statuses requested together each belong to their own request, and unknown ids have none", async () => {
   const [fresh, paid, refunded] = await someTerms(3);
   if (fresh === undefined || paid === undefined || refunded === undefined) throw new Error("too few terms");
   await Promise.all([fresh, paid, refunded].map(insert));
@@ -108,10 +108,10 @@ test("statuses asked for together are each their own request's, and unknown ids 
   expect(await reads.status(unknown)).toBeUndefined();
 });
 
-function bigintsAside(_key: string, value: unknown): unknown {
+function encodeBigints(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? `${value}n` : value;
 }
 
-function bigintsBack(_key: string, value: unknown): unknown {
+function decodeBigints(_key: string, value: unknown): unknown {
   return typeof value === "string" && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => world.prices.set("ethereum", "2500"));
 afterAll(async () => await world.stop());
 
-/** 100 USDC for native money: what ETH costs decides what the deposit buys. */
+/** 100 USDC for native tokens: the price of ETH decides what the deposit buys. */
 async function aDeposit(ask: Ask = {}, beforeItCame: () => void = () => {}): Promise<Agreed> {
   const agreed = await world.quote({
     recipient: world.anAddress(),
@@ -37,10 +37,10 @@ async function ended(agreed: Agreed) {
 
 const afterFirmWindow = (): void => world.clock.forward(world.services.quotePolicy.firmSeconds * 1_000 + 1);
 
-test("what came while the quote was firm is paid as expected although it buys a little less, however late it is confirmed", async () => {
+test("a deposit during the firm quote is paid as expected although it buys slightly less, however late it is confirmed", async () => {
   const agreed = await aDeposit();
   afterFirmWindow();
-  // 4 bps dearer; a firm price between two assets is kept as far as the fee of the pair goes, 6 bps.
+  // 4 bps more expensive; a firm price between two assets is honored up to the pair's fee, 6 bps.
   world.prices.set("ethereum", "2501");
   const { expectedAmount } = agreed.terms.destination;
   expect(await ended(agreed)).toMatchObject({
@@ -51,9 +51,9 @@ test("what came while the quote was firm is paid as expected although it buys a 
   });
 });
 
-test("a quote is firm only as far as a price jump costs a bounded part: beyond it the deposit is priced anew", async () => {
+test("a quote is firm only as far as a price jump has a limited cost: beyond it the deposit is repriced", async () => {
   const agreed = await aDeposit({ slippageTolerance: "1000" });
-  // 4 % dearer: more than what is honoured, less than the slippage that was allowed.
+  // 4 % more expensive: above what is honored, below the allowed slippage.
   world.prices.set("ethereum", "2600");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   const end = await ended(agreed);
@@ -63,7 +63,7 @@ test("a quote is firm only as far as a price jump costs a bounded part: beyond i
   expect(Number((end.received * 10_000n) / expectedAmount)).toBeCloseTo(9_615, -1);
 });
 
-test("after the firm window a little more costs the recipient what it costs, within the promise", async () => {
+test("after the firm window a slight price change reduces the recipient's output, within the minimum", async () => {
   const agreed = await aDeposit({}, afterFirmWindow);
   world.prices.set("ethereum", "2512");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
@@ -73,7 +73,7 @@ test("after the firm window a little more costs the recipient what it costs, wit
   expect(end.received).toBeGreaterThanOrEqual(minimumAmount);
 });
 
-test("a price that moved in the recipient's favour pays what was expected and not more", async () => {
+test("a price that moved in the recipient's favor pays exactly what was expected", async () => {
   const agreed = await aDeposit({}, afterFirmWindow);
   world.prices.set("ethereum", "2000");
   expect(await ended(agreed)).toMatchObject({
@@ -105,12 +105,12 @@ test("an exact output is paid exactly or not at all, firm or not", async () => {
   expect(await ended(kept)).toMatchObject({ status: "success", received: 40_000_000_000_000_000n });
   world.prices.set("ethereum", "2500");
 
-  const dear = await aDeposit(ask);
+  const expensive = await aDeposit(ask);
   world.prices.set("ethereum", "2512");
-  expect(await ended(dear)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
+  expect(await ended(expensive)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
 });
 
-test("while no price is known nothing is decided: the fill comes later", async () => {
+test("without a price nothing is decided: the fill comes later", async () => {
   const agreed = await aDeposit();
   world.prices.set("ethereum", undefined);
   await expect(world.work()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -119,7 +119,7 @@ test("while no price is known nothing is decided: the fill comes later", async (
   expect(await ended(agreed)).toMatchObject({ status: "success", fills: 1 });
 });
 
-test("a fill waits for inventory, is paid when it comes, and goes back when it does not", async () => {
+test("a fill waits for inventory, is paid when it arrives, and refunded if it does not", async () => {
   const whole = await world.destination.balance(world.solver.address, world.usdc);
   const ask: Ask = { destinationCurrency: world.usdc };
   const [patient, unlucky] = [await aDeposit(ask), await aDeposit(ask)];
@@ -152,7 +152,7 @@ test("a fill waits for inventory, is paid when it comes, and goes back when it d
   await setInventory(whole);
 });
 
-/** Where the token keeps what the solver holds: the slot whose change changes the balance. */
+/** The token's storage slot of the solver's balance: the one whose change changes it. */
 async function tokenBalanceSlot(): Promise<`0x${string}`> {
   const held = await world.destination.balance(world.solver.address, world.usdc);
   for (let at = 0n; at < 20n; at++) {
@@ -165,7 +165,7 @@ async function tokenBalanceSlot(): Promise<`0x${string}`> {
   throw new Error("the token keeps balances elsewhere");
 }
 
-test("a recipient that the token refuses gets nothing and the deposit goes back", async () => {
+test("a recipient that the token refuses gets nothing and the deposit is refunded", async () => {
   const agreed = await aDeposit();
   await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   const before = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
@@ -179,7 +179,7 @@ test("a recipient that the token refuses gets nothing and the deposit goes back"
   expect(end.received).toBe(before);
 });
 
-test("a contract that takes money is paid through the router, with the order id at the end", async () => {
+test("a contract that accepts native tokens is paid through the router, with the order id at the end", async () => {
   const agreed = await world
     .quote({
       recipient: world.destination.chain.contracts.serviceReceiver,
@@ -197,7 +197,7 @@ test("a contract that takes money is paid through the router, with the order id 
   expect(payment?.to).toBe(world.destination.chain.contracts.router);
 });
 
-test("a recipient whose code wants more gas than the router gives it is not paid: the deposit goes back", async () => {
+test("a recipient whose code needs more gas than the router gives it is not paid: the deposit is refunded", async () => {
   const agreed = await aDeposit();
   // Writes 30 storage slots on every payment.
   const writes = Array.from(
@@ -219,10 +219,10 @@ test("a recipient whose code wants more gas than the router gives it is not paid
   expect(end.received).toBe(before);
 });
 
-test("fills of an asset beyond the bound of a minute wait for the next minute", async () => {
+test("fills of an asset above the limit per minute wait for the next minute", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
-  // Full minutes of the clock, so that both fills are of one minute.
+  // The start of a minute, so that both fills are in the same one.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   const deposits = [await aDeposit(), await aDeposit()];
   await world.work(bounded);

@@ -29,7 +29,7 @@ beforeEach(async () => {
   chain = await world.withSmartAccounts(world.origin);
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
@@ -69,13 +69,13 @@ for (const [kind, create] of Object.entries(kinds))
     });
   });
 
-test("a fast fill does not keep the execution from making the deposit that it was lent against", async () => {
+test("a fast fill does not prevent the execution from making the deposit that covers it", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
   await world.work();
-  const voucher = await aSponsor(world, 1_000);
-  expect(await voucher.fastFill(agreed)).toBe("queued");
+  const sponsor = await aSponsor(world, 1_000);
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
   await world.work();
   await world.destination.mine();
   await world.watch(world.destination);
@@ -83,9 +83,9 @@ test("a fast fill does not keep the execution from making the deposit that it wa
   await world.origin.mine();
   await world.watch(world.origin);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
-  expect(await voucher.holdState(agreed), "the fill is not final").toBe("active");
+  expect(await sponsor.holdState(agreed), "the fill is not final").toBe("active");
   await world.untilFinal(agreed.requestId);
-  expect(await voucher.holdState(agreed)).toBe("released");
+  expect(await sponsor.holdState(agreed)).toBe("released");
   await world.round();
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
   expect((await world.book()).pending).toBe(0n);
@@ -95,7 +95,7 @@ test("does not send or charge an executed quote whose deposit was already made",
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
-  // Anybody can pay for him.
+  // Anyone can pay for the user.
   const { contracts } = world.origin.chain;
   const { amount } = agreed.terms.origin;
   await world.origin.send(world.user, approveCall(world.usdc, contracts.depository, amount));
@@ -131,7 +131,7 @@ test("an executed quote shows depositing once its transaction is mined and befor
   expect(status.inTxHashes).toHaveLength(1);
 });
 
-test("the same question for a quote has the same answer and is sent once; another one is refused", async () => {
+test("the same execution of a quote has the same answer and is broadcast once; another one is refused", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   const call = await signed(account, agreed);
@@ -163,7 +163,7 @@ test("a quote is executed only while it is open, on its own chain, and known", a
   await expect(world.tryExecute(call)).rejects.toThrow(/expired; request a new quote/);
 });
 
-test("with a quote's id only the quote's own deposit is sent", async () => {
+test("with a quote's id only the quote's own deposit is broadcast", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const [agreed, other] = [await quoteFor(account), await quoteFor(account)];
   const elsewhere = { ...(await signed(account, other)), requestId: agreed.requestId };
@@ -173,11 +173,11 @@ test("with a quote's id only the quote's own deposit is sent", async () => {
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
 });
 
-test("user operations with fees of their own, unreadable ones and those of entry point 0.6 are refused", async () => {
+test("user operations that pay fees, unreadable ones and those of entry point 0.6 are refused", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  const dear = await signed(account, agreed, { maxFeePerGas: 1n });
-  await expect(world.tryExecute(dear)).rejects.toThrow(/maxFeePerGas of user operation 0 must be 0/);
+  const expensive = await signed(account, agreed, { maxFeePerGas: 1n });
+  await expect(world.tryExecute(expensive)).rejects.toThrow(/maxFeePerGas of user operation 0 must be 0/);
   const to = contractOf(chain, "entryPoint08");
   await expect(world.tryExecute({ to, data: "0x1fad948c" })).rejects.toThrow(/entry point 0\.6/);
   await expect(world.tryExecute({ to, data: "0x765e827f00" })).rejects.toThrow(/cannot be decoded/);
@@ -192,7 +192,8 @@ test("an operation that fails inside a successful handleOps ends the request, an
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
   await world.work();
-  // Gone before the block: within the operation the transfer fails, and the entry point goes on.
+  // The tokens leave before the block: the transfer inside the operation fails, and the entry point
+  // continues.
   await origin.client.impersonateAccount({ address: account.address });
   await origin.client.setBalance({ address: account.address, value: 10n ** 18n });
   const taken = transferCall(usdc, world.anAddress(), 60_000_000n);
@@ -218,7 +219,7 @@ test("an operation that fails inside a successful handleOps ends the request, an
   expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
 });
 
-test("without a sponsor the quoted output pays for the gas, and the app gets back what was set aside", async () => {
+test("without a sponsor the quoted output pays for the gas, and the app's reservation is released", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const plain = await quoteFor(account);
   const agreed = await quoteFor(account, { originGasOverhead: "600000" });
@@ -258,11 +259,11 @@ test.each([
   );
 });
 
-test("without a sponsor a call is refused that costs more than the quote counted, makes no deposit, or carries value", async () => {
+test("without a sponsor a call is refused that costs more than the quote included, makes no deposit, or carries value", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const short = await quoteFor(account, { originGasOverhead: 0 });
-  const dear = { ...(await signed(account, short)), subsidizeFees: false };
-  await expect(world.execute(dear)).rejects.toThrow(
+  const expensive = { ...(await signed(account, short)), subsidizeFees: false };
+  await expect(world.execute(expensive)).rejects.toThrow(
     /costs \$\d+\.\d{6}, but the quote pays only \$\d+\.\d{6}/,
   );
   const agreed = await quoteFor(account, { originGasOverhead: 600_000 });

@@ -7,7 +7,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-/** What is quoted is what the user's transaction and the fill do, on real pools and contracts. */
+/** The user's transaction and the fill do what was quoted, on real pools and contracts. */
 
 let world: SwapWorld;
 let currencies: readonly { readonly name: string; readonly address: Address; readonly some: bigint }[];
@@ -56,7 +56,7 @@ function cases(from: TestChain, to: TestChain): Case[] {
   return found;
 }
 
-/** Sends the steps as a wallet does: with the gas that they tell as the limit. */
+/** Sends the steps like a wallet, with their gas as the limit. */
 async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   let hash: TxHash = "0x";
   for (const data of transactionsOf(answer.steps))
@@ -69,8 +69,8 @@ async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   return hash;
 }
 
-/** The steps are carried out, and the request followed to its end. */
-async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
+/** Executes the steps, and follows the request until it is final. */
+async function runSteps(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
   const agreed = await world.quote(ask).catch((error: unknown) => {
     throw new Error(`${name} has no quote`, { cause: error });
   });
@@ -89,7 +89,7 @@ async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed
   return agreed;
 }
 
-/** So much buys what was asked for, and one unit less does not. */
+/** This amount buys what was requested, and one unit less does not. */
 async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promise<void> {
   const wanted = BigInt(ask.amount ?? 0);
   const input = BigInt(answer.details.currencyIn.amount);
@@ -102,8 +102,8 @@ async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promis
 }
 
 /**
- * What arrived is within the promise; an exact output is exact, and an expected one arrives when nothing has
- * moved.
+ * The delivered amount is within the quote; an exact output is exact, and the expected one arrives if nothing
+ * has moved.
  */
 async function expectDelivered(to: TestChain, name: string, { terms }: Agreed): Promise<void> {
   const received = await to.balance(terms.recipient, terms.destination.currency);
@@ -118,13 +118,13 @@ async function nothingLeft({ chain, balance }: TestChain): Promise<void> {
   for (const { address } of currencies) expect(await balance(chain.contracts.router, address)).toBe(0n);
 }
 
-test("a user turns native coin into its token and back, to the unit", async () => {
+test("a user wraps and unwraps native tokens, to the unit", async () => {
   const { origin, user, weth } = world;
   const here = { originChainId: origin.chain.id, destinationChainId: origin.chain.id };
   const amount = (10n ** 18n).toString();
   const before = await origin.balance(user.address, weth);
   const wrap = { ...here, originCurrency: NATIVE_CURRENCY, destinationCurrency: weth, amount };
-  const wrapped = await carriedOut(origin, { name: "wrap", ask: wrap });
+  const wrapped = await runSteps(origin, { name: "wrap", ask: wrap });
   expect(wrapped.terms.kind).toBe("swap");
   expect((await origin.balance(user.address, weth)) - before).toBe(10n ** 18n);
   const unwrap = {
@@ -134,7 +134,7 @@ test("a user turns native coin into its token and back, to the unit", async () =
     amount: (4n * 10n ** 17n).toString(),
     recipient: world.anAddress(),
   };
-  const unwrapped = await carriedOut(origin, { name: "unwrap", ask: unwrap });
+  const unwrapped = await runSteps(origin, { name: "unwrap", ask: unwrap });
   expect(unwrapped.answer.steps.map(({ id }) => id)).toEqual(["approve", "swap"]);
   expect(await origin.balance(unwrapped.terms.recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 17n);
 });
@@ -143,7 +143,7 @@ test("on one chain every pair is swapped as quoted, by the user's own transactio
   const { origin } = world;
   const kinds = new Set<string>();
   for (const one of cases(origin, origin)) {
-    const agreed = await carriedOut(origin, one);
+    const agreed = await runSteps(origin, one);
     kinds.add(agreed.terms.kind);
     expect((await world.untilFinal(agreed.requestId, 1_000)).status, one.name).toBe("success");
     await expectDelivered(origin, one.name, agreed);
@@ -156,7 +156,7 @@ test("across chains every pair is swapped, deposited, filled and swapped as quot
   const { origin, destination } = world;
   const agreed: { readonly name: string; readonly promise: Agreed }[] = [];
   for (const one of cases(origin, destination))
-    agreed.push({ name: one.name, promise: await carriedOut(origin, one) });
+    agreed.push({ name: one.name, promise: await runSteps(origin, one) });
   for (const { name, promise } of agreed) {
     const { status, failReason } = await world.untilFinal(promise.requestId, 1_000);
     expect(`${status} ${failReason}`, name).toBe("success N/A");

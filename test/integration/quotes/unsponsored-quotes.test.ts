@@ -26,18 +26,18 @@ beforeEach(async () => {
   chain = await world.withSmartAccounts(world.origin);
 });
 afterEach(async () => {
-  expect(await world.brokenLaws()).toEqual([]);
+  expect(await world.violatedInvariants()).toEqual([]);
   await world.stop();
 });
 
 const GIVEN = 1_000_000_000n;
 /**
- * Of the fake price of the coin and the six decimals of the token: smallest units of the token for wei, not
- * rounded.
+ * Base units of the token for wei, not rounded, at the native token's fake price and the token's six
+ * decimals.
  */
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
-test("a key without a wallet, or whose balance is short, has no call sent, whoever is to pay for it", async () => {
+test("a key without a wallet, or with an insufficient balance, gets no call broadcast, whichever party pays for it", async () => {
   const { agreed, call } = await asked();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
@@ -49,7 +49,7 @@ test("a key without a wallet, or whose balance is short, has no call sent, whoev
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
 });
 
-test("until the output has paid for it the most that it may cost is set aside, and counts in the budgets of the key", async () => {
+test("until the output has paid for it, the maximum cost is reserved, and counts in the key's budgets", async () => {
   const [first, second] = [await asked(), await asked()];
   const app = await world.anApp();
   await world.execute(first.call, app);
@@ -87,7 +87,7 @@ test("a transaction that reverts only on chain costs the app its gas", async () 
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await world.work();
-  // The user is first in the block, by a higher fee, and uses the nonce of the account.
+  // The user is first in the block, with a higher fee, and uses the account's nonce.
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
     to: idle.to,
@@ -116,7 +116,7 @@ test("charges the app for gas when the deposit is refunded, because no output ca
   await expectCharged(agreed, before - (await origin.balance(executor, native)));
 });
 
-test("so does one that goes back only when its transaction is beyond reorgs", async () => {
+test("a deposit that is refunded only after its transaction is final charges the app as well", async () => {
   const { origin, executor } = world;
   const { agreed, call } = await asked();
   const before = await origin.balance(executor, native);
@@ -136,19 +136,19 @@ test("so does one that goes back only when its transaction is beyond reorgs", as
   await expectCharged(agreed, spent);
 });
 
-test("what is not sent, or gives its nonce up, costs nothing", async () => {
+test("an execution that is not broadcast, or whose nonce was canceled, costs nothing", async () => {
   const { agreed, call } = await asked();
   await world.execute(call);
   await world.work();
   world.clock.forward(601_000);
-  await world.care(world.origin);
+  await world.maintainLaneOf(world.origin);
   await rounds(4);
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true, costUsd: 0n });
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
 test.each([
-  ["before the execution is sent", false],
+  ["before the execution is broadcast", false],
   ["in the block before the execution's", true],
 ])("a deposit by the user %s is not charged for the execution's gas", async (_, isSent) => {
   const { origin, destination, executor, usdc } = world;
@@ -160,21 +160,21 @@ test.each([
   await deposit(agreed);
   await rounds(6);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success" });
-  // The output was reduced by what its own transaction was to cost.
+  // The output was reduced by the cost of its own transaction.
   expect(await destination.balance(recipient, usdc)).toBeGreaterThan(promised.expectedAmount);
   const spent = before - (await origin.balance(executor, native));
   if (isSent) await expectCharged(agreed, spent);
   else expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
-/** Of `POST /quote/v2`: the deposit is sent back. */
+/** The referrer of `POST /quote/v2` that forces a refund. */
 const FORCE_REFUND_REFERRER = "debug-force-refund";
 const native: Address = "0x0000000000000000000000000000000000000000";
 const ONE: Hex = `0x${"1".padStart(64, "0")}`;
-/** Counts to 100,000, and then reverts when its first storage slot is not zero. */
+/** Counts to 100,000, and then reverts if its first storage slot is not zero. */
 const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
 
-/** Somebody makes the deposit of a quote by a transaction that comes first in its block. */
+/** A third party makes a quote's deposit in a transaction that comes first in its block. */
 async function deposit({ terms }: Agreed): Promise<void> {
   const { origin, user, usdc } = world;
   const { depository } = origin.chain.contracts;

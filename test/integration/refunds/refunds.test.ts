@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** A quote whose refund goes to an address that owns nothing yet. */
+/** A quote whose refund address owns nothing yet. */
 const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-/** The user deposits, with a deviation, and the block is seen. */
+/** The user deposits, with a deviation, and the block is read. */
 async function deposited(agreed: Agreed, deviation: Deviation = {}, from = world.user) {
   const hash = await deposit(world.origin, from, agreed, deviation);
   await world.origin.mine();
@@ -35,7 +35,7 @@ async function deposited(agreed: Agreed, deviation: Deviation = {}, from = world
   return found;
 }
 
-/** Blocks come until the deposit has the confirmations that its value asks for. */
+/** Mines blocks until the deposit has the confirmations that its value requires. */
 async function confirmed(confirmAtBlock: bigint): Promise<void> {
   for (let head = 0n; head < confirmAtBlock;) {
     await world.origin.mine();
@@ -43,7 +43,7 @@ async function confirmed(confirmAtBlock: bigint): Promise<void> {
   }
 }
 
-/** What must come back of an amount at the prices and gas that hold now, exactly. */
+/** The exact refund of an amount at the current prices and gas. */
 function due(amount: bigint, currency: Address): bigint {
   const { chain, pulse } = world.origin.connected;
   const known = world.services.chains.currency(chain.id, currency);
@@ -85,7 +85,7 @@ const mismatches: readonly {
 ];
 
 for (const { what, deviation, reason } of mismatches)
-  test(`a deposit of ${what} goes back to refundTo, minus the gas to the unit, and shows refund without failure`, async () => {
+  test(`a deposit of ${what} is refunded to refundTo, minus the gas to the unit, and shows refund without failure`, async () => {
     const agreed = await agree();
     const { amount, currency, confirmAtBlock } = await deposited(agreed, deviation());
     expect(await world.status(agreed.requestId)).toMatchObject({
@@ -120,7 +120,7 @@ for (const [part, deviation] of [
   ["half a percent", { amount: 500_000n }],
   ["twice", { amount: 200_000_000n }],
 ] as const)
-  test(`a deposit of ${part} of the quote comes back with at least the part of the promise that oracles attest`, async () => {
+  test(`a deposit of ${part} of the quote is refunded with at least the part of the minimum that oracles attest`, async () => {
     const agreed = await agree();
     const { amount, currency, confirmAtBlock } = await deposited(agreed, deviation);
     await confirmed(confirmAtBlock);
@@ -133,7 +133,7 @@ for (const [part, deviation] of [
     expect(paid * agreed.terms.origin.amount).toBeGreaterThanOrEqual(promised * amount);
   });
 
-test("a deposit in the name of another goes back to that other, and the request of the user waits on", async () => {
+test("a deposit in another's name is refunded to the other, and the user's request keeps waiting", async () => {
   const agreed = await agree();
   const beneficiary = world.anAddress();
   const { amount, currency } = await deposited(agreed, { depositor: beneficiary }, world.stranger);
@@ -144,7 +144,7 @@ test("a deposit in the name of another goes back to that other, and the request 
   expect(await world.origin.balance(beneficiary, currency)).toBe(expected);
   expect(await world.origin.balance(agreed.terms.refundTo, currency)).toBe(0n);
 
-  // The user's own deposit is served as if nothing had been.
+  // The user's own deposit is handled as usual.
   await deposited(agreed);
   await world.work();
   const end = await world.untilFinal(agreed.requestId);
@@ -152,7 +152,7 @@ test("a deposit in the name of another goes back to that other, and the request 
   expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "submitted", "success"]);
 });
 
-test("a stranger who deposits dust in the user's name does not touch the user's request", async () => {
+test("a stranger's dust deposit in the user's name does not affect the user's request", async () => {
   const agreed = await agree();
   for (const amount of [1n, 50_000_000n, 200_000_000n]) await deposited(agreed, { amount }, world.stranger);
   await world.work();
@@ -163,7 +163,7 @@ test("a stranger who deposits dust in the user's name does not touch the user's 
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("when the user's own deposit names another depositor, that depositor gets it back and the request says why", async () => {
+test("if the user's own deposit names another depositor, that depositor is refunded and the request says why", async () => {
   const agreed = await agree();
   const other = world.anAddress();
   const { amount, currency } = await deposited(agreed, { depositor: other });
@@ -175,7 +175,7 @@ test("when the user's own deposit names another depositor, that depositor gets i
   expect(await world.origin.balance(agreed.terms.refundTo, currency)).toBe(0n);
 });
 
-test("a second deposit for a filled request goes back, its hash shows, and the request stays a success", async () => {
+test("a second deposit for a filled request is refunded, its hash is shown, and the request stays a success", async () => {
   const agreed = await agree();
   await deposited(agreed);
   await world.work();
@@ -200,7 +200,7 @@ test("a second deposit for a filled request goes back, its hash shows, and the r
   expect((await world.services.reads.deposit(second.id))?.refundState).toBe("final");
 });
 
-test("two deposits of one order in one block: one is filled, the other goes back", async () => {
+test("when one block has two deposits of one order, one is filled and the other refunded", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await deposited(agreed);
@@ -211,7 +211,7 @@ test("two deposits of one order in one block: one is filled, the other goes back
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
 });
 
-test("a deposit after the time to live goes back", async () => {
+test("a deposit after the quote's lifetime is refunded", async () => {
   const agreed = await agree({ ttl: 60 });
   world.clock.forward(61_000);
   const late = await deposited(agreed);
@@ -223,7 +223,7 @@ test("a deposit after the time to live goes back", async () => {
   expect(await world.origin.balance(agreed.terms.refundTo, late.currency)).toBe(expected);
 });
 
-test("a deposit for a request that was closed for its age goes back as well", async () => {
+test("a deposit for a request that was closed for its age is refunded as well", async () => {
   const agreed = await agree({ ttl: 60 });
   world.clock.forward(61_000);
   await world.round();
@@ -247,7 +247,7 @@ test("a deposit for a request that was closed for its age goes back as well", as
   });
 });
 
-test("a deposit in time that could not be filled in time goes back", async () => {
+test("a timely deposit that could not be filled in time is refunded", async () => {
   const agreed = await agree({ ttl: 60 });
   await deposited(agreed);
   world.clock.forward(61_000);
@@ -275,7 +275,7 @@ test("the referrer debug-force-refund makes any deposit a refund", async () => {
   expect(await world.origin.balance(agreed.terms.refundTo, NATIVE_CURRENCY)).toBe(expected);
 });
 
-test("what is worth less than the gas of its refund stays in the depository and the request says so", async () => {
+test("a deposit below its refund's gas cost stays in the depository and the request says so", async () => {
   const agreed = await agree();
   await deposited(agreed, { amount: 1n });
   await world.work();
@@ -291,7 +291,7 @@ test("what is worth less than the gas of its refund stays in the depository and 
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 });
 
-test("a refund that its receiver refuses is not tried again and again: somebody is told", async () => {
+test("a refund that its recipient refuses is not retried repeatedly: an alarm is raised", async () => {
   const agreed = await agree({
     originCurrency: NATIVE_CURRENCY,
     amount: "50000000000000000",
@@ -315,7 +315,7 @@ test("a refund that its receiver refuses is not tried again and again: somebody 
   ).toEqual([]);
 });
 
-test("lists deposits of one transaction that no request knows as one row", async () => {
+test("lists deposits of one transaction without a request as one row", async () => {
   const txHash = someHash();
   const blockHash = someHash();
   await world.services.uow.run(async (tx) => {
@@ -342,7 +342,7 @@ test("lists deposits of one transaction that no request knows as one row", async
 });
 
 for (const [what, id] of [
-  ["an id that nobody knows", `0x${"ab".repeat(32)}`],
+  ["an unknown id", `0x${"ab".repeat(32)}`],
   ["no id", `0x${"00".repeat(32)}`],
 ] as const)
   test(`money with ${what} is recorded for the operator and never silently kept`, async () => {
@@ -362,7 +362,7 @@ for (const [what, id] of [
     expect((await world.status(agreed.requestId)).status).toBe("waiting");
   });
 
-test("a deposit far above the agreed value waits for the confirmations of its own value before it goes back", async () => {
+test("a deposit far above the agreed value waits for the confirmations of its own value before it is refunded", async () => {
   const agreed = await agree();
   const big = await deposited(agreed, { amount: 50_000_000_000n });
   expect(big.confirmAtBlock - big.blockNumber, "the tier above 10,000 USD").toBe(3n);
@@ -455,12 +455,12 @@ test("a request whose deposit could not be refunded waits again when a reorg dro
     inTxHashes: [],
     final: false,
   });
-  // It returns, and the day's limit has room.
+  // It returns, and the daily limit suffices.
   await deposited(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("a deposit in a token that no source of prices knows waits for its price for an hour, and is then told to the operator", async () => {
+test("a deposit in a token without a price source waits an hour for a price, and is then reported to the operator", async () => {
   const tst = world.origin.chain.tokens.find(({ symbol }) => symbol === "TST")?.address;
   if (tst === undefined) throw new Error("the local chains have it");
   const agreed = await agree();
@@ -479,7 +479,7 @@ test("a deposit in a token that no source of prices knows waits for its price fo
   world.prices.set("causeway-test-token", "0.5");
 });
 
-/** WorkerServices whose daily limit of unrepaid refunds has so much left, whatever other tests have spent. */
+/** Services whose daily limit of unrepaid refunds has this much left, whatever other tests have spent. */
 async function limitedTo(usd: bigint): Promise<WorkerServices> {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
   const { enginePolicy } = world.services;
@@ -621,11 +621,11 @@ test("pays a refund above the daily limit once after the operator's release, and
   expect(late).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "final" }] });
   await world.round(limited);
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
-  // It takes the room of others.
+  // It uses up the limit for others.
   const next = await depositedNative("0.04");
   await world.work(limited);
   expect(await fundsListed(next.found.id)).toMatchObject([{ refund_state: "none" }]);
-  // What waits for room can be released, too; two operators at once release it once.
+  // A refund that waits for the limit can be released, too; two operators at once release it once.
   await Promise.all([
     releaseRefund(world.services, next.found.id, { isDryRun: false }),
     releaseRefund(world.services, next.found.id, { isDryRun: false }),
@@ -654,7 +654,7 @@ test("a release ends when a reorg drops the deposit before its refund is signed"
   });
 });
 
-test("releasing a refund is refused, with the reason, where there is nothing to release", async () => {
+test("a release without anything to release is refused, with the reason", async () => {
   const refusal = async (name: string) => {
     const { code, stderr, steps } = await operatorRefund(world, name, "--yes");
     expect({ code, steps }).toEqual({ code: 1, steps: [] });
@@ -705,7 +705,7 @@ test("keeps two concurrent workers within one daily limit", async () => {
   expect(states.toSorted()).toEqual(["none", "none", "sent"]);
 });
 
-test("a refund to a depositor whom the order does not name counts against the daily limit", async () => {
+test("a refund to a depositor that the order does not name counts against the daily limit", async () => {
   const limited = await limitedTo(50n);
   const agreed = await agree();
   const other = world.anAddress();
@@ -776,7 +776,7 @@ test("counts a refund through a router that its order does not name against the 
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a deposit is not refunded by blocks that are announced and not read: they may be without it", async () => {
+test("a deposit is not refunded by blocks that are announced but not read: they may not contain it", async () => {
   const { origin } = world;
   const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
   await deposit(origin, world.user, agreed, { amount: agreed.terms.origin.amount * 2n });

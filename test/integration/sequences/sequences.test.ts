@@ -8,14 +8,14 @@ import type { SequenceNodes } from "../../sequences/sequence-chain.ts";
 import { START_MS } from "../../sequences/world.ts";
 
 /**
- * A few of the sequences that `npm run sequences` runs by the thousand. Another seed finds other things:
+ * A few of the sequences of which `npm run sequences` runs thousands. Another seed finds other failures:
  * change it there, not here.
  */
 const SEED = 20_261_122;
 const RUNS = 60;
 const TIME_LIMIT_MS = 25_000;
 
-/** A sequence takes several times as long when the chains are real nodes. */
+/** A sequence takes several times as long on real nodes. */
 const REAL_SEED = 308;
 const REAL_RUNS = 4;
 const REAL_TIME_LIMIT_MS = 15_000;
@@ -45,7 +45,7 @@ test("never loses more than its bounds and reports a true status after any seque
   });
   expect(failure && failureText(failure)).toBeUndefined();
   expect(runs).toBeGreaterThan(10);
-  // What is only refused proves nothing.
+  // A sequence in which everything is refused proves nothing.
   for (const kind of ["quote", "pay", "blocks", "reorg", "price", "topUp", "fastFill", "claim"])
     expect(tally.get(`${kind} done`) ?? 0, kind).toBeGreaterThan(0);
 }, 120_000);

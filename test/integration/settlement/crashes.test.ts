@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /**
- * The services of a settler that dies at its moment `dieAt`: every statement, signature and call of the hub
- * is two moments or one.
+ * The services of a settler that dies at its moment `dieAt`: every statement, signature and hub call is one
+ * or two moments.
  */
 function mortalSettler(dieAt: number): {
   readonly services: SettlementServices;
@@ -52,7 +52,7 @@ function mortalSettler(dieAt: number): {
   return { services, acts: mortal.acts, isDead: mortal.isDead };
 }
 
-test("whenever the settler dies, the payment is settled once: the next one goes on with what was committed", async () => {
+test("whenever the settler dies, the payment is settled once: the next one continues with what was committed", async () => {
   const deaths: string[] = [];
   const hubTransactions: number[] = [];
   for (let dieAt = 0; ; dieAt++) {
@@ -61,7 +61,7 @@ test("whenever the settler dies, the payment is settled once: the next one goes 
     const agreed = await world.filled();
     const mortal = mortalSettler(dieAt);
     try {
-      // A fault of one payment is caught where the others go on; the dead process then dies at its next act.
+      // A fault of one payment does not stop the others; the dead process then dies at its next action.
       await world.attest(mortal.services);
       await world.submit(mortal.services);
       await world.mineHub();
@@ -80,7 +80,7 @@ test("whenever the settler dies, the payment is settled once: the next one goes 
     if (!mortal.isDead()) break;
     deaths.push(moment);
   }
-  // Never a second transaction for what one carries.
+  // Never a second transaction for the same execution.
   expect(new Set(hubTransactions)).toEqual(new Set([1]));
   for (const moment of [
     "before sign",
@@ -113,11 +113,11 @@ test("two settlers at once settle each payment once", async () => {
   expect(await world.solverOnHub()).toBe(owned + 3n * (agreed[0]?.terms.origin.amount ?? 0n));
 });
 
-test("what somebody else submitted is settled without a transaction of ours", async () => {
+test("an execution that someone else submitted is settled without our own transaction", async () => {
   const agreed = await world.filled();
   await world.attest();
   const before = await world.solverOnHub();
-  // The bytes that we would send, by a stranger.
+  // The bytes that we would send, submitted by a stranger.
   const waiting = await world.services.settlement.executionsToCarry(world.engine.clock.nowMs(), 10);
   const call = world.services.hub.carry(waiting);
   const stranger = world.engine.stranger;
@@ -131,7 +131,7 @@ test("what somebody else submitted is settled without a transaction of ours", as
   });
   await world.mineHub();
   const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
-  // Carried out, but a reorg could still undo it.
+  // Executed, but not final yet.
   await world.submit();
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.mineHub(3);
@@ -159,7 +159,7 @@ test("broadcasts the same bytes again when a hub block with executions is orphan
   expect(rows[0]?.count).toBe(1);
 });
 
-test("a transaction that nobody mines is replaced at its nonce with higher fees", async () => {
+test("a transaction that is never mined is replaced at its nonce with higher fees", async () => {
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();
@@ -179,7 +179,7 @@ test("attests a refused execution again, with signatures that the hub accepts no
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();
-  // As if the signers had changed since: what was signed is worth nothing any more.
+  // As if the signers had changed since, so that the old signatures are invalid.
   await world.engine.pool.query(
     "update hub_executions set signature = '0x' || repeat('11', 130) where state = 'attested'",
   );
@@ -273,7 +273,7 @@ async function rotated(byte: string) {
   return { ...world.services, signer };
 }
 
-test("a new key carries out what an open transaction of an unconfigured former key holds, once", async () => {
+test("a new key submits what an open transaction of an unconfigured former key contains, once", async () => {
   const { agreed, mapping } = await openTransaction();
   const owned = await world.solverOnHub();
   const current = await rotated("e1");
@@ -285,7 +285,7 @@ test("a new key carries out what an open transaction of an unconfigured former k
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
   expect(world.engine.events.of("hub_transaction_abandoned")).toHaveLength(1);
 
-  // The former key returns: its nonce is used, and nothing is done twice.
+  // The former key returns: its nonce is used, and nothing is executed twice.
   const other = await world.filled();
   await world.untilSettled(other.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount + other.terms.origin.amount);
@@ -313,7 +313,7 @@ test("a configured former key gets its open transaction mined, and one without g
   expect((await world.stateOf(poor.requestId)).state).toBe("settled");
 });
 
-test("what a former key's transaction carried out is settled after the rotation", async () => {
+test("an execution by a former key's transaction is settled after the rotation", async () => {
   const former = world.engine.services.signer;
   await world.hubClient.setBalance({ address: former.address, value: 10n ** 20n });
   world.engine.clock.forward(60_001);

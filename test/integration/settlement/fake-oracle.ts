@@ -21,7 +21,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestChain } from "../../support/test-chain.ts";
 
-/** What an oracle answers, when it is not what is true. */
+/** An oracle's answer, in place of the honest one. */
 export type Behaviour = (path: string, body: Body, honest: () => Promise<object>) => Promise<Reply>;
 
 export interface Reply {
@@ -41,12 +41,10 @@ export interface Body {
   readonly requireThreshold?: boolean;
 }
 
-/**
- * An oracle on a real socket that says what the test chains say, signed by as many signers as it is given.
- */
+/** An oracle on a real socket that reports the test chains' state, with any number of signatures. */
 export interface FakeOracle {
   readonly url: string;
-  /** Questions so far, oldest first. */
+  /** Requests so far, oldest first. */
   readonly asked: { readonly path: string; readonly body: Body }[];
   behave(behaviour: Behaviour): void;
   close(): Promise<void>;
@@ -59,16 +57,16 @@ export interface Signing {
   digest(digest: Hex32): Promise<{ signer: Hex; signature: Hex }[]>;
 }
 
-/** Answers to further routes; undefined for all others. */
+/** Answers of further routes; undefined for all others. */
 export type MoreRoutes = (path: string, body: Body, signing: Signing) => Promise<object | undefined>;
 
-/** A chain as an oracle knows it, in the words of its family. */
+/** A chain as an oracle reads it, in its family's formats. */
 export interface AttestedChain {
   readonly name: string;
   readonly family: VmType;
   depositsOf(transactionId: string): Promise<
     readonly {
-      /** Last part of its id. */
+      /** The last part of its id. */
       readonly place: string;
       readonly depository: string;
       readonly depositId: Hex32;
@@ -81,7 +79,7 @@ export interface AttestedChain {
   >;
 }
 
-/** What a real chain says. */
+/** The view of a real chain. */
 export function attestedChain({ chain, connected }: TestChain): AttestedChain {
   return {
     name: chain.name,
@@ -131,7 +129,7 @@ export async function startFakeOracle(
     chainId: hub.chainId,
     verifyingContract: hub.oracleAddress,
   });
-  // The solver's own chain is one of the hub's kind.
+  // The solver's own chain belongs to the hub's family.
   const familyOf = (name: string): VmType => chains.find((one) => one.name === name)?.family ?? "ethereum-vm";
   const at = (name: string) => ({ name, vmType: familyOf(name) });
 

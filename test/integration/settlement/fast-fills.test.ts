@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** A fast fill that is final, and no deposit. */
+/** A final fast fill without a deposit. */
 async function fronted(ttl = 3_600, by = world.engine.services): Promise<Agreed> {
   const { engine } = world;
   const agreed = await engine.quote({ recipient: engine.anAddress(), refundTo: engine.anAddress(), ttl });
@@ -55,7 +55,7 @@ test("neither asks oracles nor raises an alarm for a fast fill before its deposi
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
 });
 
-test("the refund of a deposit that was not as agreed is settled as such while the fast fill still waits", async () => {
+test("the refund of a wrong deposit is settled while the fast fill still waits", async () => {
   const { engine } = world;
   const owned = await world.solverOnHub();
   const agreed = await fronted();
@@ -91,7 +91,7 @@ test("reports a fast fill that the app paid for as not waiting for settlement", 
   expect(await waiting()).toMatchObject({ paid_by_app: 1 });
 });
 
-/** The same engine in a network that settles fills at most so much older than their deposits. */
+/** The same engine in a network that settles fills at most this much older than their deposits. */
 const settlingWithin = (seconds: number): WorkerServices => ({
   ...world.engine.services,
   enginePolicy: { ...world.engine.services.enginePolicy, fillLeadMs: seconds * 1_000 },

@@ -15,13 +15,13 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 beforeEach(async () => await blockGas(30_000_000n));
 
-/** Gas of the hub's blocks from now on. */
+/** Sets the gas limit of the hub's blocks. */
 async function blockGas(limit: bigint): Promise<void> {
   await world.hubClient.setBlockGasLimit({ gasLimit: limit });
   await world.mineHub();
 }
 
-/** A deposit of so many parts, signed by the quorum and waiting to be carried out. */
+/** A deposit of this many parts, signed by the quorum and waiting to be executed. */
 async function waitingDeposit(mints: number): Promise<Hex32> {
   const execution = {
     idempotencyKey: someHash(),
@@ -57,15 +57,15 @@ async function isExecuted(key: Hex32): Promise<boolean> {
 
 const hubLane = async (): Promise<object | undefined> => (await laneReport(sqlOn(world.engine.pool))).at(-1);
 
-test("sets aside an execution for which the hub has no room, and carries out all others", async () => {
+test("postpones an execution that does not fit into the hub's blocks, and submits all others", async () => {
   await blockGas(2_000_000n);
   const before = await gasLimits();
   const large = await waitingDeposit(70);
   const agreed = await world.filled();
   await world.untilSettled(agreed.requestId);
   expect(await isExecuted(large)).toBe(false);
-  const told = world.engine.events.of("execution_set_aside").map(({ facts }) => facts);
-  expect(told).toEqual([{ key: large, kind: "deposit", reason: expect.stringContaining("2000000") }]);
+  const reported = world.engine.events.of("execution_set_aside").map(({ facts }) => facts);
+  expect(reported).toEqual([{ key: large, kind: "deposit", reason: expect.stringContaining("2000000") }]);
   for (const gas of (await gasLimits()).slice(before.length)) expect(gas).toBeLessThanOrEqual(2_000_000n);
   expect(await hubLane()).toMatchObject({
     chain_id: "hub",
@@ -76,7 +76,7 @@ test("sets aside an execution for which the hub has no room, and carries out all
     set_aside_reason: expect.stringContaining("70 actions"),
   });
 
-  // The hub has larger blocks: it is tried again.
+  // The hub has larger blocks: it is retried.
   await blockGas(30_000_000n);
   world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
   await world.submit();
@@ -129,7 +129,7 @@ test("plans the gas that a batch uses, not several times as much", async () => {
   expect(planned).toBeLessThan((gasUsed * 13n) / 10n);
 });
 
-test("takes a transaction apart that the hub refuses for good, and gives its nonce to a no-op", async () => {
+test("splits a transaction that the hub permanently refuses, and cancels its nonce", async () => {
   const away: SettlementWorld["services"] = {
     ...world.services,
     hub: {

@@ -99,7 +99,7 @@ test.for(Object.keys(lies))("rejects an oracle's answer with %s", async (lie) =>
   expect(await world.stateOf(requestId)).toMatchObject({ state: "due", rejected: false });
   expect(await world.executions()).toEqual(known);
   expect(world.engine.events.of("oracle_lied").map(({ facts }) => facts["requestId"])).toContain(requestId);
-  // The truth is still believed afterwards.
+  // A later honest answer is still accepted.
   world.oracle.behave(honest);
   await world.untilSettled(requestId);
 });
@@ -113,7 +113,7 @@ test("ignores any number of signatures by unknown signers", async () => {
   expect((await world.stateOf(requestId)).state).toBe("due");
 });
 
-test("more signatures than needed, of strangers too, in any order, make one that the hub accepts", async () => {
+test("extra signatures, including by strangers and in any order, give a combination that the hub accepts", async () => {
   const stranger = rawKeySigner(`0x${"d4".repeat(32)}`);
   const [a, b, c] = world.signers;
   if (!a || !b || !c) throw new Error("there are three signers");
@@ -136,7 +136,7 @@ const waits: Readonly<Record<string, { status: number; json: unknown; waitMs: nu
   unauthorized: { status: 401, json: { message: "key", code: "unauthorized" }, waitMs: 1_000 },
 };
 
-test.for(Object.keys(waits))("%s is waited for, and asked again", async (name) => {
+test.for(Object.keys(waits))("%s is waited for, and retried", async (name) => {
   const { status, json, waitMs } = waits[name] ?? { status: 0, json: {}, waitMs: 0 };
   world.oracle.behave(async () => ({ status, json }));
   await world.attest();
@@ -152,7 +152,7 @@ test.for(Object.keys(waits))("%s is waited for, and asked again", async (name) =
   expect((await world.stateOf(requestId)).state).toBe("attested");
 });
 
-test("a rejection is kept with its reason for the operator, and asked about again only hours later", async () => {
+test("a rejection is kept with its reason for the operator, and retried only hours later", async () => {
   const json = { message: "the recipient got less", code: "rejected" };
   world.oracle.behave(async () => ({ status: 400, json }));
   await world.attest();
@@ -169,7 +169,7 @@ test("a rejection is kept with its reason for the operator, and asked about agai
   await world.untilSettled(requestId);
 });
 
-test("when one oracle is down, lies or says no, the next is asked at once", async () => {
+test("if one oracle is down, lies or refuses, the next is asked at once", async () => {
   const good = await world.startOracle(world.signers.slice(1));
   const [down, lying, no] = [
     await world.startOracle([]),
@@ -183,7 +183,7 @@ test("when one oracle is down, lies or says no, the next is asked at once", asyn
   await world.untilSettled(requestId);
 });
 
-test("an oracle that never ends its answer costs its bounded time, and fills go on meanwhile", async () => {
+test("an oracle whose answer never ends costs a bounded time, and fills continue meanwhile", async () => {
   world.oracle.behave(() => new Promise(() => undefined));
   const asking = world.attest();
   const agreed = await world.filled();

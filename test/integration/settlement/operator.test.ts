@@ -30,7 +30,7 @@ test("the operator sees none, attested and settled, why it waits, and since when
   settlementGauges(metrics.registry, world.services.settlement, world.engine.clock);
   const gauges = async () => await metrics.registry.metrics();
 
-  // Nobody has looked at it yet; with settlement off it stays so.
+  // It was not processed yet; with settlement off it stays so.
   expect(await of()).toMatchObject({ settlement: "none", leg: "fill", rejected: false });
   expect(await settlementReport(sql)).toMatchObject([
     { settlement: "none", reason: "not looked at yet", payments: 1, example: agreed.requestId },
@@ -48,10 +48,12 @@ test("the operator sees none, attested and settled, why it waits, and since when
   world.engine.clock.forward(21_600_000);
   await world.attest();
   expect(await of()).toMatchObject({ settlement: "attested", reason: null, execution: "attested" });
-  const told = await gauges();
-  expect(told).toContain('causeway_settlement_waiting{state="attested",service="test"} 1');
-  expect(told).toContain('causeway_settlement_waiting{state="rejected",service="test"} 0');
-  const age = /causeway_settlement_oldest_seconds\{state="attested",service="test"\} (\d+)/.exec(told)?.[1];
+  const gaugesText = await gauges();
+  expect(gaugesText).toContain('causeway_settlement_waiting{state="attested",service="test"} 1');
+  expect(gaugesText).toContain('causeway_settlement_waiting{state="rejected",service="test"} 0');
+  const age = /causeway_settlement_oldest_seconds\{state="attested",service="test"\} (\d+)/.exec(
+    gaugesText,
+  )?.[1];
   expect(Number(age)).toBeGreaterThanOrEqual(21_600);
 
   await world.untilSettled(agreed.requestId);
@@ -64,7 +66,7 @@ test("the operator sees none, attested and settled, why it waits, and since when
   expect(trace.map(({ event }) => event)).toEqual(expect.arrayContaining(["attested", "settled"]));
 });
 
-test("a payment that no oracle can attest says so, and asks nobody", async () => {
+test("a payment that no oracle can attest says so, and no oracle is asked", async () => {
   const agreed = await world.filled();
   await world.engine.pool.query("update deposits set order_id = $2 where request_id = $1", [
     agreed.requestId,
@@ -97,7 +99,7 @@ test("never settles a refund in a currency other than the order's, because the h
   expect(JSON.stringify(world.oracle.asked)).not.toContain(hash);
 });
 
-test("a request that nobody made is told from one that has nothing to settle", async () => {
+test("an unknown request is distinguished from one that has nothing to settle", async () => {
   const asked = async (requestId: string, report = "settlement"): Promise<unknown> => {
     const program = join(repositoryRoot, "apps/api/src/operator.ts");
     return await promisify(execFile)(

@@ -67,7 +67,7 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-/** What the chain itself says, in its family's words. */
+/** The view of the chain itself, in its family's formats. */
 function attestedRail({ chain, rail }: RailEnd): AttestedChain {
   const { family } = chain;
   return {

@@ -26,15 +26,15 @@ export const settlementPolicy = {
 };
 
 /**
- * The engine's world, a hub with the real contracts and oracles on real sockets: settlement moved step by
- * step.
+ * The engine's world, a hub with the real contracts, and oracles on real sockets; settlement is advanced step
+ * by step.
  */
 export interface SettlementWorld {
   readonly engine: EngineWorld;
   readonly services: SettlementServices;
   readonly hubClient: LocalClient;
   readonly hub: AttestationHub;
-  /** Three, of whom the multisig wants two. */
+  /** Three, of which the multisig requires two. */
   readonly signers: readonly Signer[];
   readonly oracle: FakeOracle;
   /** A request whose fill is final. */
@@ -43,11 +43,11 @@ export interface SettlementWorld {
   attest(by?: SettlementServices): Promise<void>;
   submit(by?: SettlementServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
-  /** Everything until nothing is left to do, with the clock going on. */
+  /** Runs every step until nothing is left to do, and advances the clock. */
   untilSettled(requestId: RequestId): Promise<void>;
   stateOf(requestId: RequestId): Promise<{ state: string; reason: string | null; rejected: boolean }>;
   executions(): Promise<{ kind: string; state: string; reason: string | null }[]>;
-  /** What the solver owns on the hub of the usual origin currency. */
+  /** The solver's hub balance of the usual origin currency. */
   solverOnHub(): Promise<bigint>;
   startOracle(signers: readonly Signer[]): Promise<FakeOracle>;
   askingOnly(...oracles: readonly FakeOracle[]): SettlementServices;

@@ -22,7 +22,7 @@ test("attests a final fill, executes it on the hub and credits the deposit to th
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.submit();
   await world.mineHub();
-  // Mined, but the hub's policy wants two blocks on top.
+  // Mined, but the hub's policy requires two blocks on top.
   await world.submit();
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.mineHub(2);
@@ -37,7 +37,7 @@ test("attests a final fill, executes it on the hub and credits the deposit to th
   ]);
 });
 
-test("what the solver owns on the hub and what the depositories hold is read by chain and currency", async () => {
+test("the solver's balances on the hub and in the depositories are listed by chain and currency", async () => {
   const { chains, quotePolicy } = world.engine.services;
   const { origin, usdc, solver } = world.engine;
   const home = { address: solver.address, chainName: quotePolicy.solverChainName };
@@ -53,7 +53,7 @@ test("what the solver owns on the hub and what the depositories hold is read by 
   );
 });
 
-test("a fill tells how long it took from the deposit's first sight to its block", async () => {
+test("a fill reports the time from the deposit's detection to its block", async () => {
   const agreed = await world.filled();
   const [fill] = world.engine.events
     .of("fill_mined")
@@ -150,7 +150,7 @@ test.for([
   },
 );
 
-test("several payments go in one transaction, deposits before what is paid from them", async () => {
+test("several payments share one transaction, deposits before what is paid from them", async () => {
   const before = await world.solverOnHub();
   const agreed = [await world.filled(), await world.filled(), await world.filled()];
   const sentBefore = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });

@@ -13,7 +13,7 @@ beforeEach(async () => {
   await world.earn();
 });
 
-test("a balance on the hub is paid out of the depository, and burned on the hub", async () => {
+test("a hub balance is paid out of the depository, and burned on the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 5_000_000n });
   const { progress, steps } = await world.withdraw(order);
@@ -33,7 +33,7 @@ test("a balance on the hub is paid out of the depository, and burned on the hub"
   ]);
 });
 
-test("run again with the same nonce it does nothing, and says how it ended", async () => {
+test("repeated with the same nonce it does nothing, and reports its result", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const [owned, paid] = [await world.solverOnHub(), await world.balance(order.recipient)];
@@ -42,12 +42,12 @@ test("run again with the same nonce it does nothing, and says how it ended", asy
   expect([await world.solverOnHub(), await world.balance(order.recipient)]).toEqual([owned, paid]);
 });
 
-test("a payload that expires before it is executed is never executed, and its money goes back on the hub", async () => {
+test("a payload that expires before its execution is never executed, and its money is returned on the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 2_000_000n });
-  world.allocatorIsAway(true);
+  world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
-  world.allocatorIsAway(false);
+  world.setAllocatorDown(false);
   await world.chainTimePasses(3_601);
   const { progress } = await world.withdraw(order);
   expect(progress).toEqual({ kind: "done", outcome: "expired" });
@@ -55,13 +55,13 @@ test("a payload that expires before it is executed is never executed, and its mo
   expect(await world.solverOnHub()).toBe(owned);
 });
 
-test("no second payload is ever signed: neither for another amount nor when the hub has recorded another", async () => {
+test("no second payload is ever signed: neither for another amount nor if the hub has recorded another", async () => {
   const order = world.order({ amount: 1_000_000n });
-  world.allocatorIsAway(true);
+  world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
-  world.allocatorIsAway(false);
+  world.setAllocatorDown(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
-  // As if the database had been lost after the record: the payload that the hub knows is forgotten.
+  // As if the database was lost after the record: the payload that the hub knows is forgotten.
   await world.forgetPayload(order);
   const signed = world.signed();
   await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");
@@ -75,16 +75,16 @@ test("nothing is signed before the record is final on the hub", async () => {
   const waiting = await world.withdraw(order, 1_500);
   expect(waiting.progress).toMatchObject({ kind: "waits" });
   world.hubMines(true);
-  world.finalityIsFar(true);
+  world.delayFinality(true);
   const signed = world.signed();
   const { progress } = await world.withdraw(order, 3_000);
   expect(progress).toMatchObject({ kind: "waits" });
   expect(world.signed()).toBe(signed);
-  world.finalityIsFar(false);
+  world.delayFinality(false);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("whenever it dies, running it again with the same nonce pays once", async () => {
+test("whenever it dies, repeating it with the same nonce pays once", async () => {
   const steps = ["submit", "record", "sign", "execute", "addExecutions", "choosePayload", "close"];
   for (const step of steps)
     for (const when of ["before", "after"] as const) {
@@ -99,10 +99,10 @@ test("whenever it dies, running it again with the same nonce pays once", async (
     }
 }, 300_000);
 
-test("two operators who withdraw the same at once pay it once", async () => {
+test("two operators that make the same withdrawal at once pay it once", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 4_000_000n });
-  // One of them may be told that the allocator's nonce is taken, and runs it again.
+  // One of them may get an error that the allocator's nonce is taken, and repeats it.
   await Promise.allSettled([world.withdraw(order), world.withdraw(order)]);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(4_000_000n);
@@ -121,7 +121,7 @@ test("oracles that sign for another withdrawal, or too few of them, move nothing
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("a nonce stands for one withdrawal: with another recipient or currency it begins no second one", async () => {
+test("a nonce belongs to one withdrawal: with another recipient or currency it starts no second one", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const owned = await world.solverOnHub();
@@ -134,7 +134,7 @@ test("a nonce stands for one withdrawal: with another recipient or currency it b
   expect(await world.balance(recipient)).toBe(0n);
 });
 
-test("two orders with one nonce at once: one of them is carried out", async () => {
+test("only one of two concurrent orders with one nonce is executed", async () => {
   const order = world.order({ amount: 1_000_000n });
   const other = { ...order, recipient: world.order({ amount: 1n }).recipient };
   await Promise.allSettled([world.withdraw(order), world.withdraw(other)]);
@@ -142,7 +142,7 @@ test("two orders with one nonce at once: one of them is carried out", async () =
   expect(paid.toSorted()).toEqual([0n, 1_000_000n]);
 });
 
-test("more than the solver owns on the hub is refused with both figures, before anything is stored", async () => {
+test("more than the solver's hub balance is refused with both amounts, before anything is stored", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: owned + 1n });
   await expect(world.withdraw(order)).rejects.toThrow(
@@ -151,40 +151,40 @@ test("more than the solver owns on the hub is refused with both figures, before 
   expect(await world.isStored(order)).toBe(false);
 });
 
-test("what is not beyond reorgs of the hub is not owned yet; what is begun goes on with nothing left", async () => {
+test("a hub balance that is not final cannot be withdrawn yet; a started withdrawal continues with an empty balance", async () => {
   const order = world.order({ amount: await world.solverOnHub() });
-  world.finalityIsFar(true);
+  world.delayFinality(true);
   await expect(world.withdraw(order)).rejects.toThrow(/final balance on .*: 0 /);
-  world.finalityIsFar(false);
-  world.allocatorIsAway(true);
+  world.delayFinality(false);
+  world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
-  world.allocatorIsAway(false);
+  world.setAllocatorDown(false);
   expect(await world.solverOnHub()).toBe(0n);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("the key of somebody whom the depository or the hub does not know as allocator moves nothing", async () => {
+test("a key that is not the depository's or hub's allocator moves nothing", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 1_000_000n });
   world.allocatorKey(`0x${"d4".repeat(32)}`);
   await expect(world.withdraw(order)).rejects.toThrow(", the allocator of the depository on");
   world.allocatorKey(undefined);
-  await world.roleIsTaken(true);
+  await world.revokeAllocatorRole(true);
   await expect(world.withdraw(order)).rejects.toThrow("is not an allocator of the Allocator contract");
-  await world.roleIsTaken(false);
+  await world.revokeAllocatorRole(false);
   expect(await world.isStored(order)).toBe(false);
   expect(await world.solverOnHub()).toBe(owned);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("when the time is up, what the oracles said last is told, and not that we hung up", async () => {
+test("on timeout the oracles' last answer is reported, and not our own abort", async () => {
   const order = world.order({ amount: 1_000_000n });
   const notFinal = { status: 400, json: { message: "12 blocks to go", code: "not_final", retryAfter: 5 } };
-  world.oraclesSay(async () => notFinal);
+  world.setOracleAnswer(async () => notFinal);
   expect((await world.withdraw(order, 6_000)).progress).toMatchObject({ kind: "waits" });
   let asked = 0;
-  // The first answers; the next would take longer than there is time.
-  world.oraclesSay(async () => {
+  // The first answers; the next would take longer than the time left.
+  world.setOracleAnswer(async () => {
     if (asked++ > 0) await setTimeout(1_900);
     return notFinal;
   });
@@ -194,18 +194,21 @@ test("when the time is up, what the oracles said last is told, and not that we h
     kind: "waits",
     reason: expect.stringMatching(/^127\.0\.0\.1:\d+: not_final: 12 blocks to go$/) as string,
   });
-  world.oraclesSay(honest);
+  world.setOracleAnswer(honest);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("when every oracle rejects it, it ends at once with their reason", async () => {
+test("if every oracle rejects it, it ends at once with their reason", async () => {
   const order = world.order({ amount: 1_000_000n });
-  world.oraclesSay(async () => ({ status: 400, json: { message: "another payload", code: "rejected" } }));
+  world.setOracleAnswer(async () => ({
+    status: 400,
+    json: { message: "another payload", code: "rejected" },
+  }));
   const startedMs = performance.now();
   await expect(world.withdraw(order, 15_000)).rejects.toThrow(
     /the oracles reject the withdrawal: .*: rejected: another payload/,
   );
   expect(performance.now() - startedMs).toBeLessThan(10_000);
-  world.oraclesSay(honest);
+  world.setOracleAnswer(honest);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });

@@ -33,39 +33,38 @@ import { startSettlementWorld } from "./settlement-world.ts";
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
 /**
- * The settlement world with an allocator, a depository that holds money, and chains on which blocks come by
- * themselves.
+ * The settlement world with an allocator, a depository that holds money, and chains that mine by themselves.
  */
 export interface WithdrawalWorld {
-  /** Settles a fill, so that the solver owns something on the hub and the depository holds it. */
+  /** Settles a fill, so that the solver has a hub balance and the depository holds the money. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
-  /** Goes as far as it goes within the time; dies at a step when told to. */
+  /** Proceeds as far as possible within the time; `death` ends it at a step. */
   withdraw(
     order: WithdrawalOrder,
     withinMs?: number,
     death?: { readonly step: string; readonly when: "before" | "after" },
   ): Promise<{ progress: Progress; steps: string[] }>;
   solverOnHub(): Promise<bigint>;
-  /** What the address of a withdrawal holds on the hub. */
+  /** The hub balance of a withdrawal's address. */
   onHub(order: WithdrawalOrder): Promise<bigint>;
   balance(holder: Address): Promise<bigint>;
   /** The allocator's transaction to the depository fails before it is sent. */
-  allocatorIsAway(away: boolean): void;
+  setAllocatorDown(isDown: boolean): void;
   chainTimePasses(seconds: number): Promise<void>;
   forgetPayload(order: WithdrawalOrder): Promise<void>;
   /** How many payloads were signed. */
   signed(): number;
   hubMines(mines: boolean): void;
-  /** Nothing that is new becomes final on the hub. */
-  finalityIsFar(far: boolean): void;
+  /** Nothing new becomes final on the hub. */
+  delayFinality(isDelayed: boolean): void;
   lie(lie: Lie): void;
-  /** What the oracles answer on the route of what became of a payload. */
-  oraclesSay(behaviour: Behaviour): void;
-  /** The key that the allocator's account is made of; undefined: the one that the contracts know. */
+  /** The oracles' answer about the outcome of a payload. */
+  setOracleAnswer(behaviour: Behaviour): void;
+  /** The key of the allocator's account; undefined restores the one that the contracts know. */
   allocatorKey(privateKey: Hex | undefined): void;
-  /** The hub's Allocator gives the allocator's role to nobody. */
-  roleIsTaken(taken: boolean): Promise<void>;
+  /** The hub's Allocator grants the allocator's role to no account. */
+  revokeAllocatorRole(isRevoked: boolean): Promise<void>;
   isStored(order: WithdrawalOrder): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -91,11 +90,11 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     await client.setBalance({ address: allocator.address, value: 10n ** 20n });
 
   let lie: Lie;
-  let away = false;
+  let isDown = false;
   let signed = 0;
   let hubMines = true;
-  let said: Behaviour = honest;
-  let far = false;
+  let oracleBehaviour: Behaviour = honest;
+  let isDelayed = false;
 
   const routes: MoreRoutes = async (path, body, signing) => {
     const asked = body as unknown as {
@@ -204,7 +203,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   const alone = await startFakeOracle(attested, hub, world.signers.slice(0, 1), routes);
   quorum.behave(async (path, body, answer) =>
     path.includes("depository-withdrawals")
-      ? await said(path, body, answer)
+      ? await oracleBehaviour(path, body, answer)
       : await honest(path, body, answer),
   );
 
@@ -220,11 +219,11 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       return await payouts.sign(request);
     },
     execute: async (request, signature) => {
-      if (away) throw new Error("the chain's node is away");
+      if (isDown) throw new Error("the chain's node is away");
       return await payouts.execute(request, signature);
     },
     recorded: async (address, when) =>
-      when === "final" && far ? undefined : await payouts.recorded(address, when),
+      when === "final" && isDelayed ? undefined : await payouts.recorded(address, when),
   };
   const services = (): WithdrawalServices => ({
     ...world.services,
@@ -232,7 +231,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     hub: {
       ...world.services.hub,
       balance: async (owner, token, at) =>
-        at === "final" && far ? 0n : await world.services.hub.balance(owner, token, at),
+        at === "final" && isDelayed ? 0n : await world.services.hub.balance(owner, token, at),
     },
     oracles: [lie === "fewSignatures" ? alone : quorum].map(({ url }) =>
       createHttpOracle({ url, apiKey: undefined }, { timeoutMs: 2_000 }),
@@ -274,8 +273,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     solverOnHub: () => world.solverOnHub(),
     onHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId, "latest"),
     balance: async (holder) => await origin.balance(holder, engine.usdc),
-    allocatorIsAway(now) {
-      away = now;
+    setAllocatorDown(now) {
+      isDown = now;
     },
     async chainTimePasses(seconds) {
       await origin.client.increaseTime({ seconds });
@@ -285,7 +284,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       await engine.pool.query("update hub_withdrawals set payload = null where withdrawal_address = $1", [
         addressOf(order),
       ]);
-      // Another second, another expiration: another payload.
+      // Another second means another expiration, and so another payload.
       await origin.client.increaseTime({ seconds: 5 });
       await origin.client.mine({ blocks: 1 });
     },
@@ -293,20 +292,20 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     hubMines(now) {
       hubMines = now;
     },
-    finalityIsFar(now) {
-      far = now;
+    delayFinality(now) {
+      isDelayed = now;
     },
     lie(now) {
       lie = now;
     },
-    oraclesSay(behaviour) {
-      said = behaviour;
+    setOracleAnswer(behaviour) {
+      oracleBehaviour = behaviour;
     },
     allocatorKey(privateKey) {
       void stranger?.close();
       stranger = privateKey === undefined ? undefined : payoutsOf(privateKey);
     },
-    async roleIsTaken(taken) {
+    async revokeAllocatorRole(isRevoked) {
       const registry = { address: hub.allocatorAddress ?? "0x", abi: allocatorAbi } as const;
       const account = await world.hubClient.readContract({ ...registry, functionName: "owner" });
       await world.hubClient.impersonateAccount({ address: account });
@@ -315,7 +314,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
         ...registry,
         account,
         chain: null,
-        functionName: taken ? "revokeRoles" : "grantRoles",
+        functionName: isRevoked ? "revokeRoles" : "grantRoles",
         args: [allocator.address, 1n],
       });
       await world.hubClient.waitForTransactionReceipt({ hash });
@@ -366,7 +365,7 @@ function dyingAt(
     withdrawals: dying(services.withdrawals),
     hub: {
       ...hub,
-      // The name that the test gives to what the settler sends.
+      // The test's name of what the settler sends.
       broadcast: dying({ submit: hub.broadcast }).submit,
     },
     uow: {

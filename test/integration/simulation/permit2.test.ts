@@ -29,7 +29,7 @@ interface Terms {
   readonly deadline: bigint;
 }
 
-/** A transfer that the owner signed, to be carried out by `spender`. */
+/** A transfer signed by the owner, to be executed by `spender`. */
 async function permitTransfer(spender: Address, change: Partial<Terms> = {}, signer = owner): Promise<Hex> {
   const { amount, nonce, deadline } = { amount: 100n, nonce: 0n, deadline: maxUint256, ...change };
   const permitted = { token: world.usd, amount };
@@ -68,11 +68,11 @@ function inMulticall(callData: Hex): { readonly to: Address; readonly data: Hex;
   return { to: multicall3, data, value: 0n };
 }
 
-test("the contract is the real one: it stands where public chains have it", async () => {
+test("the contract is the real one, at the address that it has on public chains", async () => {
   expect((await world.client.getCode({ address: permit2 }))?.length).toBeGreaterThan(18_000);
 });
 
-test("a signature of somebody else, through a multicall", async () => {
+test("a signature by another account, through a multicall", async () => {
   const stranger = privateKeyToAccount(generatePrivateKey());
   const failure = await world.failureOf(inMulticall(await permitTransfer(multicall3, {}, stranger)));
   expect(failure).toMatchObject({ label: "INVALID_SIGNER", message: "Invalid signer" });
@@ -88,7 +88,7 @@ test("a signature of somebody else, through a multicall", async () => {
   expect(path).toEqual([topLevel, innermost]);
 });
 
-test("a signature whose time has run, with when", async () => {
+test("an expired signature, with its expiry", async () => {
   const failure = await world.failureOf(inMulticall(await permitTransfer(multicall3, { deadline: 7n })));
   expect(failure.label).toBe("SIGNATURE_EXPIRED");
   expect(failure.details.revert).toMatchObject({
@@ -98,7 +98,7 @@ test("a signature whose time has run, with when", async () => {
   });
 });
 
-test("a token's refusal, below a library that only says that a transfer failed", async () => {
+test("a token's revert below a library that only reports a failed transfer", async () => {
   const failure = await world.failureOf(inMulticall(await permitTransfer(multicall3)));
   expect(failure.label).toBe("ERC20_INSUFFICIENT_BALANCE");
   expect(failure.details.path.map(({ function: name, revertReason }) => [name, revertReason])).toEqual([
@@ -123,7 +123,7 @@ test("below a delegated call", async () => {
   expect(failure.details.path.map(({ type }) => type)).toEqual(["CALL", "DELEGATECALL", "CALL", "CALL"]);
 });
 
-test("a nonce that was used by a transfer that went well", async () => {
+test("a nonce that a successful transfer used", async () => {
   const mint = encodeFunctionData({ abi: testUsdAbi, functionName: "mint", args: [owner.address, 1_000n] });
   await world.send({ to: world.usd, data: mint, value: 0n }, 100_000n);
   const call = inMulticall(await permitTransfer(multicall3, { nonce: 5n }));

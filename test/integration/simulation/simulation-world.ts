@@ -21,7 +21,7 @@ export interface SimulationWorld {
   readonly node: RunningAnvil;
   readonly client: LocalClient;
   readonly reader: ChainReader;
-  /** Fails in every way that one asks for. */
+  /** Fails in any requested way. */
   readonly failures: Address;
   readonly usd: Address;
   /** Throws unless the call fails. */
@@ -42,7 +42,7 @@ const { privateKey: keyBytes } = mnemonicToAccount(
 const executorKey: Hex = `0x${Buffer.from(keyBytes ?? []).toString("hex")}`;
 export const executor = privateKeyToAccount(executorKey).address.toLowerCase() as Address;
 
-/** Starts a node of its own that mines each transaction at once. */
+/** Starts a separate node that mines each transaction at once. */
 export async function startSimulationWorld(chainId: number): Promise<SimulationWorld> {
   const node = await startAnvil({ chainId });
   await deployLocal(node);
@@ -104,7 +104,7 @@ export async function startSimulationWorld(chainId: number): Promise<SimulationW
   };
 }
 
-/** The account's consent to run the code at an address as its own. */
+/** The account's authorization to run the code at an address as its own. */
 export async function authorizeCode(
   owner: ReturnType<typeof privateKeyToAccount>,
   terms: { readonly chainId: number; readonly address: Address; readonly nonce: number },

@@ -120,7 +120,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
   const { entryPoint } = deployments[version];
   const to = entryPoint.toLowerCase() as Address;
 
-  test("an operation of a new account runs with the gas that was told, and takes nothing of the sponsor", async () => {
+  test("an operation of a new account runs with the estimated gas, and takes nothing from the sponsor", async () => {
     const account = await newAccount(version);
     await fund(account.sender);
     const data = await handleOps(account, execute(world.usd, transfer));
@@ -146,7 +146,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     ).toBe(995n);
   });
 
-  test("an operation that fails although the entry point goes on is a failure, by its innermost reason", async () => {
+  test("an operation that fails although the entry point continues is a failure, with its innermost reason", async () => {
     const account = await newAccount(version);
     const data = await handleOps(account, execute(world.usd, transfer));
     const failure = await world.failureOf({ to, data, value: 0n });
@@ -179,7 +179,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
       name: "ERC20InsufficientBalance",
       args: { sender: account.sender, balance: "0", needed: "5" },
     });
-    // On the chain it is the entry point's event alone that tells.
+    // On chain only the entry point's event shows it.
     const receipt = await world.send({ to, data, value: 0n }, 1_500_000n);
     expect(receipt.status).toBe("success");
     expect(userOperationsFailed(receipt.logs, to)).toMatchObject([{ sender: account.sender }]);
@@ -189,7 +189,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     ["refuseSignature", "INVALID_SIGNATURE"],
     ["assertFalse", "PANIC_ASSERTION_FAILED"],
     ["runOutOfGas", "OUT_OF_GAS"],
-  ] as const)("whatever it fails for: %s", async (name, label) => {
+  ] as const)("reports the failure's reason: %s", async (name, label) => {
     const account = await newAccount(version);
     const data = await handleOps(account, execute(world.failures, failing(name)));
     const failure = await world.failureOf({ to, data, value: 0n });
@@ -235,7 +235,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     expect(failure.details.path.at(1)).toMatchObject({ address: account.sender, function: "validateUserOp" });
   });
 
-  test("an operation that would pay fees is found before anything is simulated", async () => {
+  test("an operation that would pay fees is detected before the simulation", async () => {
     const account = await newAccount(version);
     const read = readHandleOps(await handleOps(account, "0x", { maxFeePerGas: 1n }));
     expect(read && refusesUserOperations(read)).toMatchObject({
@@ -246,7 +246,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
   });
 });
 
-test("a fresh account without coin becomes smart and acts, in one transaction of a sponsor", async () => {
+test("a new account without native tokens becomes a smart account and acts, in one transaction of a sponsor", async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
   const sender = owner.address.toLowerCase() as Address;
   await fund(sender);
@@ -257,7 +257,7 @@ test("a fresh account without coin becomes smart and acts, in one transaction of
   const data = await handleOps(account, execute(world.usd, transfer));
   const call = { to, data, value: 0n, authorizationList };
   const { gas, gasUsed } = await world.successOf(call);
-  // Without the authorization there is nobody to ask.
+  // Without the authorization there is no code to call.
   expect((await world.failureOf({ to, data, value: 0n })).label).toBe("AA20_ACCOUNT_NOT_DEPLOYED");
   const receipt = await world.send(call, gas);
   expect(receipt).toMatchObject({ status: "success", gasUsed });
