@@ -18,10 +18,10 @@ import type { QuoteInput } from "@causeway/wire";
 import type { NewDepositAddress, RouteQuestion } from "./deposit-addresses.port.ts";
 import { isPlaceholder } from "../../chains/placeholder-user.ts";
 
-/** What is asked of an address that a quote is to be paid to. */
+/** What a quote asks of its deposit address. */
 export interface AddressWish {
   readonly strict: boolean;
-  /** The zero address: nobody. */
+  /** The zero address: no one. */
   readonly recovery: Address;
   readonly refundTo: RefundWish;
 }
@@ -33,10 +33,10 @@ interface Refusal {
   readonly asked: (input: QuoteInput) => boolean;
 }
 
-/** Anybody can have quotes stored before they are paid. */
+/** Anyone can have quotes stored before they are paid. */
 const MAX_STORED_CHARACTERS = 8_192;
 
-/** What cannot be had with a deposit address: whoever pays only sends money, and signs and calls nothing. */
+/** What a deposit address does not support: its payer only sends money, and signs and calls nothing. */
 const refusals: readonly Refusal[] = [
   {
     field: "useDepositAddress",
@@ -45,8 +45,8 @@ const refusals: readonly Refusal[] = [
     asked: (input) => JSON.stringify(askedAgain(input)).length > MAX_STORED_CHARACTERS,
   },
   {
-    // In whose name nobody deposits: to the depository the address itself would be the depositor, and a
-    // refund would come back to it, again and again.
+    // The depository would record the address itself as the depositor, and a refund would return to it again
+    // and again.
     field: "user",
     code: "INVALID_ADDRESS",
     message:
@@ -54,7 +54,7 @@ const refusals: readonly Refusal[] = [
     asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
   },
   {
-    // A deposit of another amount would go to user, whom nobody is.
+    // A deposit of another amount would be refunded to `user`, which is a placeholder.
     field: "user",
     code: "INVALID_ADDRESS",
     message:
@@ -118,10 +118,10 @@ const refusals: readonly Refusal[] = [
 ];
 
 /**
- * Reads whether a quote is to be paid to an address of its own, and how it is priced then: what arrives there
- * can only be deposited, so nothing is swapped before.
- * @returns the input as it is quoted, and the wish; undefined wish: an ordinary quote
- * @throws ServiceError naming the field that contradicts
+ * Reads whether a quote is to be paid to an address of its own, and how to price it: funds that arrive there
+ * can only be deposited, so nothing is swapped first.
+ * @returns the input to quote, and the options of the address; undefined options: an ordinary quote
+ * @throws ServiceError naming the contradicting field
  */
 export function askForAddress(input: QuoteInput): {
   readonly quoted: QuoteInput;
@@ -140,7 +140,7 @@ export function askForAddress(input: QuoteInput): {
   const recovery = recoveryOf(input.recoveryAddress);
   const { refundTo, ...rest } = input;
   const isToSender = refundWishOf(refundTo) === "sender";
-  // Until it is known who sent it, an order names the user, as any order does.
+  // Until the sender is known, the order names the user, as any order does.
   const named = isToSender ? undefined : refundTo;
   return {
     quoted: {
@@ -153,7 +153,7 @@ export function askForAddress(input: QuoteInput): {
   };
 }
 
-/** Where the address's money goes when it is not filled: the zero address means its sender. */
+/** Where funds go that are not filled: the zero address means their sender. */
 function refundWishOf(text: string | undefined): RefundWish {
   const refundTo = text === undefined ? undefined : parseAddress(text);
   if (refundTo === undefined) return "nobody";
@@ -174,7 +174,7 @@ function recoveryOf(text: string | undefined): Address {
   return recovery;
 }
 
-/** @throws ServiceError when this instance cannot move what would arrive there */
+/** @throws ServiceError if this instance cannot move funds from such an address */
 export function refuseUnmovable(
   {
     isSend,
@@ -210,7 +210,7 @@ export function refuseUnmovable(
     );
 }
 
-/** The terms with the address that their order makes. */
+/** The terms with the deposit address that their order determines. */
 export function withAddress(
   terms: RequestTerms,
   { contracts }: Chain,
@@ -233,7 +233,7 @@ function keyOf(
   return { id: orderId, depositor: user, recovery, strict: isBoundToOrder(bound) };
 }
 
-/** What is stored of an address that is given out; undefined: the terms have none. */
+/** The row to store for a new deposit address; undefined if the terms have none. */
 export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
   const { depositAddress } = terms;
   if (depositAddress === undefined) return undefined;
@@ -264,12 +264,12 @@ const notAskedAgain: ReadonlySet<string> = new Set<keyof QuoteInput>([
   "amount",
   "tradeType",
   "refundTo",
-  // Who sponsored one quote has not agreed to sponsor whatever anybody sends.
+  // A sponsor of one quote has not agreed to sponsor what anyone sends later.
   "subsidizeFees",
   "maxSubsidizationAmount",
   "sponsoredFeeComponents",
   "fixedRate",
-  // Without effect.
+  // Fields without effect.
   "additionalData",
   "gasLimitForDepositSpecifiedTxs",
   "includeProtocolData",

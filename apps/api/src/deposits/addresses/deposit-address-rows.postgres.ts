@@ -93,7 +93,7 @@ export function layersText(layers: readonly FundsLayer[]): string {
   );
 }
 
-/** Rows of a version without layers are one layer: all of it is as young as its last change. */
+/** Rows written before layers existed count as one layer, as old as its last change. */
 function layersOf({
   layers,
   amount,

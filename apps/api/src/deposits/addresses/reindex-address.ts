@@ -10,8 +10,8 @@ import { lookAtAddresses } from "./look-at-addresses.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
 
 /**
- * Looks at one address now, whenever its turn would be, and decides anew about what is on hold there: gas may
- * be cheaper, a route may be open again.
+ * Looks at one address now, and decides about its held funds again: gas may be cheaper, or a route open
+ * again.
  * @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND,
  * SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault
  */
@@ -44,7 +44,7 @@ export async function reindexAddress(
 
   await services.uow.run(async ({ depositAddresses }) => {
     await depositAddresses.lock(address);
-    // Nothing is announced before it is decided: whoever asks again and again must not make a status flicker.
+    // Not announced until it is decided: repeated calls must not make a status flicker.
     await depositAddresses.release(chain.id, address);
   });
   const asked = currencies.map((currency) => currency.address);
