@@ -215,7 +215,7 @@ export interface DepositWrites {
    * canonical block holds any more, and whose refund was sent: this one may be the same money under another
    * hash. Call with the request locked, if there is one.
    */
-  refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
+  refundedAndOrphaned(deposit: DepositRecord): Promise<DepositId | undefined>;
   /** The refund goes on, exempt from the daily limit. */
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
   /** The refund waits: for room in the limit, or for the operator. False when it did so already. */
@@ -246,7 +246,7 @@ export interface DepositWrites {
    * Locks deposits of a request that are as agreed, but that oracles cannot attest, and that were set aside
    * because an app had the request filled.
    */
-  setAside(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
+  unattestableOf(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
   /**
    * Canonical accepted deposits that have reached their confirmations and whose request still waits for that.
    */

@@ -318,7 +318,7 @@ const refundsDue = defineQuery("deposit_refunds_due", (db, p: Params<OfRequest>)
     .orderBy(asc(deposits.id))
     .for("update"),
 );
-const setAside = defineQuery("deposits_set_aside", (db, p: Params<OfRequest>) =>
+const unattestableOf = defineQuery("deposits_set_aside", (db, p: Params<OfRequest>) =>
   db
     .select(DEPOSIT)
     .from(deposits)
@@ -372,7 +372,7 @@ export function depositWrites(sql: Sql): DepositWrites {
     async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
       await setUnrepaid(sql, { id, usd, reason, atMs });
     },
-    async refundedAndVanished(deposit): Promise<DepositId | undefined> {
+    async refundedAndOrphaned(deposit): Promise<DepositId | undefined> {
       const { requestId, chainId, depositor, currency, orderId } = deposit;
       const [row] =
         requestId === undefined
@@ -396,8 +396,8 @@ export function depositWrites(sql: Sql): DepositWrites {
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
       return (await refundsDue(sql, { requestId, chainId })).map(depositOf);
     },
-    async setAside(requestId, chainId): Promise<DepositRecord[]> {
-      return (await setAside(sql, { requestId, chainId })).map(depositOf);
+    async unattestableOf(requestId, chainId): Promise<DepositRecord[]> {
+      return (await unattestableOf(sql, { requestId, chainId })).map(depositOf);
     },
     async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {
       return (await dueConfirmed(sql, { chainId, headNumber })).map(depositOf);

@@ -178,7 +178,7 @@ function lockRequests(tx: Tx, facts: readonly MovedDeposit["fact"][]): Promise<M
  * A further matching deposit, due for refund, replaces one that was orphaned, unless its refund was sent.
  * Refunds wait for confirmations, so there usually is time.
  */
-export async function replaceVanished(
+export async function replaceOrphaned(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
@@ -309,8 +309,8 @@ async function actOn(
     });
     return moved.record;
   }
-  const vanished = await vanishedDeposit(tx, record, deposit);
-  const known = record.inTxHashes.filter((hash) => hash !== vanished?.txHash);
+  const orphaned = await orphanedDeposit(tx, record, deposit);
+  const known = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
   const { record: next } = await transition(
     services,
     tx,
@@ -321,8 +321,8 @@ async function actOn(
       verdict,
       confirmed,
       late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
-      beyondLead: await isBeyondLead(tx, record, { deposit, vanished }, nowMs),
-      replaces: vanished !== undefined,
+      beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, nowMs),
+      replaces: orphaned !== undefined,
     },
     speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
     { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
@@ -387,7 +387,7 @@ async function isByExecution(
 }
 
 /** The request's deposit if it was orphaned: the user's wallet may have replaced it by this one. */
-async function vanishedDeposit(
+async function orphanedDeposit(
   tx: Pick<Tx, "deposits">,
   { state }: RequestRecord,
   { id }: DepositRecord,
@@ -424,12 +424,12 @@ async function arrivedAtMs(
 async function isBeyondLead(
   tx: Tx,
   { state, terms }: RequestRecord,
-  { deposit, vanished }: { readonly deposit: DepositRecord; readonly vanished: DepositRecord | undefined },
+  { deposit, orphaned }: { readonly deposit: DepositRecord; readonly orphaned: DepositRecord | undefined },
   nowMs: number,
 ): Promise<boolean> {
   // It returns, or replaces one that came in time: a refund would cost as much as a fill that is never
   // repaid, and the user would have both.
-  if (deposit.disposition === "accepted" || vanished !== undefined) return false;
+  if (deposit.disposition === "accepted" || orphaned !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;
   return untilMs !== undefined && nowMs > untilMs;

@@ -9,7 +9,7 @@ import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-depo
 import type { Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
 import type { Slice } from "./deposit-slices.ts";
-import { replacedBlocks, takeBackDeposits } from "./take-back-deposits.ts";
+import { replacedBlocks, removeOrphanedDeposits } from "./take-back-deposits.ts";
 import type { Advance } from "./take-back-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { transition } from "../requests/transition.ts";
@@ -140,7 +140,7 @@ async function recordAdvance(
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
       if (isFirst) announceReorg(tx, reading.chain, advance);
-      if (isFirst || isLast) await takeBackDeposits(services, tx, reading, advance);
+      if (isFirst || isLast) await removeOrphanedDeposits(services, tx, reading, advance);
       await actOnDeposits(services, tx, reading, moved);
       if (isLast) return await finishAdvance(services, tx, reading.chain, advance);
       if (isFirst) await beginAdvance(tx, reading.chain, advance);

@@ -2,7 +2,7 @@ import type { BlockRef, TrailChange } from "@causeway/chains";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { DepositRecord } from "../db/records.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { replaceVanished } from "./record-deposits.ts";
+import { replaceOrphaned } from "./record-deposits.ts";
 import type { Reading, RecordingServices } from "./record-deposits.ts";
 import { transition } from "../requests/transition.ts";
 
@@ -13,7 +13,7 @@ export interface Advance {
 }
 
 /** Removes deposits in orphaned blocks; those mined again have already moved to their new block. */
-export async function takeBackDeposits(
+export async function removeOrphanedDeposits(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
@@ -31,12 +31,13 @@ export async function takeBackDeposits(
     tx.events.alarm("deposit_removed", facts);
     // With its refund under way the money may be returned twice; reverting the state would hide that.
     if (refundState !== "none") tx.events.alarm("deposit_exposed", facts);
-    else if (isOwn && requestId !== undefined) await takeBackOwn(services, tx, reading, deposit, requestId);
+    else if (isOwn && requestId !== undefined)
+      await removeOwnOrphan(services, tx, reading, deposit, requestId);
   }
 }
 
 /** Nothing was sent for it, and it is no longer in the depository: if it returns, it is judged again. */
-async function takeBackOwn(
+async function removeOwnOrphan(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
@@ -62,7 +63,7 @@ async function takeBackOwn(
       requestId,
       state: record.state.name,
     });
-  await replaceVanished(services, tx, reading, next);
+  await replaceOrphaned(services, tx, reading, next);
 }
 
 /** The heights above and up to which blocks may have been replaced, and the new hashes there. */

@@ -17,7 +17,7 @@ import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { TokenQuirks } from "../chains/token-quirks.port.ts";
 import {
   askForAddress,
-  givenOut,
+  newDepositAddress,
   refuseUnmovable,
   withAddress,
 } from "../deposits/addresses/ask-for-address.ts";
@@ -137,9 +137,9 @@ async function promised<Told>(
   const terms = withQuoted(agreement.terms, answer);
   if (input.includeProtocolData !== true) {
     const told = tell(answer);
-    return { told, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
+    return { told, stored: services.requests.insertQuoted(terms, newDepositAddress(terms, input)) };
   }
-  await services.requests.insertQuoted(terms, givenOut(terms, input));
+  await services.requests.insertQuoted(terms, newDepositAddress(terms, input));
   const signed = await signedOrder(services, terms.orderId);
   return {
     told: tell({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
@@ -154,14 +154,14 @@ function* workOut(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
-  const { quoted, wish } = askForAddress(input);
+  const { quoted, addressOptions } = askForAddress(input);
   const plain = yield* readQuestion(services, quoted);
   const wishes = readFeeWishes(input, key, services.appBalance !== undefined);
   const read = wishes === undefined ? plain : yield* withFees(services, plain, wishes);
   const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
-  if (wish) refuseUnmovable(asked, services.depositAddressOperator);
-  const paid = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
+  if (addressOptions) refuseUnmovable(asked, services.depositAddressOperator);
+  const paid = addressOptions ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const question = yield* looked(services, input, paid);
   const valued = yield* chooseRoute(services, question);
   const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
@@ -178,8 +178,8 @@ function* workOut(
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
     return { question, valued, agreement: { ...agreement, terms: { ...agreement.terms, permit } } };
   }
-  if (!wish) return { question, valued, agreement };
-  const terms = withAddress(agreement.terms, origin.chain, wish);
+  if (!addressOptions) return { question, valued, agreement };
+  const terms = withAddress(agreement.terms, origin.chain, addressOptions);
   return { question, valued, agreement: { ...agreement, terms } };
 }
 

@@ -12,7 +12,7 @@ export interface FoundFunds {
 }
 
 /** Who gets back what cannot be used: nobody was named, whoever sent it, or this address. */
-export type RefundWish = "nobody" | "sender" | Address;
+export type RefundTarget = "nobody" | "sender" | Address;
 
 /**
  * Whether the contract itself may bind an address to the one order of its quote. Where a refund goes to the
@@ -36,7 +36,7 @@ export interface AddressFacts {
   readonly isFronted: boolean;
   /** The quoted output is still kept although prices move. */
   readonly isFirm: boolean;
-  readonly refundTo: RefundWish;
+  readonly refundTo: RefundTarget;
   /**
    * Who sent what is there; undefined: several did, or nobody knows. Asked for only where `refundTo` is
    * `sender`.

@@ -20,7 +20,7 @@ import { orderSignerOf } from "../../chains/order-signer.ts";
 import { endOf } from "../../http/request-end.ts";
 import { sweepJob } from "../../requests/transition.ts";
 import type { AddressServices } from "./address-services.ts";
-import { askedAgain } from "./ask-for-address.ts";
+import { requoteInput } from "./ask-for-address.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
 import type { AwaitingRequest } from "./awaiting-request.ts";
 import { findSender } from "./find-sender.ts";
@@ -318,7 +318,7 @@ async function requote(
   services: AddressServices,
   { at, funds, sender, isLate }: DecisionContext,
 ): Promise<RequestTerms | "later" | undefined> {
-  const question = askedAgain(await services.depositAddresses.question(at.address));
+  const question = requoteInput(await services.depositAddresses.question(at.address));
   const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
   try {
     return await services.agreeOn(

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
-import { MOST, nextTurn, YOUNG_MS } from "./address-watch.ts";
+import { MAX_PER_LOOK, nextTurn, YOUNG_MS } from "./address-watch.ts";
 import type { Turns } from "./address-watch.ts";
 
 const NOW_MS = 1_700_000_000_000;
@@ -75,11 +75,11 @@ test("looks at an address with undecided funds with every block, and reaches eve
   );
   const paid = given(1, NOW_MS - YOUNG_MS / 2, { isUndecided: true });
   const honest = given(9_999, NOW_MS - YOUNG_MS / 2, { isWaiting: true });
-  const turn = Math.ceil((crowd.length + 1) / MOST.waiting) + 1;
+  const turn = Math.ceil((crowd.length + 1) / MAX_PER_LOOK.waiting) + 1;
   const looks = await lookedAt([paid, ...crowd, honest], turn);
   for (const look of looks) expect(look.has(paid.address)).toBe(true);
   expect(looks.some((look) => look.has(honest.address))).toBe(true);
   expect(new Set(looks.flatMap((look) => [...look])).size).toBe(6_002);
-  const limit = MOST.undecided + MOST.young + MOST.waiting + MOST.quiet;
+  const limit = MAX_PER_LOOK.undecided + MAX_PER_LOOK.young + MAX_PER_LOOK.waiting + MAX_PER_LOOK.quiet;
   expect(Math.max(...looks.map(({ size }) => size))).toBeLessThanOrEqual(limit);
 });

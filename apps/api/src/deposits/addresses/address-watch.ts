@@ -11,7 +11,7 @@ export const YOUNG_MS = 24 * 3600_000;
  * Addresses of each kind per look. A kind that anyone can create in bulk takes turns, so that it displaces no
  * other.
  */
-export const MOST = {
+export const MAX_PER_LOOK = {
   /** With funds that are not decided yet. */
   undecided: 500,
   /** Issued or paid recently, newest first. */
@@ -52,15 +52,15 @@ export async function nextTurn(
   after: Turns,
 ): Promise<Turn> {
   const [undecided, young, waiting, quiet] = await Promise.all([
-    reads.undecided(chainId, MOST.undecided),
-    reads.active(nowMs - YOUNG_MS, MOST.young),
-    reads.waiting(after.waiting, MOST.waiting),
-    reads.quiet(after.quiet, MOST.quiet),
+    reads.undecided(chainId, MAX_PER_LOOK.undecided),
+    reads.active(nowMs - YOUNG_MS, MAX_PER_LOOK.young),
+    reads.waiting(after.waiting, MAX_PER_LOOK.waiting),
+    reads.quiet(after.quiet, MAX_PER_LOOK.quiet),
   ]);
   const chosen = [...undecided, ...young, ...waiting, ...quiet];
   return {
     addresses: [...new Map(chosen.map((one) => [one.address, one])).values()],
-    after: { waiting: endOf(waiting, MOST.waiting), quiet: endOf(quiet, MOST.quiet) },
+    after: { waiting: endOf(waiting, MAX_PER_LOOK.waiting), quiet: endOf(quiet, MAX_PER_LOOK.quiet) },
   };
 }
 

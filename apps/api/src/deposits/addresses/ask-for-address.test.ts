@@ -184,16 +184,19 @@ test("derives the address from the order and stores it with the quote and its re
 });
 
 test("stores refunds to no one, to the sender or to an address; without a named recipient the order names the user", async () => {
-  const wishOf = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
+  const storedRefundTo = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
     const { services, given } = addressWorld();
     const { protocol } = await createQuote(services, asking(changes));
     return [given[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
   };
-  expect(await wishOf({})).toEqual(["nobody", user]);
-  expect(await wishOf({ refundTo: wallet })).toEqual([wallet, wallet]);
-  expect(await wishOf({ refundTo: NATIVE_CURRENCY })).toEqual(["sender", user]);
+  expect(await storedRefundTo({})).toEqual(["nobody", user]);
+  expect(await storedRefundTo({ refundTo: wallet })).toEqual([wallet, wallet]);
+  expect(await storedRefundTo({ refundTo: NATIVE_CURRENCY })).toEqual(["sender", user]);
   // The recovery address never receives refunds.
-  expect(await wishOf({ refundTo: NATIVE_CURRENCY, recoveryAddress: wallet })).toEqual(["sender", user]);
+  expect(await storedRefundTo({ refundTo: NATIVE_CURRENCY, recoveryAddress: wallet })).toEqual([
+    "sender",
+    user,
+  ]);
 });
 
 test.each([

@@ -11,7 +11,7 @@ import type {
   Currency,
   DepositAddressKey,
   ErrorCode,
-  RefundWish,
+  RefundTarget,
   RequestTerms,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
@@ -19,11 +19,11 @@ import type { NewDepositAddress, RouteQuestion } from "./deposit-addresses.port.
 import { isPlaceholder } from "../../chains/placeholder-user.ts";
 
 /** What a quote asks of its deposit address. */
-export interface AddressWish {
+export interface AddressOptions {
   readonly strict: boolean;
   /** The zero address: no one. */
   readonly recovery: Address;
-  readonly refundTo: RefundWish;
+  readonly refundTo: RefundTarget;
 }
 
 interface Refusal {
@@ -42,7 +42,7 @@ const refusals: readonly Refusal[] = [
     field: "useDepositAddress",
     code: "INVALID_REQUEST",
     message: `useDepositAddress: the request must have at most ${MAX_STORED_CHARACTERS} characters; shorten its longest fields`,
-    asked: (input) => JSON.stringify(askedAgain(input)).length > MAX_STORED_CHARACTERS,
+    asked: (input) => JSON.stringify(requoteInput(input)).length > MAX_STORED_CHARACTERS,
   },
   {
     // The depository would record the address itself as the depositor, and a refund would return to it again
@@ -125,7 +125,7 @@ const refusals: readonly Refusal[] = [
  */
 export function askForAddress(input: QuoteInput): {
   readonly quoted: QuoteInput;
-  readonly wish: AddressWish | undefined;
+  readonly addressOptions: AddressOptions | undefined;
 } {
   if (input.useDepositAddress !== true) {
     for (const field of ["recoveryAddress", "strict"] as const)
@@ -133,13 +133,13 @@ export function askForAddress(input: QuoteInput): {
         throw new ServiceError("INVALID_REQUEST", `${field} requires useDepositAddress to be true`, {
           field,
         });
-    return { quoted: input, wish: undefined };
+    return { quoted: input, addressOptions: undefined };
   }
   for (const { field, code, message, asked } of refusals)
     if (asked(input)) throw new ServiceError(code, message, { field });
   const recovery = recoveryOf(input.recoveryAddress);
   const { refundTo, ...rest } = input;
-  const isToSender = refundWishOf(refundTo) === "sender";
+  const isToSender = refundTargetOf(refundTo) === "sender";
   // Until the sender is known, the order names the user, as any order does.
   const named = isToSender ? undefined : refundTo;
   return {
@@ -149,12 +149,12 @@ export function askForAddress(input: QuoteInput): {
       disableOriginSwaps: true,
       forceSolverExecution: true,
     },
-    wish: { strict: input.strict === true, recovery, refundTo: refundWishOf(refundTo) },
+    addressOptions: { strict: input.strict === true, recovery, refundTo: refundTargetOf(refundTo) },
   };
 }
 
 /** Where funds go that are not filled: the zero address means their sender. */
-function refundWishOf(text: string | undefined): RefundWish {
+function refundTargetOf(text: string | undefined): RefundTarget {
   const refundTo = text === undefined ? undefined : parseAddress(text);
   if (refundTo === undefined) return "nobody";
   return refundTo === NATIVE_CURRENCY ? "sender" : refundTo;
@@ -214,7 +214,7 @@ export function refuseUnmovable(
 export function withAddress(
   terms: RequestTerms,
   { contracts }: Chain,
-  { strict, recovery, refundTo }: AddressWish,
+  { strict, recovery, refundTo }: AddressOptions,
 ): RequestTerms {
   const { depositAddressFactory: factory } = contracts;
   if (factory === undefined)
@@ -234,10 +234,10 @@ function keyOf(
 }
 
 /** The row to store for a new deposit address; undefined if the terms have none. */
-export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
+export function newDepositAddress(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
   const { depositAddress } = terms;
   if (depositAddress === undefined) return undefined;
-  const refundTo = refundWishOf(input.refundTo);
+  const refundTo = refundTargetOf(input.refundTo);
   const { strict, recovery } = depositAddress;
   return {
     address: depositAddress.address,
@@ -246,7 +246,7 @@ export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddr
     strict,
     refundTo,
     quoted: { chainId: terms.origin.chainId, currency: terms.origin.currency },
-    question: askedAgain(input),
+    question: requoteInput(input),
     keyId: terms.keyId,
     createdAtMs: terms.createdAtMs,
     activeAtMs: terms.createdAtMs,
@@ -254,13 +254,13 @@ export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddr
 }
 
 /** Fields of a quote request that also apply to a deposit of another amount at the same address. */
-export function askedAgain(input: RouteQuestion): RouteQuestion {
+export function requoteInput(input: RouteQuestion): RouteQuestion {
   return Object.fromEntries(
-    Object.entries(input).filter(([field]) => !notAskedAgain.has(field)),
+    Object.entries(input).filter(([field]) => !fieldsNotRequoted.has(field)),
   ) as RouteQuestion & Record<string, unknown>;
 }
 
-const notAskedAgain: ReadonlySet<string> = new Set<keyof QuoteInput>([
+const fieldsNotRequoted: ReadonlySet<string> = new Set<keyof QuoteInput>([
   "amount",
   "tradeType",
   "refundTo",

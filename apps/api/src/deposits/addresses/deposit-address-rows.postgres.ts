@@ -1,5 +1,5 @@
 import { NATIVE_CURRENCY, totalOf } from "@causeway/domain";
-import type { Address, FundsLayer, RefundWish } from "@causeway/domain";
+import type { Address, FundsLayer, RefundTarget } from "@causeway/domain";
 import { getTableColumns } from "drizzle-orm";
 import type { DepositAddress, ObservedFunds, SweepRecord } from "./deposit-addresses.port.ts";
 import type { Row } from "../../db/define-query.postgres.ts";
@@ -21,7 +21,7 @@ export function addressOf(row: AddressRow): DepositAddress {
       strict: row.boundToOrder,
     },
     strict: row.strict,
-    refundTo: wishOf(row.refundTo),
+    refundTo: refundTargetOf(row.refundTo),
     quoted: { chainId: row.quotedChainId, currency: row.quotedCurrency },
     keyId: row.keyId ?? undefined,
     createdAtMs: row.createdAtMs,
@@ -29,13 +29,13 @@ export function addressOf(row: AddressRow): DepositAddress {
   };
 }
 
-function wishOf(refundTo: Address | null): RefundWish {
+function refundTargetOf(refundTo: Address | null): RefundTarget {
   if (refundTo === null) return "nobody";
   return refundTo === NATIVE_CURRENCY ? "sender" : refundTo;
 }
 
 /** The stored value of `refundTo`. */
-export function refundColumn(refundTo: RefundWish): Address | null {
+export function refundColumn(refundTo: RefundTarget): Address | null {
   if (refundTo === "nobody") return null;
   return refundTo === "sender" ? NATIVE_CURRENCY : refundTo;
 }

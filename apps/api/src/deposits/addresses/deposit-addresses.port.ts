@@ -4,7 +4,7 @@ import type {
   FundsLayer,
   HoldReason,
   OrderId,
-  RefundWish,
+  RefundTarget,
   RequestId,
   TxHash,
 } from "@causeway/domain";
@@ -29,7 +29,7 @@ export interface DepositAddress {
    * sender.
    */
   readonly strict: boolean;
-  readonly refundTo: RefundWish;
+  readonly refundTo: RefundTarget;
   /** The currency that it was quoted for. */
   readonly quoted: Pick<CurrencyAt, "chainId" | "currency">;
   /** The API key of the quote, if any. */

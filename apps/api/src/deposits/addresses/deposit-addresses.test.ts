@@ -41,7 +41,7 @@ const known: DepositAddressAnswer = {
 };
 const KEY = "reader";
 const PAGE = "https://app.example";
-const wishes: ReindexWish[] = [];
+const reindexed: ReindexWish[] = [];
 const asked: object[] = [];
 const askers: (string | undefined)[] = [];
 const { app } = await aServer({
@@ -50,9 +50,9 @@ const { app } = await aServer({
     page: anApiKey({ scopes: ["read"], origins: [PAGE] }),
   }),
   depositAddresses: {
-    reindex: async (wish) => {
-      wishes.push(wish);
-      if (wish.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
+    reindex: async (call) => {
+      reindexed.push(call);
+      if (call.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
       return {
         message: "done",
         triggeredCurrencies: [{ currency: NATIVE_CURRENCY, symbol: "ETH", balance: "5" }],
@@ -80,7 +80,7 @@ test("reindexes by chain and address, accepting the chain id as a number or as d
     const answer = await reindex({ chainId, depositAddress: ADDRESS, targetChainId: "12", unknown: 1 });
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toMatchObject({ message: "done", triggeredCurrencies: [{ balance: "5" }] });
-    expect(wishes.at(-1)).toEqual({
+    expect(reindexed.at(-1)).toEqual({
       chainId: 11,
       depositAddress: ADDRESS,
       targetChainId: 12,

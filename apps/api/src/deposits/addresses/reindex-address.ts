@@ -17,15 +17,15 @@ import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../
  */
 export async function reindexAddress(
   services: AddressServices & { readonly tokens: TokenBook },
-  wish: ReindexWish,
+  reindex: ReindexWish,
 ): Promise<ReindexAddressAnswer> {
-  const address = parseAddress(wish.depositAddress);
+  const address = parseAddress(reindex.depositAddress);
   if (address === undefined) throw invalidAddress("depositAddress");
-  chainOf(services, wish.chainId, "chainId");
+  chainOf(services, reindex.chainId, "chainId");
   const connected =
-    wish.targetChainId === undefined
-      ? chainOf(services, wish.chainId, "chainId")
-      : chainOf(services, wish.targetChainId, "targetChainId");
+    reindex.targetChainId === undefined
+      ? chainOf(services, reindex.chainId, "chainId")
+      : chainOf(services, reindex.targetChainId, "targetChainId");
   const { chain } = connected;
   const at = await services.depositAddresses.find(address);
   if (at === undefined) throw depositAddressNotFound(address, "depositAddress");
@@ -34,10 +34,10 @@ export async function reindexAddress(
       "UNSUPPORTED_CHAIN",
       `Deposit address ${address} does not exist on ${chain.displayName}`,
       {
-        field: wish.targetChainId === undefined ? "chainId" : "targetChainId",
+        field: reindex.targetChainId === undefined ? "chainId" : "targetChainId",
       },
     );
-  const currencies = await currenciesOf(services, connected, wish.currency);
+  const currencies = await currenciesOf(services, connected, reindex.currency);
   const cursor = await services.reads.cursor(chain.id);
   if (cursor === undefined)
     throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} has not been scanned yet; try again`);
