@@ -89,7 +89,7 @@ const swap = {
 } as const;
 const exchange: TransactionFact = { ...payNative, to: router, input: `0x1234${requestId.slice(2)}` };
 
-test("recognizes a swap by its request id in a transaction through the router, whoever sends it", () => {
+test("recognizes a swap by its request id in a transaction through the router, regardless of its sender", () => {
   expect(isQuotedPayment(swap, chain, exchange)).toBe(true);
   expect(isQuotedPayment(swap, chain, { ...exchange, to: approvalProxy, from: stranger })).toBe(true);
   expect(isQuotedPayment(swap, chain, { ...exchange, input: `${exchange.input}00beef` })).toBe(true);

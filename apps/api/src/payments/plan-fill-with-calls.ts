@@ -10,8 +10,8 @@ import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import type { Short } from "./try-fill.ts";
 
 /**
- * `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what
- * they do, stand in the way.
+ * `short` and `dear` are temporary: funds or gas prices. `callsFail`: the calls or their effects prevent the
+ * fill.
  */
 export type FillWithCallsPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
@@ -20,8 +20,7 @@ export type FillWithCallsPlan =
   | { readonly kind: "callsFail"; readonly reason: string };
 
 /**
- * Plans the payment of a recipient together with the calls that an app has sponsored beside it, simulated on
- * the newest state.
+ * Plans the payment of a recipient together with sponsored calls, simulated on the latest state.
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithCalls(
@@ -39,8 +38,8 @@ export async function planFillWithCalls(
     return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
 
   const prices = pulse.gasPrices();
-  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was
-  // set aside.
+  // Below the current base fee it would only block the lane; above the cap it would cost more than was
+  // reserved.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
     return { kind: "dear", why: "gas costs more than was reserved for the calls" };
   const fees = cappedBy(prices, beside.maxFeePerGas);
@@ -86,7 +85,7 @@ export async function planFillWithCalls(
   };
 }
 
-/** Gas units that a fill with these calls may burn: the sponsor's reservation and the quote bear so much. */
+/** Maximum gas units of a fill with these calls: the sponsor's reservation and the quote cover this much. */
 export function maxGasOf({ plainGas, extraGas }: DestinationExecution): bigint {
   return plainGas + extraGas;
 }
@@ -100,7 +99,7 @@ function cappedBy({ maxFeePerGas, maxPriorityFeePerGas }: FeeCaps, capWei: bigin
 
 const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** Native coin that calls carry, wei. */
+/** Native tokens that calls carry, in wei. */
 export function valueOf(calls: readonly CallPlan[]): bigint {
   return calls.reduce((sum, { value }) => sum + value, 0n);
 }

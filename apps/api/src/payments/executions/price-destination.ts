@@ -27,21 +27,21 @@ export type PricedDestination =
       readonly kind: "priced";
       readonly destination: DestinationExecution;
       /**
-       * The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry
-       * is a part of it.
+       * Maximum cost of the calls beyond the payment, including the value they carry, in USD with 18
+       * decimals.
        */
       readonly costUsd: bigint;
-      /** The native token that they carry. */
+      /** The native tokens that they carry. */
       readonly sold: SoldNative;
-      /** Every call that they make, they themselves included; undefined where the node does not tell. */
+      /** Every call that they make, including themselves; undefined if the node cannot trace them. */
       readonly calls: readonly InnerCall[] | undefined;
     };
 
 /**
- * Finds out what calls beside a fill cost, by running the whole fill as it would be today: the payment of
- * what was quoted, then the calls.
- * @param paidIn the currencies of the app balance that can pay for native token that the calls carry
- * @throws ServiceError when they must not be made, or nobody can tell now; RpcFault
+ * Prices calls that run with a fill, by simulating the whole fill: the payment of the quoted output, then the
+ * calls.
+ * @param paidIn currencies of the app balance that can pay for native tokens that the calls carry
+ * @throws ServiceError if the calls are not allowed, or cannot be checked now; RpcFault
  */
 export async function priceDestination(
   services: Needs,
@@ -52,7 +52,7 @@ export async function priceDestination(
 ): Promise<PricedDestination> {
   if (terms.outputCalls !== undefined)
     throw refusal("destinationChainExecutionData is not supported for a quote with txs");
-  // The fill would refuse them too: the deposit would only come back.
+  // The fill would refuse them too, and the deposit would only be refunded.
   if (terms.destination.paidFrom !== undefined)
     throw refusal("destinationChainExecutionData is not supported for a quote whose fill swaps");
   if (terms.gasTopup !== undefined)
@@ -109,7 +109,7 @@ export async function priceDestination(
     default:
       return simulated satisfies never;
   }
-  // Their accounts or paymasters would pay for gas that the app pays already.
+  // Their accounts or paymasters would pay for gas that the app already pays.
   const refusedOps = refusesInnerOperations(
     simulated.outcome.calls ?? beside.calls.map(({ data }) => ({ userOperations: data })),
   );
@@ -141,7 +141,7 @@ export async function priceDestination(
       { ...native, salePriceUsd },
     ).totalUsd;
   const madeUsd = costOf(destination.extraGas, valueWei);
-  // When they revert in the block the quote pays for nothing, and their native token comes back.
+  // If they revert in the block, the quote pays for nothing, and their native tokens are returned.
   const burntUsd = costOf(maxGasOf(destination), 0n);
   const reached = simulated.outcome.calls;
   return {
@@ -158,7 +158,7 @@ export async function priceDestination(
   };
 }
 
-/** What the bytes of the calls cost beside their gas; those of the payment are the quote's. */
+/** The data fee of the calls; that of the payment is part of the quote. */
 async function dataFeeOf(
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   { calls }: DestinationCalls,
