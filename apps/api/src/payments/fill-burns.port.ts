@@ -16,7 +16,7 @@ export interface FillBurnWrites {
   ): Promise<number>;
   /** The cost that a sponsor has not been charged for yet, in USD with 18 decimals. */
   unchargedUsd(requestId: RequestId): Promise<bigint>;
-  /** The sponsor was charged `paidUsd` of the `burntUsd` that was uncharged. */
+  /** The sponsor was charged `paidUsd` of the `burntUsd` that it was not charged for before. */
   charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly burntUsd: bigint }): Promise<void>;
   /**
    * Locks until the transaction ends, so no other fill can be added. Call before locking a lane.
