@@ -10,7 +10,7 @@ export interface FillBudget {
   /** Maximum cost of the swap at current pool prices. */
   readonly planned: bigint;
   /** Maximum cost in the block, after any pool movement. */
-  readonly most: bigint;
+  readonly max: bigint;
 }
 
 /** Gas used by a swap may exceed its quote by this factor, as pool state changes. */
@@ -34,7 +34,7 @@ export async function exchangeInBudget(
   services: Pick<Services, "quotePolicy"> & { readonly liquidity?: Services["liquidity"] | undefined },
   chain: Pick<Chain, "id" | "liquidity">,
   { currency, amount }: { readonly currency: Address; readonly amount: bigint },
-  { paidFrom, planned, most }: FillBudget,
+  { paidFrom, planned, max }: FillBudget,
   recipient: Address,
 ): Promise<ExchangeInBudget> {
   const { routed } = services.quotePolicy.gas;
@@ -46,7 +46,7 @@ export async function exchangeInBudget(
       kind: "moved",
       why: `the fill costs ${answer.amountIn}, but the deposit covers only ${planned}`,
     };
-  const limit = limitOf(answer, most);
+  const limit = limitOf(answer, max);
   return {
     kind: "exchanged",
     gas: answer.gas,
@@ -60,9 +60,9 @@ export async function exchangeInBudget(
 /** Allows for slippage up to the maximum of the budget. */
 function limitOf(
   { amountIn, slippageBps }: { readonly amountIn: bigint; readonly slippageBps: number },
-  most: bigint,
+  max: bigint,
 ): bigint {
   const roomy = amountIn + (amountIn * BigInt(slippageBps)) / BPS;
-  if (roomy <= most) return roomy;
-  return most > amountIn ? most : amountIn;
+  if (roomy <= max) return roomy;
+  return max > amountIn ? max : amountIn;
 }

@@ -232,7 +232,7 @@ async function exchangedPayout(
   const honourBps = honourOf(services, terms, pricing);
   // Also the limit in the block itself: anyone who moves the pools after the simulation gains what is spent
   // above the deposit's value.
-  const most = raised(worth, honourBps) + unspent;
+  const max = raised(worth, honourBps) + unspent;
   for (const [bearableBps, planned] of [
     [honourBps, raised(worth, honourBps)],
     [0, worth],
@@ -244,7 +244,7 @@ async function exchangedPayout(
     const borne = planned + planned / ROUNDING_PARTS + 1n;
     if (cost === undefined || cost.amountIn > borne) continue;
     const amount = due.amount + withUnspent - repriced;
-    return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, most } };
+    return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, max } };
   }
   return { kind: "wait", why: "swap quotes for exact input and exact output contradict each other" };
 }

@@ -34,7 +34,7 @@ export async function maintainLane(services: Needs, connected: ConnectedChain): 
     const round: Round = { connected, used, prices: pulse.gasPrices() };
     await fillGap(services, round, address, slots).catch((error: unknown) => faults.push(error));
     for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
-      await nudgeSlot(services, round, slot).catch((error: unknown) => faults.push(error));
+      await maintainSlot(services, round, slot).catch((error: unknown) => faults.push(error));
   }
   const [first] = faults;
   if (faults.length > 0)
@@ -56,7 +56,7 @@ async function fillGap(
   open: readonly Slot[],
 ): Promise<void> {
   const { chain, connection } = connected;
-  const first = open.reduce((least, { nonce }) => (nonce < least ? nonce : least), open[0]?.nonce ?? used);
+  const first = open.reduce((min, { nonce }) => (nonce < min ? nonce : min), open[0]?.nonce ?? used);
   if (first <= used) return;
   const given = await services.reads.givenNonces(chain.id, sender, used, first);
   const gasLimit = await noopGas(connected, sender);
@@ -87,7 +87,7 @@ interface Round {
   readonly prices: GasPrices;
 }
 
-async function nudgeSlot(services: Needs, round: Round, slot: Slot): Promise<void> {
+async function maintainSlot(services: Needs, round: Round, slot: Slot): Promise<void> {
   const { enginePolicy: policy } = services;
   const nowMs = services.clock.nowMs();
   const cancelled = slot.cancelReason !== undefined || (await cancelIfHopeless(services, round, slot, nowMs));

@@ -78,8 +78,8 @@ export async function planFillThroughCalls(
   const exchanged = budget && (await exchangeInBudget(services, chain, { currency, amount }, budget, router));
   if (exchanged?.kind === "moved") return exchanged;
   const spent = exchanged?.paidFrom ?? currency;
-  const most = exchanged?.limit ?? amount;
-  const able = await canPayWithCalls(connected, solver, spent, most);
+  const maxSpent = exchanged?.limit ?? amount;
+  const able = await canPayWithCalls(connected, solver, spent, maxSpent);
   if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
     return { kind: "notApproved", why: "the solver has not approved the token to the approval proxy" };
@@ -97,7 +97,7 @@ export async function planFillThroughCalls(
   const call: LaneCall = { ...fillThroughCalls(fill), authorizationList };
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
-  const pull = { payment: { ...payment, currency: spent, amount: most }, solver, router, approvalProxy };
+  const pull = { payment: { ...payment, currency: spent, amount: maxSpent }, solver, router, approvalProxy };
   const tried = await tryFill(
     connected,
     {
@@ -144,7 +144,7 @@ export async function planFillThroughCalls(
       call,
       gasLimit: bound !== undefined && bound < roomy ? bound : roomy,
       ...fees,
-      outflow: { currency: spent, amount: most },
+      outflow: { currency: spent, amount: maxSpent },
       cancelAfterMs: question.cancelAfterMs,
     },
   };

@@ -68,8 +68,8 @@ export async function planFillWithCalls(
       return simulated satisfies never;
   }
   const { gas } = simulated.outcome;
-  const most = maxGasOf(beside);
-  if (gas > most) return { kind: "tooDear", gas };
+  const maxGas = maxGasOf(beside);
+  if (gas > maxGas) return { kind: "tooDear", gas };
   return {
     kind: "ready",
     plan: {
@@ -77,7 +77,7 @@ export async function planFillWithCalls(
       sender: solver,
       leg: question.leg,
       call,
-      gasLimit: lesser(withHeadroom(gas), most),
+      gasLimit: lesser(withHeadroom(gas), maxGas),
       ...fees,
       outflow: { currency, amount: currency === NATIVE_CURRENCY ? amount + valueOf(beside.calls) : amount },
       cancelAfterMs: question.cancelAfterMs,

@@ -26,13 +26,13 @@ export async function planFillWithTopup(
 ): Promise<FillWithTopupPlan> {
   const { chain, pulse } = connected;
   const { maxFeePerGas, baseFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
-  const least = baseFeePerGas + maxPriorityFeePerGas;
+  const minFeePerGas = baseFeePerGas + maxPriorityFeePerGas;
   const planned = await planFillWithCalls(services, connected, question, {
     calls: [nativeTransferCall(chain.contracts.router, question.recipient, topupWei)],
     authorizationList: undefined,
     plainGas: question.maxGas,
     extraGas: 0n,
-    maxFeePerGas: maxFeePerGas > least ? maxFeePerGas : least,
+    maxFeePerGas: maxFeePerGas > minFeePerGas ? maxFeePerGas : minFeePerGas,
     // Not charged separately: the quote includes its cost.
     coinUsd: 0n,
   });

@@ -6,7 +6,7 @@ import { LegTaken } from "./leg-taken.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { factoryProblem } from "../deposits/addresses/check-factory.ts";
-import { maxWei, uncommittedCoin } from "./executions/send-execution.ts";
+import { maxWei, uncommittedNative } from "./executions/send-execution.ts";
 import type { LaneKeys } from "../chains/lane-signers.ts";
 import { sendSlot } from "./send-slot.ts";
 import type { TransitionServices } from "../requests/transition.ts";
@@ -135,7 +135,7 @@ function reserve(
       const current = await tx.depositAddresses.lockSweep(id);
       if (current?.state !== "planned") return undefined;
       await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
-      if ((await uncommittedCoin(tx, connected, slotPlan)) < maxWei(slotPlan)) return "short" as const;
+      if ((await uncommittedNative(tx, connected, slotPlan)) < maxWei(slotPlan)) return "short" as const;
       const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
       await tx.depositAddresses.setSweep(id, "sent");
       await tx.requests.note(requestId, services.clock.nowMs(), "sweepPlanned", { nonce: slot.nonce });

@@ -157,7 +157,7 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
     // The bytes are the same, so they can pay only once; they are sent again immediately.
     await tx.lanes.forgetBroadcast(slot.id);
     const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
-    if (attempt?.kind === "pay") await legOf(slot).unmined({ services, tx, slot, record }, attempt);
+    if (attempt?.kind === "pay") await legOf(slot).orphaned({ services, tx, slot, record }, attempt);
   });
   services.events.alarm("slot_unmined", {
     chainId: slot.chainId,

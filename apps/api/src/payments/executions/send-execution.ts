@@ -31,7 +31,7 @@ export async function sendExecution(
       // Abandoned by another process: if sent, no one would pay for it.
       if (!isOpen(await tx.executions.lock(requestId))) return "moved" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      const leftWei = await uncommittedCoin(tx, connected, plan);
+      const leftWei = await uncommittedNative(tx, connected, plan);
       if (leftWei < maxWei(plan)) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.requests.note(requestId, services.clock.nowMs(), "executionPlanned", { nonce: slot.nonce });
@@ -113,7 +113,7 @@ async function reserveTogether(
     const [first] = wanted;
     if (first === undefined) return { slots: [], short };
     await tx.lanes.lockLane(first.chainId, first.sender);
-    let leftWei = await uncommittedCoin(tx, connected, first);
+    let leftWei = await uncommittedNative(tx, connected, first);
     const borne = wanted.filter((plan) => {
       if (leftWei < maxWei(plan)) {
         short.add(plan.leg.requestId);
@@ -136,7 +136,7 @@ async function reserveTogether(
  * The native balance of a sender minus everything it does not show yet, in wei; may be negative. Call with
  * the lane locked.
  */
-export async function uncommittedCoin(
+export async function uncommittedNative(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedChain,
   { sender }: Pick<SlotPlan, "sender">,

@@ -10,7 +10,7 @@ export function claimLeg(claimId: Hex32): LegHandler {
       if (receipt.status === "success")
         await tx.claims.setTxHash(claimId, attempt.txHash, services.clock.nowMs());
     },
-    async unmined({ services, tx }) {
+    async orphaned({ services, tx }) {
       await tx.claims.setTxHash(claimId, undefined, services.clock.nowMs());
     },
     async final({ services, tx }) {

@@ -25,7 +25,7 @@ export const executionLeg: LegHandler = {
         : { kind: "executionReverted", reason: "TRANSACTION_REVERTED" };
     await transition(services, tx, record, event, change, facts);
   },
-  async unmined({ services, tx, record }, attempt) {
+  async orphaned({ services, tx, record }, attempt) {
     if (record === undefined) return;
     const inTxHashes = record.inTxHashes.filter((known) => known !== attempt.txHash);
     await transition(services, tx, record, { kind: "executionUnmined" }, { inTxHashes });

@@ -27,7 +27,7 @@ export const fillLeg: LegHandler = {
     if (decision.kind === "applied" && record.state.front === "none")
       await measure({ services, tx, slot, record }, record.state.depositId, services.clock.nowMs());
   },
-  async unmined({ services, tx, slot, record }) {
+  async orphaned({ services, tx, slot, record }) {
     if (record && slot.minedStatus === "success")
       await transition(services, tx, record, { kind: "fillUnmined" });
   },

@@ -27,7 +27,7 @@ export interface LegHandler {
     mined: { readonly attempt: Attempt; readonly receipt: ReceiptFact },
   ): Promise<void>;
   /** The block was reorged out, and the same bytes are sent again. `slot` still has its mined state. */
-  unmined(moment: LegContext, attempt: Attempt): Promise<void>;
+  orphaned(moment: LegContext, attempt: Attempt): Promise<void>;
   /** The payment succeeded in a final block. */
   final(moment: LegContext): Promise<void>;
   /**

@@ -29,7 +29,7 @@ export function refundLeg(depositId: DepositId): LegHandler {
           services.clock.nowMs(),
         );
     },
-    async unmined({ services, tx, slot, record }, attempt) {
+    async orphaned({ services, tx, slot, record }, attempt) {
       if (record === undefined || slot.minedStatus !== "success") return;
       await transition(
         services,

@@ -13,7 +13,7 @@ export function sweepLeg(sweepId: string): LegHandler {
         txHash: attempt.txHash,
       });
     },
-    async unmined({ tx }) {
+    async orphaned({ tx }) {
       await tx.depositAddresses.lockSweep(sweepId);
       await tx.depositAddresses.setSweep(sweepId, "sent");
     },

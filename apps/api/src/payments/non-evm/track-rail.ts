@@ -239,7 +239,7 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
     // The same bytes are sent again immediately.
     await tx.lanes.forgetBroadcast(slot.id);
     const attempt = moment.slot.attempts.find(({ n }) => n === moment.slot.minedAttempt);
-    if (attempt?.kind === "pay") await legOf(slot).unmined(moment, attempt);
+    if (attempt?.kind === "pay") await legOf(slot).orphaned(moment, attempt);
   });
   if (applied) services.events.alarm("slot_unmined", factsOf(slot));
 }
