@@ -21,11 +21,12 @@ type Needs = Pick<
 >;
 
 /**
- * Has a request filled now although its deposit is not there, against a hold on the balance of the app that
- * asks. Hold, state, promise, job and answer are one commit: whoever dies before it has done nothing, whoever
- * dies after it has done all, and of several that ask at once one is served.
+ * Fills a request before its deposit arrives, against a hold on the calling app's balance. Hold, state,
+ * promised amount, job and answer are one commit, so a crash leaves all or nothing, and of concurrent calls
+ * one succeeds.
  * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE,
- * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR. @throws LeaseLost, RpcFault
+ * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
+ * @throws LeaseLost, RpcFault
  */
 export async function requestFastFill(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
   try {
@@ -94,11 +95,11 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
 }
 
 /**
- * What a lower input leaves over is the app's, and the recipient goes without it: only who asked for the
- * quote may have it so.
+ * The surplus of a lower input belongs to the app, not the recipient: only the key that requested the quote
+ * may choose it.
  */
 function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWish): void {
-  // It would be filled for the least that it may bring, and the user would go without the rest.
+  // It would be filled at its minimum, and the user would lose the rest.
   if (terms.origin.minimumAmount !== undefined && terms.keyId !== key.id)
     throw refusal(
       "variableDeposit",
@@ -114,8 +115,8 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWi
 }
 
 /**
- * While the deposit may still come the network must settle the fill against it, else the solver would have
- * paid for nothing.
+ * While the deposit may still arrive, the network must be able to settle the fill against it; otherwise the
+ * solver would pay for nothing.
  */
 function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: RequestTerms): void {
   const leadMs = settledLeadMs(enginePolicy);
@@ -143,7 +144,7 @@ async function vouch(
   }: { readonly wallet: Address; readonly priced: PricedFastFill; readonly leadMs: number | undefined },
 ): Promise<void> {
   const { requestId, destination } = current.terms;
-  // Its job finds a request that waits for it, or sends nothing: the deposit would never come.
+  // Its job finds a request that awaits it, or sends nothing: the deposit would never arrive.
   if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
     throw refusal(
       "executionNotSent",
@@ -190,8 +191,8 @@ async function vouch(
 }
 
 /**
- * Until a sweep of its own has a nonce, the money at a deposit address may still become another request's,
- * and filling this one ahead would pay its recipient twice.
+ * Until its own sweep has a nonce, funds at a deposit address may become another request's, and filling this
+ * one early would pay its recipient twice.
  */
 async function refuseUnswept(
   tx: Pick<Tx, "depositAddresses">,
@@ -216,8 +217,7 @@ async function refuseUnswept(
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Reverted fast fills are charged to the app; what its balance does not cover is owed, so they are bounded
- * all the same.
+ * Reverted fast fills are charged to the app; what its balance does not cover is owed, so a limit applies.
  */
 async function refuseBurning(
   { clock, enginePolicy }: Pick<Needs, "clock" | "enginePolicy">,

@@ -9,7 +9,7 @@ import { watchChain } from "./watch-chain.job.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A chain whose node does not answer, and a watcher that gets its leadership whenever it asks. */
+/** A chain whose node does not answer, and a watcher that always acquires leadership. */
 function aDeadNode() {
   const events: EventName[] = [];
   const listeners = new Set<(head: Head) => void>();
@@ -54,7 +54,7 @@ function aDeadNode() {
   };
 }
 
-test("tries at growing pauses of at most 15 seconds to lead a chain whose node is away, and does not claim to lead it", async () => {
+test("retries at growing pauses of at most 15 seconds to lead a chain whose node is unreachable, without claiming to lead it", async () => {
   const { watcher, events, tries } = aDeadNode();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(tries()).toBeGreaterThanOrEqual(6);
@@ -66,7 +66,7 @@ test("tries at growing pauses of at most 15 seconds to lead a chain whose node i
   await watcher.close();
 });
 
-test("tries again at once when a block says that the node is back", async () => {
+test("retries immediately when a new block shows that the node is back", async () => {
   const { watcher, tries, hearsOfAHead } = aDeadNode();
   await vi.advanceTimersByTimeAsync(60_000);
   const before = tries();
@@ -77,7 +77,7 @@ test("tries again at once when a block says that the node is back", async () => 
   await watcher.close();
 });
 
-test("stops at once while it waits", async () => {
+test("stops immediately while it waits", async () => {
   const { watcher } = aDeadNode();
   await vi.advanceTimersByTimeAsync(60_000);
   await watcher.close();
