@@ -90,7 +90,7 @@ export async function acceptExecution(
       await keepToBudgets(services, tx, acceptable);
       if (acceptable.lease !== undefined)
         await tx.idempotency.finish(acceptable.lease, { status: 200, body: JSON.stringify(answer) });
-      await setAside(services, tx, acceptable);
+      await reserve(services, tx, acceptable);
     });
   } catch (error) {
     if (!(error instanceof QuoteTaken)) throw error;
@@ -99,11 +99,11 @@ export async function acceptExecution(
     if (quoted.kind === "already") return answer;
     throw refusal(`Request ${requestId} is already being executed by another call`);
   }
-  tellAccepted(services, acceptable);
+  reportAccepted(services, acceptable);
   return answer;
 }
 
-export function tellAccepted(
+export function reportAccepted(
   { events }: Pick<Services, "events">,
   { requestId, question, caller, sponsorship }: Acceptable,
 ): void {
@@ -122,11 +122,11 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
   if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
   else {
     const current = await tx.requests.lock(requestId);
-    const hasCallsBeside = acceptable.question.destination !== undefined;
+    const hasDestinationCalls = acceptable.question.destination !== undefined;
     if (
       current === undefined ||
       current.supersededBy !== undefined ||
-      !acceptsExecution(current.state, hasCallsBeside)
+      !acceptsExecution(current.state, hasDestinationCalls)
     )
       throw new QuoteTaken(requestId);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
@@ -227,7 +227,7 @@ async function keepToBudgets(
   if (refused !== undefined) throw refusal(`Not sponsored (${refused.rule}): ${refused.message}`);
 }
 
-async function setAside(
+async function reserve(
   services: AcceptServices,
   tx: Tx,
   { payer, requestId, sponsorship, sale }: Acceptable,

@@ -5,7 +5,7 @@ import { appraise } from "../balances/appraise.ts";
 import { planCharge } from "../balances/reserve-fees.ts";
 import type { Shortfall } from "../balances/reserve-fees.ts";
 import { executeJob } from "../requests/transition.ts";
-import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
+import { freshCall, hasBudgets, newExecution, reserveKey, reportAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 
 /**
@@ -66,7 +66,7 @@ export async function acceptTogether(
   });
   for (const [at, { kind }] of outcomes.entries()) {
     const acceptable = all[at];
-    if (kind === "accepted" && acceptable !== undefined) tellAccepted(services, acceptable);
+    if (kind === "accepted" && acceptable !== undefined) reportAccepted(services, acceptable);
   }
   return outcomes;
 }

@@ -77,9 +77,9 @@ async function refuseStranger(
 }
 
 /** @throws ServiceError saying what happened to the quote meanwhile */
-function refuseLate({ terms, state }: RequestRecord, hasCallsBeside: boolean, nowMs: number): void {
+function refuseLate({ terms, state }: RequestRecord, hasDestinationCalls: boolean, nowMs: number): void {
   const { requestId } = terms;
-  if (!acceptsExecution(state, hasCallsBeside)) throw refusal(`Request ${requestId} ${whatIsOf(state)}`);
+  if (!acceptsExecution(state, hasDestinationCalls)) throw refusal(`Request ${requestId} ${whatIsOf(state)}`);
   if (nowMs <= terms.fillDeadlineMs) return;
   throw refusal(
     state.name === "quoted"

@@ -13,7 +13,7 @@ type Seen = Extract<TraceOutcome, { kind: "ok" }>;
  */
 export function refuseHidden(call: LaneCall, executor: Address, seen: Seen): void {
   refuseHiddenFees(call, seen);
-  refuseReturnedCoin(call, executor, seen);
+  refuseReturnedNative(call, executor, seen);
 }
 
 /** Refuses user operations with fees of their own, behind any number of contracts. */
@@ -33,7 +33,7 @@ function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): voi
 }
 
 /** The value of a call is charged in full: the service would keep returned tokens that the app paid for. */
-function refuseReturnedCoin({ value }: LaneCall, executor: Address, { calls, effects }: Seen): void {
+function refuseReturnedNative({ value }: LaneCall, executor: Address, { calls, effects }: Seen): void {
   if (value === 0n) return;
   const account = executor.toLowerCase() as Address;
   const change = effects.kind === "seen" ? effects.accounts.get(account) : undefined;

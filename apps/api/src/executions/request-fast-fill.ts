@@ -28,29 +28,29 @@ type Needs = Pick<
  * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  * @throws LeaseLost, RpcFault
  */
-export async function requestFastFill(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
+export async function requestFastFill(services: Needs, fastFill: FastFillWish): Promise<FastFillOutcome> {
   try {
-    return await accept(services, wish);
+    return await accept(services, fastFill);
   } catch (error) {
     const rule = ruleOf(error);
     if (rule !== undefined && error instanceof ServiceError)
       services.events.happened("fast_fill_refused", {
-        requestId: wish.requestId,
-        keyId: wish.key.id,
+        requestId: fastFill.requestId,
+        keyId: fastFill.key.id,
         rule,
         reason: error.message,
       });
     if (rule === "dailyBurntUsd" && error instanceof Error)
       services.events.alarm("fast_fill_gas_spent", {
-        wallet: wish.key.fundingAddress,
+        wallet: fastFill.key.fundingAddress,
         reason: error.message,
       });
     throw error;
   }
 }
 
-async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
-  const { key, requestId } = wish;
+async function accept(services: Needs, fastFill: FastFillWish): Promise<FastFillOutcome> {
+  const { key, requestId } = fastFill;
   const wallet = key.fundingAddress;
   if (wallet === undefined)
     throw refusal(
@@ -63,23 +63,23 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   const { terms } = request;
   if (standingOf(request, services.clock.nowMs()) === "filled") return "filled";
 
-  refuseOthersInput(terms, wish);
+  refuseOthersInput(terms, fastFill);
   const leadMs = frontLeadMs(services, terms);
   refuseUnsettled(services, terms);
   const [priced] = await Promise.all([
-    priceFastFill(services, terms, wish.inputAmount),
+    priceFastFill(services, terms, fastFill.inputAmount),
     warmPrices(services),
   ]);
-  const caps = { maxFillAmountUsd: wish.maxUsd, maxFastFillUsd: key.rules.maxFastFillUsd };
+  const caps = { maxFillAmountUsd: fastFill.maxUsd, maxFastFillUsd: key.rules.maxFastFillUsd };
   refuseBeyondCaps(requestId, priced.fillUsd + priced.surplusUsd, caps);
-  await refuseDoubtfulOrigin(services, request, wish);
+  await refuseDoubtfulOrigin(services, request, fastFill);
 
   const outcome = await services.uow.run(async (tx): Promise<FastFillOutcome> => {
     const current = await tx.requests.lock(requestId);
     if (current === undefined) throw refusal("unknownRequest", requestId, requestNotFound(requestId).message);
     if (standingOf(current, services.clock.nowMs()) === "filled") return "filled";
-    await vouch(services, tx, current, wish, { wallet, priced, leadMs });
-    if (wish.finish) await tx.idempotency.finish(wish.finish.lease, wish.finish.answer);
+    await holdAndAccept(services, tx, current, fastFill, { wallet, priced, leadMs });
+    if (fastFill.finish) await tx.idempotency.finish(fastFill.finish.lease, fastFill.finish.answer);
     return "queued";
   });
   if (outcome === "queued")
@@ -132,7 +132,7 @@ function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: Req
   );
 }
 
-async function vouch(
+async function holdAndAccept(
   services: Needs,
   tx: Tx,
   current: RequestRecord,
@@ -152,7 +152,7 @@ async function vouch(
       "The execution of the request has not been sent yet; try again",
     );
   await refuseUnswept(tx, current);
-  await refuseBurning(services, tx, { requestId, wallet });
+  await refuseBeyondGasLimit(services, tx, { requestId, wallet });
   const { amount, inputAmount, fillUsd, costUsd, surplus, surplusUsd, prices, toleranceBps } = priced;
   const usd = fillUsd + costUsd;
   const hold = await placeHold(services, tx, {
@@ -166,7 +166,7 @@ async function vouch(
     surplusUsd,
     maxExposureUsd: key.rules.maxHoldsUsd,
   });
-  if (hold.kind !== "placed") throw notVouched(hold, current, usd);
+  if (hold.kind !== "placed") throw holdRefusal(hold, current, usd);
   const acceptedAtMs = services.clock.nowMs();
   await tx.fastFills.add({
     requestId,
@@ -219,7 +219,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /**
  * Reverted fast fills are charged to the app; what its balance does not cover is owed, so a limit applies.
  */
-async function refuseBurning(
+async function refuseBeyondGasLimit(
   { clock, enginePolicy }: Pick<Needs, "clock" | "enginePolicy">,
   tx: Pick<Tx, "fastFills">,
   { requestId, wallet }: { readonly requestId: RequestId; readonly wallet: Address },
@@ -234,7 +234,7 @@ async function refuseBurning(
   );
 }
 
-function notVouched(
+function holdRefusal(
   hold: Exclude<PlacedHold, { kind: "placed" }>,
   { terms: { requestId } }: RequestRecord,
   usd: bigint,

@@ -206,8 +206,8 @@ async function decideFill(
     toContract,
     maxGas: gasAllowance(destination, pricedGas, native),
   };
-  const beside = execution?.destination;
-  if (beside !== undefined && terms.outputCalls !== undefined)
+  const destinationCalls = execution?.destination;
+  if (destinationCalls !== undefined && terms.outputCalls !== undefined)
     return giveUp(
       services,
       request,
@@ -216,14 +216,17 @@ async function decideFill(
     );
   // The reservation covers one attempt: calls that already had a cost, or are no longer paid for, are not
   // retried.
-  if (beside !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
+  if (
+    destinationCalls !== undefined &&
+    (execution?.settled === true || execution?.destinationUsd !== undefined)
+  )
     return giveUp(
       services,
       request,
       "EXECUTION_REVERTED",
       "the calls of the fill were already charged or given up",
     );
-  if (beside !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
+  if (destinationCalls !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
     return giveUp(
       services,
       request,
@@ -239,8 +242,8 @@ async function decideFill(
           callsOf(services, terms.outputCalls),
           due.budget,
         )
-      : beside !== undefined
-        ? await planFillWithCalls(services, destination, question, beside)
+      : destinationCalls !== undefined
+        ? await planFillWithCalls(services, destination, question, destinationCalls)
         : due.budget !== undefined
           ? await planFillWithSwap(services, destination, question, due.budget, terms.gasTopup?.amount)
           : terms.gasTopup !== undefined
@@ -268,8 +271,8 @@ async function decideFill(
       return wait(services, request, "the solver's inventory does not cover the fill");
     return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
-  if (beside !== undefined && valueOf(beside.calls) > 0n) {
-    const { salePriceUsd = beside.coinUsd } = beside;
+  if (destinationCalls !== undefined && valueOf(destinationCalls.calls) > 0n) {
+    const { salePriceUsd = destinationCalls.coinUsd } = destinationCalls;
     const why = await whySaleWaits(services, requestId, destination.chain.native, salePriceUsd);
     if (why !== undefined) return wait(services, request, why, "SLIPPAGE");
   }

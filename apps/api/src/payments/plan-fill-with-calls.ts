@@ -27,7 +27,7 @@ export async function planFillWithCalls(
   services: OwnKeys,
   connected: ConnectedChain,
   question: PaymentQuestion,
-  beside: DestinationExecution,
+  destinationCalls: DestinationExecution,
 ): Promise<FillWithCallsPlan> {
   const { chain, pulse } = connected;
   const { currency, amount, recipient, orderId } = question;
@@ -40,12 +40,18 @@ export async function planFillWithCalls(
   const prices = pulse.gasPrices();
   // Below the current base fee it would only block the lane; above the cap it would cost more than was
   // reserved.
-  if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
+  if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > destinationCalls.maxFeePerGas)
     return { kind: "dear", why: "gas costs more than was reserved for the calls" };
-  const fees = cappedBy(prices, beside.maxFeePerGas);
+  const fees = cappedBy(prices, destinationCalls.maxFeePerGas);
   const ours = ownAccounts(services);
   const payment = { currency, amount, recipient, orderId };
-  const { call, simulated } = await simulateFillWithCalls(connected, { payment, beside, solver, ours, fees });
+  const { call, simulated } = await simulateFillWithCalls(connected, {
+    payment,
+    destinationCalls,
+    solver,
+    ours,
+    fees,
+  });
   switch (simulated.kind) {
     case "reverts":
       return {
@@ -68,7 +74,7 @@ export async function planFillWithCalls(
       return simulated satisfies never;
   }
   const { gas } = simulated.outcome;
-  const maxGas = maxGasOf(beside);
+  const maxGas = maxGasOf(destinationCalls);
   if (gas > maxGas) return { kind: "tooDear", gas };
   return {
     kind: "ready",
@@ -79,7 +85,10 @@ export async function planFillWithCalls(
       call,
       gasLimit: lesser(withHeadroom(gas), maxGas),
       ...fees,
-      outflow: { currency, amount: currency === NATIVE_CURRENCY ? amount + valueOf(beside.calls) : amount },
+      outflow: {
+        currency,
+        amount: currency === NATIVE_CURRENCY ? amount + valueOf(destinationCalls.calls) : amount,
+      },
       cancelAfterMs: question.cancelAfterMs,
     },
   };

@@ -38,10 +38,10 @@ export function watchChain(
   services: WorkerServices,
   connected: ConnectedChain,
   leadOf: Lead,
-  beside: BesideScan = async () => undefined,
+  headWork: BesideScan = async () => undefined,
 ): Watcher {
   const closing = new AbortController();
-  const loop = standBy(services, connected, { leadOf, beside }, closing.signal);
+  const loop = standBy(services, connected, { leadOf, headWork }, closing.signal);
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -53,7 +53,7 @@ export function watchChain(
 async function standBy(
   services: WorkerServices,
   connected: ConnectedChain,
-  { leadOf, beside }: { readonly leadOf: Lead; readonly beside: BesideScan },
+  { leadOf, headWork }: { readonly leadOf: Lead; readonly headWork: BesideScan },
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
@@ -64,7 +64,7 @@ async function standBy(
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, { beside, worked: leadership.worked }, stop);
+        await lead(services, connected, { headWork, worked: leadership.worked }, stop);
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -82,7 +82,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: ConnectedChain,
-  { beside, worked }: { readonly beside: BesideScan; readonly worked: () => void },
+  { headWork, worked }: { readonly headWork: BesideScan; readonly worked: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -100,10 +100,10 @@ async function lead(
   });
   const onStop = (): void => wake();
   stop.addEventListener("abort", onStop);
-  const caretaker = createCaretaker(services, connected);
+  const maintenance = createLaneMaintenance(services, connected);
   const onFault = (error: unknown): void =>
     services.events.fault("chain_fault", error, { chain: chain.name });
-  const neighbour = oneAtATime(beside, onFault);
+  const headWorker = oneAtATime(headWork, onFault);
   const recheck = oneAtATime(() => recheckFinalBlocks(services, connected, trail), onFault);
   let lastReport: SendRecord | undefined;
   const unattributed = oneAtATime(async (tip) => {
@@ -142,16 +142,16 @@ async function lead(
           looked = head;
           worked();
           const scanned = trail.at(-1);
-          if (scanned !== undefined) neighbour.look(scanned.number);
+          if (scanned !== undefined) headWorker.look(scanned.number);
           if (scanned !== undefined) reports.look(scanned.number);
           if (scanned !== undefined) recheck.look(scanned.number);
           // What a reorg dropped is sent again immediately.
-          if (reorged) caretaker.hurry();
+          if (reorged) maintenance.makeDue();
           reorged = false;
           hasFailed = head !== announced;
         }
         lookAtLag(scanLag(chain, newest, trail.at(-1)));
-        caretaker.look();
+        maintenance.look();
         const nowMs = performance.now();
         if (nowMs >= openAtMs) {
           openAtMs = nowMs + reconcileIntervalMs;
@@ -186,8 +186,8 @@ async function lead(
     stop.removeEventListener("abort", onStop);
     unsubscribe();
     await Promise.all([
-      caretaker.idle(),
-      neighbour.idle(),
+      maintenance.idle(),
+      headWorker.idle(),
       reports.idle(),
       recheck.idle(),
       unattributed.idle(),
@@ -214,10 +214,10 @@ function oneAtATime(
 }
 
 /** Maintains the lanes alongside the scan, one round at a time: slow broadcasts must not delay deposits. */
-function createCaretaker(
+function createLaneMaintenance(
   services: WorkerServices,
   connected: ConnectedChain,
-): { look(): void; hurry(): void; idle(): Promise<void> } {
+): { look(): void; makeDue(): void; idle(): Promise<void> } {
   let nextAtMs = 0;
   let round: Promise<void> | undefined;
   return {
@@ -233,7 +233,7 @@ function createCaretaker(
           round = undefined;
         });
     },
-    hurry() {
+    makeDue() {
       nextAtMs = 0;
     },
     idle: async () => round,

@@ -48,7 +48,7 @@ function aDeadNode() {
     watcher,
     events,
     tries: () => asked,
-    hearsOfAHead: () => {
+    announceHead: () => {
       for (const listener of listeners) listener({} as Head);
     },
   };
@@ -67,11 +67,11 @@ test("retries at growing pauses of at most 15 seconds to lead a chain whose node
 });
 
 test("retries immediately when a new block shows that the node is back", async () => {
-  const { watcher, tries, hearsOfAHead } = aDeadNode();
+  const { watcher, tries, announceHead } = aDeadNode();
   await vi.advanceTimersByTimeAsync(60_000);
   const before = tries();
   await vi.advanceTimersByTimeAsync(1_000);
-  hearsOfAHead();
+  announceHead();
   await vi.advanceTimersByTimeAsync(1);
   expect(tries()).toBe(before + 1);
   await watcher.close();

@@ -23,10 +23,10 @@ export function awaitsExecution({ kind, name, depositId }: RequestState): boolea
  * Whether an execution of this request can be accepted: while it waits for its deposit, or was fast filled
  * without one. Calls that run with the fill are too late once it has started. Pure.
  */
-export function acceptsExecution(state: RequestState, hasCallsBeside: boolean): boolean {
+export function acceptsExecution(state: RequestState, hasDestinationCalls: boolean): boolean {
   const { kind, name, front, depositId } = state;
   if (kind !== "bridge" || depositId !== undefined) return false;
-  return name === "quoted" || (front !== "none" && !hasCallsBeside && awaitsExecution(state));
+  return name === "quoted" || (front !== "none" && !hasDestinationCalls && awaitsExecution(state));
 }
 
 /** Whether the request ended unfilled because its execution did not happen. Pure. */

@@ -46,7 +46,7 @@ export type PricedDestination =
 export async function priceDestination(
   services: Needs,
   terms: RequestTerms,
-  beside: DestinationCalls,
+  destinationCalls: DestinationCalls,
   paidIn: readonly Currency[],
   signal: AbortSignal,
 ): Promise<PricedDestination> {
@@ -87,10 +87,10 @@ export async function priceDestination(
   const [{ simulated }, dataFeeWei] = await Promise.all([
     simulateFillWithCalls(
       connected,
-      { payment, beside, solver, ours: ownAccounts(services), fees },
+      { payment, destinationCalls, solver, ours: ownAccounts(services), fees },
       { signal },
     ),
-    dataFeeOf(connected, beside),
+    dataFeeOf(connected, destinationCalls),
   ]);
   switch (simulated.kind) {
     case "reverts":
@@ -111,18 +111,18 @@ export async function priceDestination(
   }
   // Their accounts or paymasters would pay for gas that the app already pays.
   const refusedOps = refusesInnerOperations(
-    simulated.outcome.calls ?? beside.calls.map(({ data }) => ({ userOperations: data })),
+    simulated.outcome.calls ?? destinationCalls.calls.map(({ data }) => ({ userOperations: data })),
   );
   if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  const valueWei = valueOf(beside.calls);
+  const valueWei = valueOf(destinationCalls.calls);
   const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const salePriceUsd = salePrice?.salePriceUsd;
   const toContract = await isNativeToContract(connected, currency, terms.recipient);
   const plainGas = gasOf(services.quotePolicy.gas.fill, delivered, toContract);
   const wholeGas = withHeadroom(simulated.outcome.gas);
   const destination: DestinationExecution = {
-    ...beside,
+    ...destinationCalls,
     plainGas,
     extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
     maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
@@ -154,7 +154,8 @@ export async function priceDestination(
       usd: amountToUsdUp(valueWei, native),
     },
     calls:
-      reached && reachedBeside(reached, { calls: beside.calls, payment, router: chain.contracts.router }),
+      reached &&
+      reachedBeside(reached, { calls: destinationCalls.calls, payment, router: chain.contracts.router }),
   };
 }
 

@@ -36,12 +36,12 @@ export function readExecution(chains: ChainDirectory, input: ExecuteInput): Exec
   const call = { ...callOf(data), authorizationList: authorizationsOf(data.authorizationList) };
   refuseTooLarge("data", [call], call.authorizationList);
   const requestId = input.requestId?.toLowerCase() as RequestId | undefined;
-  const beside = options.destinationChainExecutionData;
-  if (beside !== undefined && requestId === undefined)
+  const destinationCalls = options.destinationChainExecutionData;
+  if (destinationCalls !== undefined && requestId === undefined)
     throw refusal("destinationChainExecutionData requires requestId: the calls run with the fill of a quote");
-  const destination = beside && {
-    calls: beside.calls.map(callOf),
-    authorizationList: authorizationsOf(beside.authorizationList),
+  const destination = destinationCalls && {
+    calls: destinationCalls.calls.map(callOf),
+    authorizationList: authorizationsOf(destinationCalls.authorizationList),
   };
   if (destination !== undefined)
     refuseTooLarge("destinationChainExecutionData", destination.calls, destination.authorizationList);
@@ -73,8 +73,8 @@ function refuseTooLarge(
   calls: readonly CallPlan[],
   authorizationList: readonly Authorization[] = [],
 ): void {
-  const besides = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
-  const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, besides);
+  const overhead = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
+  const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, overhead);
   if (bytes > MAX_BYTES)
     throw refusal(`${field}: the transaction must have at most ${MAX_BYTES} bytes, got up to ${bytes}`);
 }

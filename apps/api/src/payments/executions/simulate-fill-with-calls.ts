@@ -33,13 +33,13 @@ export async function simulateFillWithCalls(
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   {
     payment,
-    beside,
+    destinationCalls,
     solver,
     ours,
     fees,
   }: {
     readonly payment: Payment;
-    readonly beside: DestinationCalls;
+    readonly destinationCalls: DestinationCalls;
     readonly solver: Address;
     readonly ours: readonly Address[];
     readonly fees: FeeCaps;
@@ -47,10 +47,10 @@ export async function simulateFillWithCalls(
   options: TraceOptions = {},
 ): Promise<SimulatedFill> {
   const { router, approvalProxy } = chain.contracts;
-  const fill = { payment, calls: beside.calls, solver, router, approvalProxy };
-  const call: LaneCall = { ...fillWithCalls(fill), authorizationList: beside.authorizationList };
+  const fill = { payment, calls: destinationCalls.calls, solver, router, approvalProxy };
+  const call: LaneCall = { ...fillWithCalls(fill), authorizationList: destinationCalls.authorizationList };
   // Oracles refuse such a fill unless the order's own signer sends it, and that may be a former key.
-  if (beside.calls.some(({ data }) => depositsForOrder(data, payment.orderId))) {
+  if (destinationCalls.calls.some(({ data }) => depositsForOrder(data, payment.orderId))) {
     const message = "a call deposits for the order of its own fill; deposit with another id";
     return { call, simulated: { kind: "forbidden", message } };
   }

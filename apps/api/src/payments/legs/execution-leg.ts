@@ -84,7 +84,7 @@ function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, rea
  */
 async function charge(
   { services, tx, slot }: LegContext,
-  besides: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
+  extraCosts: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
   { isOver = false, isFunded = false }: { readonly isOver?: boolean; readonly isFunded?: boolean },
 ): Promise<void> {
   const { requestId } = slot.leg;
@@ -98,7 +98,7 @@ async function charge(
     salePriceUsd: execution.salePriceUsd,
   };
   const { totalUsd } = executionCost(
-    { gas: slot.gasUsed, weiPerGas: slot.effectiveGasPrice, ...besides(execution) },
+    { gas: slot.gasUsed, weiPerGas: slot.effectiveGasPrice, ...extraCosts(execution) },
     native,
   );
   await noteCosts(services, tx, requestId, {

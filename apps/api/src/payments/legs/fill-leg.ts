@@ -77,13 +77,13 @@ async function noteBurn({ services, tx, slot, record }: LegContext): Promise<num
   const { requestId } = record.terms;
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
   const wei = gasUsed * effectiveGasPrice;
-  const beside = (await tx.executions.lock(requestId))?.destination;
+  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
   // `charge` charges the app that sponsors calls with the fill; a plain transfer runs no foreign code. The
   // quote's sponsor pays neither.
-  const isSponsored = beside === undefined && !isPlainTransfer(slot);
+  const isSponsored = destinationCalls === undefined && !isPlainTransfer(slot);
   const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
-  if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
+  if (destinationCalls !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
   tx.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,
@@ -130,8 +130,8 @@ function isWorthAnother(
  * sponsored calls, which is charged separately.
  */
 async function noteSpent(moment: LegContext): Promise<void> {
-  const usd = await gasUsdOf(moment, (gas, beside) =>
-    beside !== undefined && beside.plainGas < gas ? beside.plainGas : gas,
+  const usd = await gasUsdOf(moment, (gas, destinationCalls) =>
+    destinationCalls !== undefined && destinationCalls.plainGas < gas ? destinationCalls.plainGas : gas,
   );
   if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
 }
@@ -139,7 +139,9 @@ async function noteSpent(moment: LegContext): Promise<void> {
 /** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
 async function noteBurnt(moment: LegContext): Promise<void> {
   const { services, tx, slot } = moment;
-  const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
+  const burnt = await gasUsdOf(moment, (gas, destinationCalls) =>
+    destinationCalls === undefined ? gas : 0n,
+  );
   if (burnt === undefined || burnt.usd === 0n) return;
   await tx.fastFills.setBurnt(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
   tx.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
@@ -148,14 +150,14 @@ async function noteBurnt(moment: LegContext): Promise<void> {
 /** At the native token price of the acceptance, in USD with 18 decimals; undefined without a fast fill. */
 async function gasUsdOf(
   { services, tx, slot, record }: LegContext,
-  counted: (gas: bigint, beside: DestinationExecution | undefined) => bigint,
+  counted: (gas: bigint, destinationCalls: DestinationExecution | undefined) => bigint,
 ): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
   const requestId = record?.terms.requestId;
   const fastFill = requestId && (await tx.fastFills.find(requestId));
   const { gasUsed, effectiveGasPrice, chainId } = slot;
   if (!requestId || !fastFill || gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
-  const beside = (await tx.executions.lock(requestId))?.destination;
-  const wei = counted(gasUsed, beside) * effectiveGasPrice;
+  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
+  const wei = counted(gasUsed, destinationCalls) * effectiveGasPrice;
   const decimals = nativeDecimals(services.chains, chainId);
   return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
 }
@@ -166,15 +168,18 @@ async function gasUsdOf(
  */
 async function charge(
   { services, tx, slot }: LegContext,
-  counted: (beside: DestinationExecution) => { readonly quotedGas: bigint; readonly valueWei: bigint },
+  counted: (destinationCalls: DestinationExecution) => {
+    readonly quotedGas: bigint;
+    readonly valueWei: bigint;
+  },
 ): Promise<void> {
   const { requestId } = slot.leg;
-  const beside = requestId && (await tx.executions.lock(requestId))?.destination;
-  if (!requestId || !beside) return;
+  const destinationCalls = requestId && (await tx.executions.lock(requestId))?.destination;
+  if (!requestId || !destinationCalls) return;
   const { gasUsed, effectiveGasPrice, chainId } = slot;
   if (gasUsed === undefined || effectiveGasPrice === undefined)
     throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
-  const { quotedGas, valueWei } = counted(beside);
+  const { quotedGas, valueWei } = counted(destinationCalls);
   const decimals = nativeDecimals(services.chains, chainId);
   const { totalUsd } = executionCost(
     {
@@ -183,7 +188,7 @@ async function charge(
       valueWei,
       flatUsd: 0n,
     },
-    { decimals, priceUsd: beside.coinUsd, salePriceUsd: beside.salePriceUsd },
+    { decimals, priceUsd: destinationCalls.coinUsd, salePriceUsd: destinationCalls.salePriceUsd },
   );
   await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
 }
