@@ -598,7 +598,7 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
       minLeft: left,
       maxGas: undefined,
     },
-    { paidFrom, planned: 2n ** 255n, most: 2n ** 255n },
+    { paidFrom, planned: 2n ** 255n, max: 2n ** 255n },
   );
   expect(plan).toMatchObject({ kind: "ready", left });
   if (plan.kind !== "ready") return;

@@ -214,8 +214,8 @@ export interface DepositWrites {
    * and whose refund was broadcast: this deposit may be the same money under another hash. Call with the
    * request locked, if there is one.
    */
-  refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
-  /** The refund continues, exempt from the daily limit. */
+  refundedAndOrphaned(deposit: DepositRecord): Promise<DepositId | undefined>;
+  /** The refund goes on, exempt from the daily limit. */
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
   /** The refund waits for room in the limit, or for the operator. False if it already did. */
   noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
@@ -245,7 +245,7 @@ export interface DepositWrites {
    * Locks deposits of a request that match its terms but cannot be attested, and that were kept because an
    * app had the request filled.
    */
-  setAside(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
+  unattestableOf(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
   /**
    * Canonical accepted deposits that have reached their confirmations while their request still waits for
    * that.

@@ -19,8 +19,7 @@ interface Overdue extends Record<string, unknown> {
 }
 const overdueRefunds = defineSql("read_overdue_refunds", { id: deposits.id }, (p: Params<Overdue>) => {
   const lost = lostJob("refund", text`${deposits.id}::text`, text`${deposits.seenAtMs}`, p.nowMs);
-  // Refunds that wait for room in the daily limit come last, so that they do not keep others from being
-  // retried.
+  // Refunds that wait for room in the daily limit come last, so that they do not delay others.
   return text`select ${deposits.id} from ${deposits} ${lost.join}
     where ${deposits.disposition} = 'refund' and ${deposits.refundState} = 'none' and ${deposits.canonical}
       and ${deposits.seenAtMs} < ${p.sinceBeforeMs} and ${lost.isLost}

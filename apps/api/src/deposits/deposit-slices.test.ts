@@ -19,12 +19,12 @@ const isTooSmall = ({ amount }: { readonly amount: bigint }): boolean => amount 
 
 test.each([
   { what: "few deposits", small: 10, large: 20, sizes: [30] },
-  { what: "as many as fit", small: 250, large: 0, sizes: [250] },
-  { what: "many that are too small to be refunded", small: 600, large: 0, sizes: [250, 250, 100] },
-  { what: "many that are looked at one by one", small: 0, large: 120, sizes: [50, 50, 20] },
+  { what: "as many deposits as fit", small: 250, large: 0, sizes: [250] },
+  { what: "many deposits too small to refund", small: 600, large: 0, sizes: [250, 250, 100] },
+  { what: "many that are judged one by one", small: 0, large: 120, sizes: [50, 50, 20] },
   { what: "exactly as many of these as fit", small: 0, large: 50, sizes: [50] },
   { what: "both", small: 240, large: 60, sizes: [250, 50] },
-])("$what are committed in slices of $sizes", ({ small, large, sizes }) => {
+])("commits $what in slices of $sizes", ({ small, large, sizes }) => {
   const facts = [
     ...Array.from({ length: small }, () => worth(1n)),
     ...Array.from({ length: large }, () => worth(99n)),

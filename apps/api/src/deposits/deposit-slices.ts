@@ -2,8 +2,8 @@ import type { DepositFact } from "@causeway/chains";
 import type { TooSmall } from "./too-small-deposits.ts";
 
 /**
- * What one commit writes down. The chain's cursor is locked meanwhile, for some tens of milliseconds: a
- * deposit that is too small to be refunded costs a row, any other one some statements.
+ * Limits of one commit. The chain's cursor is locked meanwhile, for tens of milliseconds: a deposit too small
+ * to refund costs one row, any other one several statements.
  */
 const MAX_DEPOSITS = 250;
 const MAX_LOOKED_AT = 50;
@@ -13,7 +13,7 @@ export interface Slice<Fact> {
   readonly later: readonly Fact[];
 }
 
-/** Cuts off what one commit writes down. Each slice but the last is not empty. */
+/** Cuts off what one commit stores. Only the last slice can be empty. */
 export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmall): Slice<DepositFact> {
   let lookedAt = 0;
   const end = facts.findIndex((fact, at) => {
@@ -24,7 +24,7 @@ export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmal
   return cut(facts, end);
 }
 
-/** The same of facts that all cost one statement. */
+/** The same for facts that cost one statement each. */
 export function sliceEvenly<Fact>(facts: readonly Fact[]): Slice<Fact> {
   return cut(facts, facts.length > MAX_DEPOSITS ? MAX_DEPOSITS : -1);
 }

@@ -67,8 +67,7 @@ interface Unrecorded extends Sighted {
   readonly unattestable: readonly boolean[];
   readonly unknown: readonly boolean[];
 }
-// A deposit that is stored as canonical in the same block is skipped, unless it is known better now whether
-// oracles can attest it.
+// Skips a deposit stored as canonical in the same block, unless its attestability is better known now.
 const unrecorded = defineSql(
   "deposits_unrecorded",
   { n: Number },
@@ -126,7 +125,7 @@ const record = defineSql("deposits_record", DEPOSIT, (p: Params<Recorded>) => {
     select * from recorded`;
 });
 
-// Stored like a refund that was given up: it is not planned, and judged again if a reorg drops the deposit.
+// Stored like an abandoned refund: not planned, and judged again if a reorg orphans the deposit.
 const keepTooSmall = defineSql(
   "deposits_keep_too_small",
   {},
@@ -268,7 +267,7 @@ const isOrphaned = (p: Params<Range>): SQL => text`
   ${deposits.chainId} = ${p.chainId} and ${deposits.blockNumber} > ${p.aboveBlock} and ${deposits.blockNumber} <= ${p.upToBlock}
   and ${deposits.canonical} and ${deposits.blockHash} <> all(${p.canonicalHashes}::text[])`;
 const isImpossible = text`${deposits.refundState} = 'impossible'`;
-// A release applies only to the deposit that it was given for: one that returns is judged again.
+// A release applies only to this deposit: one that returns after a reorg is judged again.
 const removeOrphaned = defineQuery("deposit_remove_orphaned", (db, p: Params<Range>) =>
   db
     .update(deposits)
@@ -289,7 +288,7 @@ const orphaned = defineQuery("deposits_orphaned", (db, p: Params<Range>) =>
     .where(text`${isOrphaned(p)} and ${deposits.requestId} is not null and not ${isImpossible}`),
 );
 
-// Two selections, because each has its own index.
+// A union, because each branch has its own index.
 const dueConfirmed = defineSql(
   "deposit_due_confirmed",
   DEPOSIT,
@@ -319,7 +318,7 @@ const refundsDue = defineQuery("deposit_refunds_due", (db, p: Params<OfRequest>)
     .orderBy(asc(deposits.id))
     .for("update"),
 );
-const setAside = defineQuery("deposits_set_aside", (db, p: Params<OfRequest>) =>
+const unattestableOf = defineQuery("deposits_set_aside", (db, p: Params<OfRequest>) =>
   db
     .select(DEPOSIT)
     .from(deposits)
@@ -373,7 +372,7 @@ export function depositWrites(sql: Sql): DepositWrites {
     async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
       await setUnrepaid(sql, { id, usd, reason, atMs });
     },
-    async refundedAndVanished(deposit): Promise<DepositId | undefined> {
+    async refundedAndOrphaned(deposit): Promise<DepositId | undefined> {
       const { requestId, chainId, depositor, currency, orderId } = deposit;
       const [row] =
         requestId === undefined
@@ -397,8 +396,8 @@ export function depositWrites(sql: Sql): DepositWrites {
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
       return (await refundsDue(sql, { requestId, chainId })).map(depositOf);
     },
-    async setAside(requestId, chainId): Promise<DepositRecord[]> {
-      return (await setAside(sql, { requestId, chainId })).map(depositOf);
+    async unattestableOf(requestId, chainId): Promise<DepositRecord[]> {
+      return (await unattestableOf(sql, { requestId, chainId })).map(depositOf);
     },
     async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {
       return (await dueConfirmed(sql, { chainId, headNumber })).map(depositOf);
@@ -406,7 +405,7 @@ export function depositWrites(sql: Sql): DepositWrites {
   };
 }
 
-/** The sightings that are not stored, or not as canonical in this block, in the given order. */
+/** Sightings that are not stored, or not as canonical in this block, in the given order. */
 export async function unrecordedDeposits<Sighting extends DepositSighting>(
   sql: Sql,
   chainId: number,

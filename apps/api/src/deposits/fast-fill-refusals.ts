@@ -2,7 +2,7 @@ import { formatUsd, ServiceError, unreachable } from "@causeway/domain";
 import type { ErrorCode, RequestId } from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
 
-/** What refuses a fast fill: each is counted, and named in `errorData.rule`. */
+/** The rules that refuse a fast fill. Each is counted, and named in `errorData.rule`. */
 export type FastFillRule =
   | "noSponsoringWallet"
   | "unknownRequest"
@@ -32,7 +32,7 @@ export type FastFillRule =
   | "appBalance"
   | OriginRule;
 
-/** What the origin transaction itself says against a fast fill. */
+/** Rules about the origin transaction. */
 export type OriginRule =
   | "originTransactionMissing"
   | "originTransactionUnknown"
@@ -45,7 +45,7 @@ export type OriginRule =
   | "originUnattestable"
   | "originReverts";
 
-/** A fast fill that is not made, and why: `facts.data.rule` says by which rule. */
+/** Builds the refusal of a fast fill; `facts.data.rule` names the rule. */
 export function refusal(
   rule: FastFillRule,
   requestId: RequestId,
@@ -58,14 +58,14 @@ export function refusal(
   });
 }
 
-/** The rule that an error refuses by; undefined for every other error. */
+/** The rule of a refusal; undefined for any other error. */
 export function ruleOf(error: unknown): string | undefined {
   if (!(error instanceof ServiceError) || typeof error.facts.data !== "object") return undefined;
   const { rule } = error.facts.data;
   return typeof rule === "string" ? rule : undefined;
 }
 
-/** Rules that have a code of their own; by every other one it is FAST_FILL_REFUSED. */
+/** Rules with their own error code; the others use FAST_FILL_REFUSED. */
 const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
   noSponsoringWallet: "FORBIDDEN",
   appBalance: "INSUFFICIENT_APP_BALANCE",
@@ -76,7 +76,7 @@ const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
 };
 
 /**
- * Whether a request in this state can be fast filled: `filled` when its recipient has the money already.
+ * Whether a request in this state can be fast filled; `filled` if its recipient is already paid.
  * @throws ServiceError FAST_FILL_REFUSED, REQUEST_IN_PROGRESS
  */
 export function standingOf(
@@ -84,7 +84,7 @@ export function standingOf(
   nowMs: number,
 ): "open" | "filled" {
   const { requestId, kind, forceRefund, fillDeadlineMs, destination, ...shared } = terms;
-  // The money at their address is deposited for the successor: filling both would pay twice.
+  // Funds at their address are deposited for the successor: filling both would pay twice.
   if (supersededBy !== undefined)
     throw refusal(
       "superseded",
@@ -112,15 +112,14 @@ export function standingOf(
     case "accepted":
     case "depositing":
     case "deposited":
-      // What it costs is known only when it is made, so nobody can vouch for it before.
+      // Its cost is known only in the block of the fill, so no hold can cover it.
       if (destination.paidFrom !== undefined)
         throw refusal(
           "exchangedInFill",
           requestId,
           "A request whose fill swaps cannot be fast filled: its cost is only known in the block of the fill",
         );
-      // An app's fee is taken of a deposit, a sponsor's promise was made for one, and coin for gas is paid
-      // out of one.
+      // App fees, sponsorship and a gas top-up all depend on the deposit.
       if (shared.appFees !== undefined || shared.sponsorship !== undefined || shared.gasTopup !== undefined)
         throw refusal(
           "othersShare",
@@ -142,7 +141,7 @@ export function standingOf(
 }
 
 /**
- * Bounds of one fast fill, all USD with 18 decimals; an absent one does not bind.
+ * Limits of one fast fill, in USD with 18 decimals; an absent limit does not apply.
  * @throws ServiceError FAST_FILL_REFUSED
  */
 export function refuseBeyondCaps(
@@ -151,15 +150,15 @@ export function refuseBeyondCaps(
   caps: { readonly maxFillAmountUsd?: bigint | undefined; readonly maxFastFillUsd?: bigint | undefined },
 ): void {
   for (const rule of ["maxFillAmountUsd", "maxFastFillUsd"] as const) {
-    const most = caps[rule];
-    if (most !== undefined && usd > most)
+    const maxUsd = caps[rule];
+    if (maxUsd !== undefined && usd > maxUsd)
       throw refusal(
         rule,
         requestId,
         rule === "maxFillAmountUsd"
-          ? `maxFillAmountUsd is $${formatUsd(most)}, but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`
-          : `The API key allows fast fills of at most $${formatUsd(most)} (maxFastFillUsd), but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`,
-        { fillUsd: formatUsd(usd), maxUsd: formatUsd(most) },
+          ? `maxFillAmountUsd is $${formatUsd(maxUsd)}, but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`
+          : `The API key allows fast fills of at most $${formatUsd(maxUsd)} (maxFastFillUsd), but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`,
+        { fillUsd: formatUsd(usd), maxUsd: formatUsd(maxUsd) },
       );
   }
 }

@@ -8,20 +8,20 @@ import { transition } from "../requests/transition.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 
-const UNMINED_KEPT_MS = 3600_000;
-/** So long a report is looked at with every head, within the limits below; older ones take turns. */
+const PENDING_KEPT_MS = 3600_000;
+/** A report this young is read with every head, within the limits below; older ones take turns. */
 const FRESH_MS = 120_000;
-/** Reports are free to make: so many fresh ones of one request, and of one chain, are read per round. */
+/** Fresh reports read per round, of one request and of one chain: reporting is free. */
 const FRESH_LIMITS = { ofRequest: 4, ofChain: 64 };
-/** Reports of any age that are read per round, in turn: none is left out for good. */
+/** Reports of any age read per round, in turn, so that none is skipped forever. */
 const TURN = 32;
 
 /**
- * Reads the receipts of reported payments that are not mined: a bounded number of fresh ones, and the next
- * few of all. A report whose receipt cannot be read waits for its next turn and is in no other's way.
+ * Reads the receipts of reported payments that are not mined: a limited number of fresh ones, and the next
+ * few of all. A report whose receipt cannot be read waits for its next turn without delaying others.
  * @param trail canonical blocks as the watcher knows them
- * @param after where the last round's turn ended; undefined: begins with the oldest
- * @returns where this round's turn ended; undefined when it reached the newest
+ * @param after where the last round's turn ended; undefined: starts with the oldest
+ * @returns where this round's turn ended; undefined if it reached the newest
  */
 export async function followReports(
   services: Needs,
@@ -44,7 +44,7 @@ export async function followReports(
   return turn.length < TURN ? undefined : turn.at(-1);
 }
 
-/** Whether a reported payment is mined by now, in a canonical block. @throws RpcFault */
+/** Checks whether a reported payment is mined in a canonical block. @throws RpcFault */
 export async function lookAtReport(
   services: Needs,
   { chain, connection }: ConnectedChain,
@@ -54,7 +54,7 @@ export async function lookAtReport(
   const receipt = await connection.reader.receipt(send.txHash);
   if (receipt === undefined) return forgetIfOld(services, send);
   const [lowest] = trail;
-  // Blocks older than the trail are not in memory: the node is asked for the canonical block.
+  // Blocks older than the trail are not in memory: ask the node for the canonical block.
   const below = lowest !== undefined && receipt.blockNumber < lowest.number;
   const canonical = below
     ? (await connection.reader.block(receipt.blockNumber))?.hash
@@ -62,8 +62,8 @@ export async function lookAtReport(
   if (canonical !== receipt.blockHash) return;
   const paid = await services.uow.run(async (tx) => {
     const record = await tx.requests.lock(send.requestId);
-    // One that reverted, or brought the recipient less than was promised, is no payment: the request is open
-    // for another one.
+    // A transaction that reverted or paid less than promised is not a payment: the request stays open for
+    // another.
     const isPayment =
       record !== undefined &&
       receipt.status === "success" &&
@@ -89,9 +89,9 @@ export async function lookAtReport(
   });
 }
 
-/** A report is dropped after a while when no block contains its transaction; it can be sent again. */
+/** Drops an old report whose transaction is in no block; it can be reported again. */
 async function forgetIfOld(services: Needs, send: SendRecord): Promise<void> {
-  if (services.clock.nowMs() - send.reportedAtMs < UNMINED_KEPT_MS) return;
+  if (services.clock.nowMs() - send.reportedAtMs < PENDING_KEPT_MS) return;
   await services.uow.run((tx) => tx.sends.forget(send));
   services.events.happened("send_removed", { requestId: send.requestId, txHash: send.txHash, unmined: true });
 }

@@ -28,11 +28,9 @@ const MAX_DEPOSITS = 20;
 const WITH_ITS_BLOCK = { message: "Transaction will be indexed when its block is scanned" };
 
 /**
- * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to
- * its block. Nothing is believed but the chain.
+ * Records the deposits of a transaction that a client reported, ahead of the watcher. Trusts only the chain.
  * @throws ServiceError UNSUPPORTED_CHAIN; SERVICE_UNAVAILABLE when it is not this report's turn;
- * TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws
- * RpcFault
+ * TRANSACTION_NOT_FOUND while the node does not know it (the watcher will still find it); RpcFault
  */
 export async function indexTransaction(services: Needs, report: Report): Promise<{ message: string }> {
   const onRail = services.chains.rail(report.chainId);
@@ -52,8 +50,8 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   const isHome = chain.id === services.appBalance.chainId;
   const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
   if (facts.length + topUps.length === 0) return { message: "Transaction contains no deposit" };
-  // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher,
-  // which also finds out whether oracles can attest a transaction with that many logs.
+  // The shortcut is for a user's own deposit. Hundreds in one transaction wait for the watcher, which also
+  // checks whether oracles can attest that many logs.
   if (facts.length + topUps.length > MAX_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
     return WITH_ITS_BLOCK;
 
@@ -62,18 +60,18 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   if (canonical?.hash !== blockHash) throw unseenTransaction(report.txHash);
   const isRecorded = async (): Promise<boolean> =>
     topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf)));
-  // Reports are repeated: what is recorded needs no lock, and no turn.
+  // Reports are repeated: what is already recorded needs no lock and no turn.
   if (await isRecorded()) return await describeIndexed(services, chain.id, report.txHash);
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);
   const recorded = services.uow.run(async (tx) => {
-    // Where the watcher has been, its word counts: a block that it has dropped must not come back by a
-    // lagging node.
+    // The watcher's view of its blocks wins: a lagging node must not restore a block that the watcher
+    // dropped.
     const cursor = await tx.trail.lockCursor(chain.id);
     const watched = await tx.trail.hashAt(chain.id, blockNumber);
     const passed = cursor !== undefined && cursor.number >= blockNumber;
     if (passed && watched !== undefined && watched !== blockHash) throw unseenTransaction(report.txHash);
-    // Blocks that were announced but not read confirm nothing: they may be of another branch, without the
+    // Blocks that were announced but not read confirm nothing: they may be on another branch, without the
     // deposit.
     const headNumber = passed ? cursor.number : blockNumber;
     await recordDeposits(services, tx, { chain, headNumber, seenAtMs, isTooSmall }, facts);
@@ -84,15 +82,15 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   } catch (error) {
     if (!(error instanceof ReportsBusy)) throw error;
     if (await isStillToScan(services, chain.id, blockNumber)) return WITH_ITS_BLOCK;
-    // The scan may have come to the block meanwhile.
+    // The scan may have reached the block meanwhile.
     if (!(await isRecorded())) throw error;
   }
   return await describeIndexed(services, chain.id, report.txHash);
 }
 
 /**
- * Whether the watcher will come to a block. Older ones may lie before the first that it ever read: only a
- * report brings their deposits in.
+ * Whether the watcher will reach a block. Deposits in blocks before its first one are only recorded by
+ * reports.
  */
 async function isStillToScan(
   { reads }: Pick<Needs, "reads">,
@@ -104,8 +102,8 @@ async function isStillToScan(
 }
 
 /**
- * Leaves out deposits to a former depository in blocks that were read as final. When they are not stored, the
- * depository was not listed then, and the operator may have returned the money through its allocator.
+ * Leaves out deposits to a former depository in final blocks. If they are not stored, the depository was not
+ * listed then, and the operator may have returned the money through its allocator.
  */
 async function withoutOldOfFormer(
   { reads }: Pick<Needs, "reads">,
@@ -121,9 +119,8 @@ async function withoutOldOfFormer(
 }
 
 /**
- * A fast fill may look at it before it is mined. Only what the user himself has signed, and what names his
- * order, is remembered: anybody may report anything, and what somebody else sends says nothing of whether the
- * deposit comes.
+ * A fast fill may check this transaction before it is mined. Remembers only what the user signed and what
+ * names their order: anyone can report any transaction.
  */
 async function rememberOrigin(
   { uow, clock }: Pick<Needs, "uow" | "clock">,

@@ -26,7 +26,7 @@ const chain = {
 const erc20 = someTerms();
 const native = someTerms({ origin: { chainId: 1, currency: NATIVE_CURRENCY, amount: 100n } });
 
-/** The deposit that was agreed, in the pool. */
+/** The agreed deposit, in the mempool. */
 const pending: TransactionFact = {
   hash: someHash(),
   from: erc20.user,
@@ -42,7 +42,7 @@ const nativeDeposit: TransactionFact = {
   input: depositNativeCalldata(native.user, native.orderId),
   value: 100n,
 };
-/** A sender who can pay, next in turn. */
+/** A sender who can pay and whose nonce is next. */
 const able: SenderFacts = {
   used: 7,
   pooled: 8,
@@ -60,20 +60,20 @@ const ruleOf = (
   judgeOrigin(terms, chain, { kind: "pending", transaction }, { ...able, ...facts })?.rule;
 
 test.each([
-  ["a token by the depository", erc20, pending],
+  ["a token deposit through the depository", erc20, pending],
   [
-    "a token by the depository, with bytes of a wallet behind it",
+    "a token deposit through the depository, with bytes appended by a wallet",
     erc20,
     { ...pending, input: `${pending.input}abcd` },
   ],
   [
-    "a token by a transfer that names the order",
+    "a token transfer that names the order",
     erc20,
     { ...pending, to: erc20.origin.currency, input: transferWithIdCalldata(depository, 100n, erc20.orderId) },
   ],
-  ["native coin", native, nativeDeposit],
-  ["a call of the user's own account that holds the deposit", erc20, { ...pending, to: erc20.user }],
-] as const)("nothing speaks against %s", (_, terms, transaction) => {
+  ["native tokens", native, nativeDeposit],
+  ["a call of the user's own account that contains the deposit", erc20, { ...pending, to: erc20.user }],
+] as const)("accepts %s", (_, terms, transaction) => {
   expect(ruleOf(terms, transaction)).toBeUndefined();
 });
 
@@ -100,21 +100,21 @@ test.each([
     "originOtherCall",
   ],
   [
-    "of native coin instead",
+    "of native tokens instead",
     { input: depositNativeCalldata(erc20.user, erc20.orderId), value: 100n },
     "originOtherCall",
   ],
-  ["with coin that nobody asked for", { value: 1n }, "originOtherCall"],
+  ["with an unrequested value", { value: 1n }, "originOtherCall"],
   [
     "that transfers elsewhere",
     { to: erc20.origin.currency, input: transferWithIdCalldata(someAddress(), 100n, erc20.orderId) },
     "originOtherCall",
   ],
-] as const)("a deposit %s is not the agreed one", (_, change, rule) => {
+] as const)("refuses a deposit %s", (_, change, rule) => {
   expect(ruleOf(erc20, { ...pending, ...change })).toBe(rule);
 });
 
-test("native coin of another value is not the agreed deposit", () => {
+test("refuses a native deposit of another value", () => {
   expect(ruleOf(native, { ...nativeDeposit, value: 99n })).toBe("originOtherCall");
 });
 
@@ -124,27 +124,27 @@ test.each([
   ["the base fee is above its cap", { baseFeePerGas: 11n, run: undefined }, "originFeeTooLow"],
   ["its sender cannot pay its gas", { run: { kind: "insufficientFunds" } }, "originFundsMissing"],
   [
-    "its sender lacks the money behind an approval",
+    "its sender lacks the funds, behind a pending approval",
     { used: 6, pooled: 8, run: undefined, balance: 99n },
     "originFundsMissing",
   ],
   ["it would revert", { run: { kind: "reverts", data: "0x", reason: "no allowance" } }, "originReverts"],
 ] as const satisfies readonly (readonly [string, Partial<SenderFacts>, string])[])(
-  "a pending deposit is doubtful when %s",
+  "doubts a pending deposit when %s",
   (_, facts, rule) => {
     expect(ruleOf(erc20, pending, facts)).toBe(rule);
   },
 );
 
-test("behind transactions of its sender that are in the pool it stands as well as they do", () => {
+test("accepts a deposit behind other pending transactions of its sender", () => {
   expect(ruleOf(erc20, pending, { used: 5, pooled: 8, run: undefined })).toBeUndefined();
 });
 
-test("one that offers exactly the base fee can be mined", () => {
+test("accepts a transaction that offers exactly the base fee", () => {
   expect(ruleOf(erc20, pending, { baseFeePerGas: 10n })).toBeUndefined();
 });
 
-/** Some 100 of a token are to come out of a swap of 5 of another, at least 97 of them. */
+/** A swap of 5 of one token into 100 of another, at least 97. */
 const paid = someAddress();
 const swapped = {
   ...erc20,
@@ -153,8 +153,8 @@ const swapped = {
 };
 const { router, approvalProxy } = chain.contracts;
 
-/** The user's exchange and deposit through the router, in the pool; `deposits` is the router's own call. */
-function exchangeAndDeposit(deposits: ReturnType<typeof routerCalls.depositBalance>): TransactionFact {
+/** The user's swap and deposit through the router, in the mempool; `deposits` is the router's own call. */
+function swapAndDeposit(deposits: ReturnType<typeof routerCalls.depositBalance>): TransactionFact {
   const { user } = swapped;
   const calls = [
     { to: someAddress(), data: "0xe0e0" as const, value: 0n },
@@ -165,20 +165,20 @@ function exchangeAndDeposit(deposits: ReturnType<typeof routerCalls.depositBalan
 }
 
 test.each([
-  ["of at least what is filled", 97n, undefined],
-  ["of more", 99n, undefined],
-  ["of a unit less than is filled", 96n, "originOtherCall"],
-] as const)("a swap in the pool that demands a deposit %s", (_, minimum, rule) => {
+  ["of the filled amount", 97n, undefined],
+  ["of more than that", 99n, undefined],
+  ["of one unit less", 96n, "originOtherCall"],
+] as const)("judges a pending swap that requires a deposit %s", (_, minimum, rule) => {
   const { user, origin, orderId } = swapped;
   const deposit = routerCalls.depositBalance(depository, user, origin.currency, minimum, orderId);
-  expect(ruleOf(swapped, exchangeAndDeposit(deposit), { balance: 5n })).toBe(rule);
+  expect(ruleOf(swapped, swapAndDeposit(deposit), { balance: 5n })).toBe(rule);
 });
 
 test.each([
   ["to another depository", { depository: someAddress() }],
   ["in another's name", { user: someAddress() }],
-  ["of what it swaps", { currency: paid }],
-])("a swap in the pool that deposits %s is not the agreed one", (_, change) => {
+  ["the token that it sells", { currency: paid }],
+])("refuses a pending swap that deposits %s", (_, change) => {
   const agreed = { depository, user: swapped.user, currency: swapped.origin.currency, ...change };
   const deposit = routerCalls.depositBalance(
     agreed.depository,
@@ -187,20 +187,20 @@ test.each([
     97n,
     swapped.orderId,
   );
-  expect(ruleOf(swapped, exchangeAndDeposit(deposit))).toBe("originOtherCall");
+  expect(ruleOf(swapped, swapAndDeposit(deposit))).toBe("originOtherCall");
 });
 
-test("a swap in the pool is paid with what is swapped: of that its sender needs enough", () => {
+test("requires that the sender of a pending swap holds enough of the token it sells", () => {
   const { user, origin, orderId } = swapped;
   const deposit = routerCalls.depositBalance(depository, user, origin.currency, 97n, orderId);
-  expect(ruleOf(swapped, exchangeAndDeposit(deposit), { balance: 4n })).toBe("originFundsMissing");
+  expect(ruleOf(swapped, swapAndDeposit(deposit), { balance: 4n })).toBe("originFundsMissing");
   const fromNative = { ...swapped, input: { currency: NATIVE_CURRENCY, amount: 5n } };
-  const plain = { ...exchangeAndDeposit(deposit), to: router };
+  const plain = { ...swapAndDeposit(deposit), to: router };
   expect(ruleOf(fromNative, { ...plain, value: 5n })).toBeUndefined();
   expect(ruleOf(fromNative, { ...plain, value: 4n })).toBe("originOtherCall");
 });
 
-test("a transaction that no node knows is doubtful", () => {
+test("doubts a transaction that no node knows", () => {
   expect(judgeOrigin(erc20, chain, { kind: "absent" }, { ...NOTHING_OF_SENDER, deposits: [] })).toEqual({
     rule: "originTransactionUnknown",
     reason: "is not known to the chain",
@@ -230,7 +230,7 @@ test.each([
   ["success", [{ ...made, isUnattestable: true }], "originUnattestable"],
   ["success", [{ ...made, amount: 99n, isUnattestable: true }], "originOtherCall"],
   ["reverted", [], "originReverts"],
-] as const)("mined with %s, what it deposited tells (%#)", (status, deposits, rule) => {
+] as const)("judges a mined transaction (%s) by its deposits (%#)", (status, deposits, rule) => {
   expect(
     judgeOrigin(
       erc20,

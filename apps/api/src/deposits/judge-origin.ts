@@ -12,32 +12,31 @@ import {
 } from "@causeway/domain";
 import type { OriginRule } from "./fast-fill-refusals.ts";
 
-/** Why a transaction can not become the agreed deposit; `reason` completes "the transaction …". */
+/** Why a transaction cannot become the agreed deposit; `reason` completes "the transaction …". */
 export interface Doubt {
   readonly rule: OriginRule;
   readonly reason: string;
 }
 
-/** What the chain says beside the transaction itself. */
+/** Chain state about the sender, in addition to the transaction itself. */
 export interface SenderFacts {
-  /** Nonces below are used up; undefined: not asked. */
+  /** The first unused nonce; undefined: not read. */
   readonly used: number | undefined;
-  /** The next nonce that nothing in the node's pool has. */
+  /** The next nonce that is free in the node's mempool. */
   readonly pooled: number;
-  /** Wei per gas, of the next block as far as is known. */
+  /** Wei per gas of the next block, as far as known. */
   readonly baseFeePerGas: bigint;
   /**
-   * What it would do now; undefined when other transactions of its sender come before it, or when it offers
-   * too little.
+   * Its simulation; undefined if other transactions of the sender come first, or if it offers too low a fee.
    */
   readonly run: SimulationOutcome | undefined;
-  /** What its sender has of the currency that he is to pay with, smallest units; undefined: not asked. */
+  /** The sender's balance in the currency they pay with, in base units; undefined: not read. */
   readonly balance: bigint | undefined;
-  /** Of a mined transaction, with whether oracles can attest them. */
+  /** Deposits of a mined transaction, with their attestability. */
   readonly deposits: readonly DepositFact[];
 }
 
-/** When nobody was asked about the sender. */
+/** When the sender was not read. */
 export const NOTHING_OF_SENDER = {
   used: undefined,
   pooled: 0,
@@ -46,7 +45,7 @@ export const NOTHING_OF_SENDER = {
   balance: undefined,
 } as const;
 
-/** Judges what was fetched: undefined when nothing speaks against it. */
+/** Judges the origin transaction of a fast fill. Undefined: no objection. */
 export function judgeOrigin(
   terms: RequestTerms,
   chain: Pick<Chain, "id" | "contracts">,
@@ -103,7 +102,7 @@ function doubtOfCall(
   const { depository } = contracts;
   if (terms.input !== undefined) return doubtOfSwap(terms, contracts, { to, input, value });
   const isNative = origin.currency === NATIVE_CURRENCY;
-  // Through another contract, as wallets that batch do, it is for the simulation to tell.
+  // Through another contract, as in batching wallets: the simulation decides.
   if (to !== depository && (isNative || to !== origin.currency)) return undefined;
   const agreed =
     to === depository
@@ -116,21 +115,20 @@ function doubtOfCall(
 }
 
 /**
- * A swap before the deposit deposits all that it brings, which nobody knows before it is mined: it has to
- * demand at least what is filled, in the very deposit that was agreed. What it really does is for the
- * simulation to tell.
+ * A swap before the deposit deposits all of its output, which is unknown before it is mined. It must require
+ * at least the filled amount, in the agreed deposit; the simulation decides the rest.
  */
 function doubtOfSwap(
   terms: RequestTerms,
   { router, approvalProxy, depository }: Chain["contracts"],
   { to, input, value }: Pick<TransactionFact, "to" | "input" | "value">,
 ): Doubt | undefined {
-  // Through another contract, as wallets that batch do.
+  // Through another contract, as in batching wallets.
   if (to !== router && to !== approvalProxy) return undefined;
   const { user, origin, orderId, input: paid } = terms;
   const isPaid = paid?.currency !== NATIVE_CURRENCY || value >= paid.amount;
-  const most = routerCalls.depositBalance(depository, user, origin.currency, 0n, orderId).slice(2);
-  const [before, after] = [most.slice(0, -2 * WORD), most.slice(-WORD)];
+  const template = routerCalls.depositBalance(depository, user, origin.currency, 0n, orderId).slice(2);
+  const [before, after] = [template.slice(0, -2 * WORD), template.slice(-WORD)];
   const at = input.indexOf(before);
   const minimum = input.slice(at + before.length, at + before.length + WORD);
   const isAgreed =

@@ -14,7 +14,7 @@ const held = defineSql(
         and l.classid::bigint = (key >> 32) & 4294967295 and l.objid::bigint = key & 4294967295)`,
 );
 
-/** The leader locks of these names that any process holds. */
+/** Returns which of these leader locks any process holds. */
 export function leaderReads(sql: Sql): (names: readonly string[]) => Promise<ReadonlySet<string>> {
   return async (names) => new Set((await held(sql, { names })).map(({ name }) => name));
 }

@@ -8,8 +8,8 @@ const aHash: Hex = `0x${"11".repeat(32)}`;
 const [requestId, txHash]: [RequestId, TxHash] = [aHash, aHash];
 
 /**
- * The requests that count as looked at when looking at their transaction ends like this, and the faults that
- * were reported.
+ * The requests that count as looked at if indexing their transaction ends like this, and the number of
+ * faults.
  */
 async function lookedAt(index: () => Promise<unknown>): Promise<{ looked: RequestId[]; faults: number }> {
   let faults = 0;
@@ -26,7 +26,7 @@ const refused = (code: "TRANSACTION_NOT_FOUND" | "UNSUPPORTED_CHAIN" | "SERVICE_
   throw new ServiceError(code, "no", { field: "txHash" });
 };
 
-test("a reported transaction that was recorded, that no node knows, or whose chain is not configured was looked at", async () => {
+test("counts a reported transaction as looked at if it was recorded, is unknown to the node, or its chain is not configured", async () => {
   for (const index of [
     async () => "recorded",
     refused("TRANSACTION_NOT_FOUND"),
@@ -35,7 +35,7 @@ test("a reported transaction that was recorded, that no node knows, or whose cha
     expect(await lookedAt(index)).toEqual({ looked: [requestId], faults: 0 });
 });
 
-test("a request does not count as looked at when nothing was learnt about its transaction", async () => {
+test("does not count a request as looked at when indexing its transaction failed", async () => {
   const silent = async () => {
     throw new RpcFault({ kind: "deadline", method: "eth_getTransactionReceipt", reason: "no answer" });
   };

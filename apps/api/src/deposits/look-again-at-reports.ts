@@ -13,20 +13,17 @@ interface Needs {
   readonly index: (report: Report) => Promise<unknown>;
 }
 
-/** The node has answered, or never will: there is nothing to record. */
+/** There is nothing to record now or later. */
 const NOTHING_TO_RECORD: ReadonlySet<ErrorCode> = new Set(["TRANSACTION_NOT_FOUND", "UNSUPPORTED_CHAIN"]);
 
-/** Requests of one chain looked at in one round; each costs a few calls to a node. */
+/** Requests of one chain per round; each costs a few node calls. */
 const BATCH = 50;
-/**
- * A node that answers more slowly keeps its requests waiting for the next round, not those of other chains.
- */
+/** A slow node delays its own requests to the next round, not those of other chains. */
 const LOOK_WITHIN_MS = 2_000;
 
 /**
- * Looks at the origin transactions that users reported for requests of one chain past their deadline, before
- * these expire.
- * @returns the requests whose transactions a node could tell about: a deposit among them is recorded now
+ * Indexes the reported origin transactions of requests past their deadline on one chain, before these expire.
+ * @returns the requests whose transactions were checked: any deposit is recorded now
  */
 export async function lookAgainAtReports(services: Needs, due: DueOnChain): Promise<RequestId[]> {
   const { chainId } = due;
@@ -50,7 +47,7 @@ export async function lookAgainAtReports(services: Needs, due: DueOnChain): Prom
   return [...looked];
 }
 
-/** @throws when it is not known whether the transaction deposited anything */
+/** @throws if it is unknown whether the transaction deposited anything */
 async function lookAt({ index }: Needs, report: Report): Promise<void> {
   try {
     await index(report);
@@ -59,11 +56,7 @@ async function lookAt({ index }: Needs, report: Report): Promise<void> {
   }
 }
 
-/**
- * Waits for `work`, but no longer than this; it goes on in the background.
- *
- * @throws what `work` throws in time
- */
+/** Waits for `work` up to this time; it continues in the background. @throws what `work` throws in time */
 async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
   const { promise: isOver, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

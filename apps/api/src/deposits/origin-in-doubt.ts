@@ -11,18 +11,17 @@ import type { Doubt, SenderFacts } from "./judge-origin.ts";
 type Needs = Pick<Services, "chains" | "reads">;
 
 /**
- * Checks the origin transaction of a request: the one that the app names, else those that were reported
- * before. One that cannot become the agreed deposit refuses the fast fill; of several that were reported, one
- * that can is enough (a wallet replaces what is stuck). Without any, only a key whose rules allow it may fast
- * fill.
- * @throws ServiceError FAST_FILL_REFUSED. @throws RpcFault
+ * Checks the origin transaction of a request: the one that the app names, else those reported before. Refuses
+ * the fast fill unless one can become the agreed deposit (a wallet may have replaced a stuck one). Without
+ * any, only keys whose rules allow it may fast fill.
+ * @throws ServiceError FAST_FILL_REFUSED; RpcFault
  */
 export async function refuseDoubtfulOrigin(
   services: Needs,
   request: RequestRecord,
   { key, txHash: named }: Pick<FastFillWish, "key" | "txHash">,
 ): Promise<void> {
-  // Its deposit is in a block, or the service's own transaction carries it.
+  // Its deposit is in a block, or the service's own transaction makes it.
   if (request.state.name !== "quoted") return;
   const { requestId, origin, depositAddress } = request.terms;
   // The service's own sweep makes the deposit.
@@ -60,10 +59,7 @@ async function doubtAbout(
 
 type MinedState = Extract<TransactionState, { kind: "mined" }>;
 
-/**
- * Its deposits are read as the watcher reads them: what the watcher would send back is not fast filled
- * either.
- */
+/** Reads its deposits as the watcher does: what the watcher would refund must not be fast filled either. */
 async function doubtAboutMined(
   { chain, connection: { reader } }: ConnectedChain,
   terms: RequestTerms,
@@ -76,7 +72,7 @@ async function doubtAboutMined(
   return judgeOrigin(terms, chain, state, { ...NOTHING_OF_SENDER, deposits });
 }
 
-/** What the chain says of whoever sent a pending transaction, and of what it would do now. */
+/** Chain state of the sender of a pending transaction, and its simulation. */
 async function senderFacts(
   { chain, connection: { reader }, pulse }: ConnectedChain,
   { user, origin, input: paid }: RequestTerms,
@@ -90,8 +86,7 @@ async function senderFacts(
     reader.accountState(user, (paid ?? origin).currency, chain.contracts.depository),
   ]);
   const { baseFeePerGas } = pulse.gasPrices();
-  // Behind other transactions of the sender it runs on a state that nobody knows yet: an approval may be
-  // among them.
+  // Behind other transactions of the sender its state is unknown: one of them may be an approval.
   const runs = nonce === used && (maxFeePerGas === undefined || maxFeePerGas >= baseFeePerGas);
   const run =
     runs && to !== undefined

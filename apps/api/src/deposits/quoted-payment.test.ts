@@ -41,12 +41,12 @@ const payErc20: TransactionFact = {
   input: transferWithIdCalldata(recipient, 7n, requestId),
 };
 
-test("the very payment that was quoted counts", () => {
+test("counts the exact payment that was quoted", () => {
   expect(isQuotedPayment(native, chain, payNative)).toBe(true);
   expect(isQuotedPayment(erc20, chain, payErc20)).toBe(true);
 });
 
-test("a native payment to a contract counts when the router makes it for the request", () => {
+test("counts a native payment to a contract if the router makes it for the request", () => {
   const routed = { ...payNative, to: router, input: nativeTransferWithIdCalldata(recipient, 7n, requestId) };
   expect(isQuotedPayment(native, chain, routed)).toBe(true);
   expect(isQuotedPayment(native, chain, { ...routed, value: 8n })).toBe(false);
@@ -55,7 +55,7 @@ test("a native payment to a contract counts when the router makes it for the req
   expect(isQuotedPayment(native, chain, { ...routed, input })).toBe(false);
 });
 
-test("bytes that a wallet appends for its own ends do not change what was paid", () => {
+test("ignores bytes that a wallet appends", () => {
   expect(isQuotedPayment(native, chain, { ...payNative, input: `${requestId}00beef` })).toBe(true);
   expect(isQuotedPayment(erc20, chain, { ...payErc20, input: `${payErc20.input}00beef` })).toBe(true);
 });
@@ -68,7 +68,7 @@ test.each<[string, Partial<TransactionFact>]>([
   ["of one unit more", { value: 8n }],
   ["without an id", { input: "0x" }],
   ["for another request", { input: `0x${"cd".repeat(32)}` }],
-])("a native payment %s does not", (_what, change) => {
+])("does not count a native payment %s", (_what, change) => {
   expect(isQuotedPayment(native, chain, { ...payNative, ...change })).toBe(false);
 });
 
@@ -78,7 +78,7 @@ test.each<[string, Partial<TransactionFact>]>([
   ["of another amount", { input: transferWithIdCalldata(recipient, 6n, requestId) }],
   ["for another request", { input: transferWithIdCalldata(recipient, 7n, `0x${"cd".repeat(32)}`) }],
   ["without an id", { input: payErc20.input.slice(0, -64) as "0x" }],
-])("a token transfer %s does not", (_what, change) => {
+])("does not count a token transfer %s", (_what, change) => {
   expect(isQuotedPayment(erc20, chain, { ...payErc20, ...change })).toBe(false);
 });
 
@@ -89,7 +89,7 @@ const swap = {
 } as const;
 const exchange: TransactionFact = { ...payNative, to: router, input: `0x1234${requestId.slice(2)}` };
 
-test("a swap is known by its request's id in a transaction through the router, whoever sends it", () => {
+test("recognizes a swap by its request id in a transaction through the router, regardless of its sender", () => {
   expect(isQuotedPayment(swap, chain, exchange)).toBe(true);
   expect(isQuotedPayment(swap, chain, { ...exchange, to: approvalProxy, from: stranger })).toBe(true);
   expect(isQuotedPayment(swap, chain, { ...exchange, input: `${exchange.input}00beef` })).toBe(true);
@@ -114,7 +114,7 @@ const paidNative = (by: Address, to: Address, amount: bigint): FrameLog => ({
   topics: ["0xd35467972d1fda5b63c735f59d3974fa51785a41a92aa3ed1b70832836f8dba6"],
   data: `0x${word(to)}${word(amount)}`,
 });
-/** Whether logs of a mined swap bring what was promised. */
+/** Whether the logs of a mined swap pay what was promised. */
 const arrives = (terms: Parameters<typeof hasArrived>[0], ...logs: readonly FrameLog[]): boolean =>
   hasArrived(terms, chain, {
     logs: logs.map((log, logIndex) => ({
@@ -127,22 +127,23 @@ const arrives = (terms: Parameters<typeof hasArrived>[0], ...logs: readonly Fram
   });
 
 test.each<[string, boolean, readonly FrameLog[]]>([
-  ["of the least that was promised, from a pool", true, [moved(pool, recipient, 99n)]],
+  ["of the promised minimum, from a pool", true, [moved(pool, recipient, 99n)]],
   ["in parts", true, [moved(pool, recipient, 50n), moved(router, recipient, 49n)]],
   ["of one unit less", false, [moved(pool, recipient, 98n)]],
-  ["of which a part goes on", false, [moved(pool, recipient, 100n), moved(recipient, stranger, 2n)]],
+  [
+    "of which the recipient forwards a part",
+    false,
+    [moved(pool, recipient, 100n), moved(recipient, stranger, 2n)],
+  ],
   ["in another token", false, [moved(pool, recipient, 100n, stranger)]],
-  ["to somebody else", false, [moved(pool, stranger, 100n)]],
-  ["that a depository pays out", false, [moved(depository, recipient, 100n)]],
-  ["that never is", false, []],
-])(
-  "a swap into a token counts by what its recipient keeps: a payment %s counts: %s",
-  (_what, counts, logs) => {
-    expect(arrives(swap, ...logs)).toBe(counts);
-  },
-);
+  ["to someone else", false, [moved(pool, stranger, 100n)]],
+  ["made by a depository", false, [moved(depository, recipient, 100n)]],
+  ["that is missing", false, []],
+])("a swap into a token with a payment %s counts: %s", (_what, counts, logs) => {
+  expect(arrives(swap, ...logs)).toBe(counts);
+});
 
-test("a swap into native coin counts by what the chain's own router says it paid", () => {
+test("counts a swap into native tokens by the payment that the chain's own router logged", () => {
   const toNative = { ...swap, destination: { ...swap.destination, currency: NATIVE_CURRENCY } };
   expect(arrives(toNative, paidNative(router, recipient, 99n))).toBe(true);
   expect(arrives(toNative, paidNative(router, recipient, 98n))).toBe(false);
@@ -150,13 +151,13 @@ test("a swap into native coin counts by what the chain's own router says it paid
   expect(arrives(toNative, paidNative(stranger, recipient, 99n))).toBe(false);
 });
 
-test("a swap that may bring anything does not count when it brings nothing", () => {
+test("does not count a swap without a minimum if it pays nothing", () => {
   const anything = { ...swap, destination: { ...swap.destination, minimumAmount: 0n } };
   expect(arrives(anything, moved(pool, recipient, 1n))).toBe(true);
   expect(arrives(anything)).toBe(false);
 });
 
-test("a payment of the user's own counts by what it is in native coin, and of a token by what its recipient keeps", () => {
+test("counts a user's own native payment by its value, and a token payment by what the recipient keeps", () => {
   const send = { ...swap, kind: "send" } as const;
   expect(arrives({ ...send, destination: { ...swap.destination, currency: NATIVE_CURRENCY } })).toBe(true);
   expect(arrives(send, moved(user, recipient, 99n))).toBe(true);

@@ -11,16 +11,15 @@ interface Contracts {
   readonly contracts: Pick<Chain["contracts"], "router" | "approvalProxy" | "depository" | "formerContracts">;
 }
 
-/** Transactions quoted before a router was replaced go through the former one, and pay all the same. */
+/** Transactions quoted before a router was replaced go through the former one and still count. */
 const isRouter = (
   to: TransactionFact["to"],
   { router, formerContracts = [] }: Contracts["contracts"],
 ): boolean => to !== undefined && (to === router || formerContracts.includes(to));
 
 /**
- * Whether a transaction is the payment that was quoted, before it is mined. It carries the request id: a
- * `send` as its calldata or after it, a `swap` anywhere in a transaction through the router, whose receipt
- * shows whether it pays. Wallets may append bytes of their own.
+ * Whether a transaction is the quoted payment, before it is mined. It carries the request id: a `send` at the
+ * start of its calldata, a `swap` anywhere in a transaction through the router. Wallets may append bytes.
  */
 export function isQuotedPayment(
   terms: Omit<PaymentTerms, "destination">,
@@ -41,9 +40,8 @@ export function isQuotedPayment(
 }
 
 /**
- * Whether such a transaction, mined and successful, paid what was promised: a `send` of native coin does by
- * what it is, anything else by what its logs say that the recipient received; a token may take a fee, or move
- * nothing and say that all is well. Nothing is no payment, even where nothing was promised.
+ * Whether such a mined transaction paid what was promised: a native `send` always does, anything else by what
+ * the logs say the recipient received, as tokens may charge a fee or move nothing. Zero never counts as paid.
  */
 export function hasArrived(
   { kind, recipient, destination: { currency, minimumAmount } }: PaymentTerms,

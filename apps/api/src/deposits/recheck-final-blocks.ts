@@ -10,14 +10,14 @@ import { tooSmallOn } from "./too-small-deposits.ts";
 type Needs = Pick<Services, "events" | "uow" | "reads" | "signer"> & RecordingServices;
 type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 
-/** Final blocks are read again so many at once: a few calls for all of them. */
+/** Final blocks reread together: a few calls for all of them. */
 const BLOCKS_AT_ONCE = 16n;
 
 /**
- * Reads the logs of final blocks a second time and records what the first reading did not see, or saw
- * wrongly, because a node that lagged answered it. Never in the way of new blocks; may run any number of
- * times, in any number of processes.
- * @param trail canonical blocks as the watcher knows them. @throws RpcFault
+ * Reads the logs of final blocks a second time, and records what a lagging node missed or misread the first
+ * time. Never delays new blocks. Idempotent, in any number of processes.
+ * @param trail canonical blocks as the watcher knows them
+ * @throws RpcFault
  */
 export async function recheckFinalBlocks(
   services: Needs,
@@ -59,14 +59,14 @@ async function recheck(
     const isLast = later.length === 0;
     const missed = await services.uow.run(async (tx): Promise<readonly MovedDeposit[] | undefined> => {
       const cursor = await tx.trail.lockCursor(chain.id);
-      // Only what the watcher has passed is read a second time.
+      // Only what the watcher has passed is read again.
       if (cursor === undefined || cursor.number < range.to) return undefined;
       const moved = await storeDeposits(tx, reading, now);
       if (isLast) await storeTopUps(services, tx, topUps, seenAtMs);
       await actOnDeposits(services, tx, reading, moved);
       if (isLast && isHome) await creditDueTopUps(services, tx, head.number);
       if (isLast) await tx.trail.setRechecked(chain.id, range.to);
-      // The rest was known: only whether oracles can attest it was read differently this time.
+      // The others were known and only changed their attestability.
       return moved.filter(({ deposit }) => deposit.seenAtMs === seenAtMs);
     });
     if (missed === undefined) return;
@@ -75,7 +75,7 @@ async function recheck(
   } while (left.length > 0);
 }
 
-/** One alarm for each deposit, and one for all of a transaction that are too small to be refunded. */
+/** One alarm per deposit, but one per transaction for all that are too small to be refunded. */
 function alarmMissed(
   services: Pick<Needs, "events">,
   { chain, isTooSmall }: Reading,

@@ -22,30 +22,29 @@ import type { TransitionServices } from "../requests/transition.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
-/** What recording deposits asks for. */
+/** Dependencies of recording deposits. */
 export type RecordingServices = TransitionServices & Pick<Services, "enginePolicy">;
 
-/** Where and when deposits were read. Of a chain that is reached by a rail they are final already. */
+/** Where and when deposits were read. On non-EVM chains they are already final. */
 export interface Reading {
   readonly chain: Chain | RailChain;
-  /** Height of the chain as far as the reader knows it. */
+  /** Height of the chain as far as the reader knows. */
   readonly headNumber: bigint;
-  /** When this process heard of the block (ms since epoch): the start of the fill's latency. */
+  /** When this process saw the block (ms since the epoch): the start of the fill latency. */
   readonly seenAtMs: number;
-  /** Absent: every deposit is looked at, whatever it is worth. */
+  /** Absent: no deposit counts as too small. */
   readonly isTooSmall?: TooSmall;
 }
 
-/** A deposit that is new, or stands in another block than it did. */
+/** A deposit that is new, or is now in another block. */
 export interface MovedDeposit {
   readonly fact: Omit<DepositFact, "logIndex">;
   readonly deposit: DepositRecord;
 }
 
 /**
- * Writes down deposits read from canonical blocks and lets each act on the request it names. May be called
- * any number of times with the same facts, by the watcher and by a client's hint alike: what is known already
- * in the same block changes nothing.
+ * Stores deposits read from canonical blocks and applies each to the request that it names. Idempotent: what
+ * is already known in the same block changes nothing.
  */
 export async function recordDeposits(
   services: RecordingServices,
@@ -57,8 +56,8 @@ export async function recordDeposits(
 }
 
 /**
- * The first half: the rows. Requests are locked, and nothing is decided yet. Returns what is new or moved, in
- * the order of the facts.
+ * The first half: stores the rows. Locks the requests and decides nothing.
+ * @returns new or moved deposits, in the order of the facts
  */
 export async function storeDeposits(
   tx: Tx,
@@ -86,7 +85,7 @@ export async function storeDeposits(
   });
 }
 
-/** What names a deposit of a chain for good. */
+/** Identifies a deposit within its chain. */
 export function depositKey(deposit: Omit<DepositSighting, "blockHash" | "isUnattestable">): string {
   const { txHash, currency, amount, depositor, sender, orderId = "", ordinal } = deposit;
   return [txHash, currency, amount, depositor, sender, orderId, ordinal].join(" ");
@@ -97,8 +96,8 @@ export function factKey(fact: DepositFact): string {
 }
 
 /**
- * The second half: what each means to its request. Between the two a watcher takes back what vanished blocks
- * said, so that an old deposit does not stand in a new one's way.
+ * The second half: applies each deposit to its request. In between, a watcher removes what was orphaned, so
+ * that an old deposit does not block a new one.
  */
 export async function actOnDeposits(
   services: RecordingServices,
@@ -134,8 +133,8 @@ export async function actOnDeposits(
 }
 
 /**
- * Why a deposit that is too small to be refunded would go back, when that is all that it means to its
- * request: then its row is all there is to write. Undefined: it is more than that.
+ * The refund reason of a deposit too small to be refunded, if nothing else follows from it: then only its row
+ * is written. Undefined if something else follows.
  */
 async function whyKept(
   { chain }: Reading,
@@ -149,7 +148,7 @@ async function whyKept(
   if (isUnderWay || state.depositId === deposit.id) return undefined;
   const verdict = await verdicts(record, fact);
   if (verdict.kind === "match" || verdict.reason === "DEPOSIT_UNATTESTABLE") return undefined;
-  // A wrong deposit of the user's own becomes the request's when the fast fill fails.
+  // A wrong deposit by the user becomes the request's if the fast fill fails.
   if (verdict.byUser && isFronted(state)) return undefined;
   const speaks = verdict.byUser || paysFromAnyAddress(chain);
   if (speaks && !inTxHashes.includes(fact.txHash)) return undefined;
@@ -176,10 +175,10 @@ function lockRequests(tx: Tx, facts: readonly MovedDeposit["fact"][]): Promise<M
 }
 
 /**
- * A further deposit of the request, to be refunded as such, takes the place of one that has vanished; unless
- * that refund was sent. Refunds wait for confirmations, so there mostly is time.
+ * A further matching deposit, due for refund, replaces one that was orphaned, unless its refund was sent.
+ * Refunds wait for confirmations, so there usually is time.
  */
-export async function replaceVanished(
+export async function replaceOrphaned(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
@@ -194,7 +193,7 @@ export async function replaceVanished(
   }
 }
 
-/** What is lent against blocks that may still vanish: read once, counted on by the caller. */
+/** Value filled against blocks that may still be orphaned: read once; the caller adds to it. */
 async function lentOn(tx: Tx, { chain, headNumber }: Reading): Promise<{ usd: bigint }> {
   if (chain.vmType !== "evm" || chain.maxUnconfirmedUsd === undefined) return { usd: 0n };
   const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);
@@ -224,11 +223,12 @@ function newDeposit(
   record: RequestRecord | undefined,
   lent: { usd: bigint },
 ): NewDeposit {
-  // What is not what was agreed is treated like the largest, for it goes back and may be worth anything.
+  // A deposit that differs from the agreed one needs the most confirmations: it is refunded and may be worth
+  // any amount.
   const knownUsd = record && agreedUsd(record.terms, { chainId: chain.id, ...fact });
   const valueUsd = knownUsd ?? 0n;
   const confirmations = confirmationsOf(chain, knownUsd, lent.usd);
-  // Only what is filled is lent against its block.
+  // Only filled deposits count as exposure.
   if (record && judgeDeposit(record.terms, { chainId: chain.id, ...fact }).kind === "match")
     lent.usd += valueUsd;
   return {
@@ -242,7 +242,7 @@ function newDeposit(
   };
 }
 
-/** Blocks that a deposit is to wait for. */
+/** Confirmations that a deposit needs. */
 function confirmationsOf(chain: Reading["chain"], knownUsd: bigint | undefined, lentUsd: bigint): number {
   if (chain.vmType !== "evm") return 1;
   const { maxUnconfirmedUsd, confirmationTiers } = chain;
@@ -267,7 +267,7 @@ async function actOn(
     return undefined;
   }
   const { terms, state } = record;
-  // Its money is on its way back: it pays for nothing any more.
+  // Its refund is under way, so it can no longer pay for anything.
   const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
   if (isRefunded && state.depositId !== deposit.id) return undefined;
   const verdict = await verdicts(record, fact);
@@ -309,8 +309,8 @@ async function actOn(
     });
     return moved.record;
   }
-  const vanished = await vanishedDeposit(tx, record, deposit);
-  const known = record.inTxHashes.filter((hash) => hash !== vanished?.txHash);
+  const orphaned = await orphanedDeposit(tx, record, deposit);
+  const known = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
   const { record: next } = await transition(
     services,
     tx,
@@ -321,8 +321,8 @@ async function actOn(
       verdict,
       confirmed,
       late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
-      beyondLead: await isBeyondLead(tx, record, { deposit, vanished }, nowMs),
-      replaces: vanished !== undefined,
+      beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, nowMs),
+      replaces: orphaned !== undefined,
     },
     speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
     { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
@@ -331,9 +331,8 @@ async function actOn(
 }
 
 /**
- * A reorg moved the request's deposit into a block where oracles can no longer attest it. An app that vouched
- * stays liable until its fast fill is booked, as at first sight. Undefined: the fill is under way or booked,
- * and goes on.
+ * A reorg moved the request's deposit into a block where oracles cannot attest it. The app stays liable until
+ * its fast fill is booked, as at first sight. Undefined: the fill is under way or booked, and continues.
  */
 async function giveUpUnattestable(
   services: RecordingServices,
@@ -362,8 +361,8 @@ async function giveUpUnattestable(
 type Verdicts = (record: RequestRecord, fact: MovedDeposit["fact"]) => Promise<DepositVerdict>;
 
 /**
- * The signer of what the service sent for a user is the service: whether it was this request's own execution
- * is looked up only where that matters, and once for all deposits of a transaction.
+ * Transactions that the service sent for a user are signed by the service: looks up whether one was this
+ * request's execution only where that matters, and once per transaction.
  */
 function verdictsOf(tx: Pick<Tx, "lanes" | "depositAddresses">, chain: Reading["chain"]): Verdicts {
   const byExecutions = new Map<string, boolean>();
@@ -387,11 +386,8 @@ async function isByExecution(
   return depositAddress !== undefined && (await tx.depositAddresses.sweepBy(requestId, txHash)) !== undefined;
 }
 
-/**
- * The deposit that the request has, when no canonical block holds it any more: the user's wallet may have
- * replaced it by this one.
- */
-async function vanishedDeposit(
+/** The request's deposit if it was orphaned: the user's wallet may have replaced it by this one. */
+async function orphanedDeposit(
   tx: Pick<Tx, "deposits">,
   { state }: RequestRecord,
   { id }: DepositRecord,
@@ -402,8 +398,8 @@ async function vanishedDeposit(
 }
 
 /**
- * When the money of a deposit came: what was at the deposit address in time is in time, however long the
- * service takes to move it.
+ * When the funds of a deposit arrived: funds that reached the deposit address in time are in time, however
+ * late the sweep.
  */
 async function arrivedAtMs(
   tx: Pick<Tx, "depositAddresses">,
@@ -415,25 +411,25 @@ async function arrivedAtMs(
   if (depositAddress === undefined) return nowMs;
   const sweep = await tx.depositAddresses.sweepBy(requestId, fact.txHash);
   if (sweep !== undefined) return sweep.arrivedAtMs;
-  // Anyone may deposit what is at a strict address; what was observed there says since when it was.
+  // Anyone may deposit funds of a strict address; the observation there says when they arrived.
   const observed = await tx.depositAddresses.funds(chainId, depositAddress.address);
   const funds = observed.find(({ currency }) => currency === fact.currency);
   return seenSince(funds?.layers ?? [], fact.amount) ?? nowMs;
 }
 
 /**
- * Whether a fill that does not have its deposit was accepted too long ago to be settled against one that
- * comes now.
+ * Whether a fast fill without its deposit was accepted too long ago to be settled against a deposit that
+ * arrives now.
  */
 async function isBeyondLead(
   tx: Tx,
   { state, terms }: RequestRecord,
-  { deposit, vanished }: { readonly deposit: DepositRecord; readonly vanished: DepositRecord | undefined },
+  { deposit, orphaned }: { readonly deposit: DepositRecord; readonly orphaned: DepositRecord | undefined },
   nowMs: number,
 ): Promise<boolean> {
-  // It comes back, or takes the place of one that came in time: a refund would cost as much as a fill that is
-  // never repaid, and the user would have both.
-  if (deposit.disposition === "accepted" || vanished !== undefined) return false;
+  // It returns, or replaces one that came in time: a refund would cost as much as a fill that is never
+  // repaid, and the user would have both.
+  if (deposit.disposition === "accepted" || orphaned !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;
   return untilMs !== undefined && nowMs > untilMs;

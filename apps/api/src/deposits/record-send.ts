@@ -10,17 +10,13 @@ import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 
-/**
- * Transactions of one sender and chain that are followed before they are mined; nobody else's report is in
- * their way.
- */
-const MAX_UNMINED_OF_SENDER = 64;
+/** Pending transactions followed per sender and chain, so that one sender cannot block others' reports. */
+const MAX_PENDING_OF_SENDER = 64;
 
 /**
- * Takes a transaction as the fulfilment of a `send` or a `swap`: only the very payment that was quoted
- * counts, and each transaction for one request only. What happens to it on chain is followed block by block
- * like any deposit.
- * @throws ServiceError INVALID_REQUEST when it is another payment, or taken.
+ * Records a transaction as the fulfillment of a `send` or a `swap`: only the exact quoted payment counts, and
+ * each transaction for one request. It is then followed like any deposit.
+ * @throws ServiceError INVALID_REQUEST if it is another payment, or taken
  */
 export async function recordSend(
   services: Needs,
@@ -54,8 +50,8 @@ export async function recordSend(
   const taken = await services.uow.run(async (tx) => {
     const found = await tx.sends.taken(send);
     if (found !== "free") return found;
-    // What is mined already is looked at once; what is not is followed, and costs calls to the node.
-    if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_UNMINED_OF_SENDER)
+    // A mined transaction is checked once; a pending one is followed, which costs node calls.
+    if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_PENDING_OF_SENDER)
       return "tooMany";
     await tx.sends.report(send);
     return found;
@@ -63,7 +59,7 @@ export async function recordSend(
   if (taken === "tooMany")
     throw new ServiceError(
       "RATE_LIMITED",
-      `tx: ${sender} already has ${MAX_UNMINED_OF_SENDER} pending transactions reported; report this one again once it is mined`,
+      `tx: ${sender} already has ${MAX_PENDING_OF_SENDER} pending transactions reported; report this one again once it is mined`,
       { field: "tx", requestId: terms.requestId },
     );
   if (taken === "taken")

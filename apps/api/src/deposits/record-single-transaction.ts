@@ -8,10 +8,9 @@ import type { RecordingServices } from "./record-deposits.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /**
- * A client reports the transaction of a same-chain step. For a `send` or a `swap` that transaction is the
- * whole fulfilment; anything else is indexed like a deposit.
- * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND. @throws
- * RpcFault
+ * Records the reported transaction of a same-chain step. For a `send` or a `swap` it is the whole
+ * fulfillment; anything else is indexed like a deposit.
+ * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND; RpcFault
  */
 export async function recordSingleTransaction(
   services: Pick<Services, "chains" | "events" | "uow" | "reads" | "signer"> & RecordingServices,

@@ -10,16 +10,16 @@ const { chains } = quoteWorld({
 });
 const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;
-const EXCHANGE = 1_337;
+const HYPERLIQUID = 1_337;
 
 const signature: Hex = `0x${"5e".repeat(64)}`;
 const hash: Hex = `0x${"ab".repeat(32)}`;
 
-test("a transaction's id is read as its chain's users write it", () => {
+test("reads a transaction id in the format of its chain", () => {
   for (const [chainId, txHash, id] of [
     [SOLANA, formatTransactionId({ vmType: "svm" }, signature), signature],
     [BITCOIN, "ab".repeat(32), hash],
-    [EXCHANGE, hash, hash],
+    [HYPERLIQUID, hash, hash],
     [ORIGIN, hash.toUpperCase().replace("0X", "0x"), hash],
   ] as const)
     expect(readReport(chains, { chainId, txHash, requestId: "0x01" })).toEqual({
@@ -29,7 +29,7 @@ test("a transaction's id is read as its chain's users write it", () => {
     });
 });
 
-test("an id of another family, or of no configured chain, is refused by its field", () => {
+test("refuses an id of another chain family or of an unconfigured chain, naming the field", () => {
   const fieldOf = (chainId: number, txHash: string): unknown => {
     try {
       readReport(chains, { chainId, txHash });

@@ -5,7 +5,7 @@ import type { TransactionReport } from "../http/route-services.port.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
 /**
- * What a client says of a transaction, its id read as its chain's users write it.
+ * Reads a transaction report, with its id in the format of its chain.
  * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_REQUEST
  */
 export function readReport<R extends TransactionReport>(

@@ -12,11 +12,10 @@ type Needs = Pick<Services, "clock" | "uow" | "reads" | "enginePolicy" | "prices
 const AT_ONCE = 50;
 
 /**
- * Starts the refunds of final deposits that name no order, or an order that this instance does not know, once
- * they have waited for `unattributedRefundAfterMs`. May run at any time in any number of processes: each
- * deposit is judged under its own lock.
- *
- * @param tip newest block that was scanned
+ * Starts the refunds of final deposits without a known order, once they have waited for
+ * `unattributedRefundAfterMs`. May run at any time in any number of processes: each deposit is judged under
+ * its own lock.
+ * @param tip newest scanned block
  */
 export async function returnUnattributed(
   services: Needs,
@@ -36,7 +35,7 @@ export async function returnUnattributed(
   const dust = due.filter(isTooSmall);
   if (dust.length > 0)
     await uow.run(async (tx) => {
-      // Another worker may have placed one with its request meanwhile.
+      // Another worker may have attributed one meanwhile.
       const kept = dust.map(({ id }) => ({ id, reason: "ORPHANED_DEPOSIT_REFUND" }) as const);
       await tx.deposits.keepTooSmall(kept, true);
     });
@@ -45,7 +44,7 @@ export async function returnUnattributed(
 
 async function startRefund(services: Needs, { id, orderId }: DepositRecord): Promise<void> {
   await services.uow.run(async (tx) => {
-    // The order's request before the deposit, as everywhere. A backup that was restored may bring a request
+    // Locks the order's request before the deposit, as everywhere. A restored backup may bring a request
     // back.
     const known = orderId === undefined ? 0 : (await tx.requests.lockByOrders([orderId])).size;
     const deposit = await tx.deposits.lock(id);
@@ -60,8 +59,7 @@ async function startRefund(services: Needs, { id, orderId }: DepositRecord): Pro
 }
 
 /**
- * Decides that a deposit which belongs to no request goes back to its depositor. Call with the deposit
- * locked.
+ * Plans the refund of a deposit that belongs to no request to its depositor. Call with the deposit locked.
  */
 export async function refundUnasked(
   { clock }: Pick<Services, "clock">,

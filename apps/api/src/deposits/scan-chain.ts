@@ -9,7 +9,7 @@ import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-depo
 import type { Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
 import type { Slice } from "./deposit-slices.ts";
-import { replacedBlocks, takeBackDeposits } from "./take-back-deposits.ts";
+import { replacedBlocks, removeOrphanedDeposits } from "./take-back-deposits.ts";
 import type { Advance } from "./take-back-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { transition } from "../requests/transition.ts";
@@ -17,7 +17,7 @@ import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
 
-/** Another process has moved the chain's cursor: this one no longer leads, or must read the trail again. */
+/** Another process moved the chain's cursor: this one no longer leads, or must read the trail again. */
 export class TrailMoved extends Error {
   constructor(chainName: string) {
     super(`the cursor of ${chainName} was moved by another process`);
@@ -25,15 +25,15 @@ export class TrailMoved extends Error {
   }
 }
 
-/** Blocks kept of a chain: enough to walk back any reorg this instance reckons with, twice. */
+/** Blocks kept per chain: twice the deepest reorg that is expected. */
 export function trailLength(chain: { readonly finalityBlocks: number }): number {
   return Math.max(chain.finalityBlocks * 2, 128);
 }
 
-/** Where a chain is first looked at: a little behind its head, for deposits made while nobody watched yet. */
+/** A new chain is scanned from a little behind its head, for deposits made before the watcher started. */
 const FIRST_LOOK_BACK = 64n;
 
-/** The stored trail of a chain; at the very first start one is begun. @throws RpcFault */
+/** Reads the stored trail of a chain, or starts one. @throws RpcFault */
 export async function loadTrail(
   services: Pick<Services, "uow" | "reads">,
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
@@ -59,12 +59,12 @@ export interface Steps {
 }
 
 /**
- * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of
- * blocks. Its deposits are written in slices, each a commit of deposits, states and jobs; the last slice
- * moves the cursor, too. After a crash between two slices the range is read again: what is already recorded
- * is skipped, and what is not there any more is taken back.
- * @returns the trail, now ending with `head`.
- * @throws RpcFault when the node's answers fail or do not fit together: try again. @throws TrailMoved
+ * Reads the chain up to `head`, in steps of a limited block range. A step's deposits are stored in slices,
+ * each one commit; the last slice moves the cursor. After a crash in between, the range is read again:
+ * recorded deposits are skipped, orphaned ones removed.
+ * @returns the trail, now ending with `head`
+ * @throws RpcFault when the node's answers fail or contradict each other: retry
+ * @throws TrailMoved
  */
 export async function scanChain(
   services: Needs,
@@ -93,7 +93,7 @@ export async function scanChain(
       -trailLength(chain),
     );
     pace.advanced();
-    // Every block is scanned; only what says something is worth a line.
+    // Every block is scanned; log only those with content.
     if (facts.length > 0 || change.append.length > 1)
       services.events.happened("chain_scanned", {
         chain: chain.name,
@@ -108,16 +108,16 @@ export async function scanChain(
 
 type ScanReading = Required<Reading> & { readonly chain: Chain };
 
-/** What the blocks of a step say. */
+/** The contents of a step's blocks. */
 interface Found {
   readonly facts: readonly DepositFact[];
   readonly topUps: readonly TopUpFact[];
 }
 
 /**
- * Writes down in commits of a bounded size what the blocks of a step say. Reports of clients are recorded
- * between two of them, against the trail as it is then; therefore the first commit ends the trail below what
- * it replaces, and the last one takes back once more what is not of its blocks.
+ * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail as
+ * it is then: so the first commit ends the trail below what it replaces, and the last one removes orphans
+ * again.
  */
 async function recordAdvance(
   services: Needs,
@@ -132,15 +132,15 @@ async function recordAdvance(
       await lockToAdvance(tx, reading.chain, advance, isFirst);
       const slice = await nextSlice(tx, reading, advance, { facts, topUps }, isFirst);
       const isLast = slice.facts.later.length + slice.topUps.later.length === 0;
-      // A report may have moved it to a vanished block after the first commit.
+      // A report may have moved it to an orphaned block after the first commit.
       const again = isLast && !isFirst ? await standingAgain(tx, reading.chain, advance, found.facts) : [];
-      // What was mined again has moved to its new block before the rest of what vanished is taken back, and
-      // means something only after that.
+      // Deposits that were mined again move to their new block before the other orphans are removed, and act
+      // only after that.
       const moved = await storeDeposits(tx, reading, [...again, ...slice.facts.now]);
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
       if (isFirst) announceReorg(tx, reading.chain, advance);
-      if (isFirst || isLast) await takeBackDeposits(services, tx, reading, advance);
+      if (isFirst || isLast) await removeOrphanedDeposits(services, tx, reading, advance);
       await actOnDeposits(services, tx, reading, moved);
       if (isLast) return await finishAdvance(services, tx, reading.chain, advance);
       if (isFirst) await beginAdvance(tx, reading.chain, advance);
@@ -151,7 +151,7 @@ async function recordAdvance(
 
 /**
  * Locks the cursor for a commit of this advance. Later commits require that this advance made the first one:
- * another leader may have begun on another branch.
+ * another leader may have started on another branch.
  * @throws TrailMoved
  */
 async function lockToAdvance(tx: Tx, { id, name }: Chain, advance: Advance, isFirst: boolean): Promise<void> {
@@ -164,16 +164,13 @@ async function lockToAdvance(tx: Tx, { id, name }: Chain, advance: Advance, isFi
   if (cursor?.hash !== ancestor.hash || cursor.advancesTo !== last.hash) throw new TrailMoved(name);
 }
 
-/**
- * A crash may follow: whoever reads on then must read again, on whichever branch, all that this advance may
- * have written.
- */
+/** After a crash, the next reader must read again, on any branch, all that this advance may have written. */
 async function beginAdvance(tx: Tx, { id }: Chain, advance: Advance): Promise<void> {
   const { ancestor, last } = endsOf(advance);
   await tx.trail.beginAdvance(id, ancestor, last.hash);
 }
 
-/** The block below those of a step, and its last one. */
+/** The parent of a step's first block, and its last block. */
 function endsOf({ change }: Advance): { ancestor: Pick<BlockRef, "number" | "hash">; last: BlockRef } {
   const [first] = change.append;
   const last = change.append.at(-1);
@@ -198,8 +195,8 @@ interface Slices {
 }
 
 /**
- * What one commit writes down. A reorg beyond the trail is one commit: there is no common block that the
- * trail could end with between two.
+ * The contents of one commit. A reorg beyond the trail is one commit: there is no common block that the trail
+ * could end with in between.
  */
 async function nextSlice(
   tx: Tx,
@@ -216,7 +213,7 @@ async function nextSlice(
   };
 }
 
-/** Begins with the deposits of requests that stand in a block which is taken back with this slice. */
+/** Starts with the request deposits whose old block is removed with this slice. */
 async function firstSlice(
   tx: Tx,
   { chain, isTooSmall }: ScanReading,
@@ -232,7 +229,7 @@ async function firstSlice(
   return { now: [...again, ...now], later };
 }
 
-/** New positions of deposits of requests that are recorded in a replaced block. */
+/** New positions of request deposits that are recorded in a replaced block. */
 async function standingAgain(
   tx: Tx,
   chain: Chain,
@@ -245,11 +242,11 @@ async function standingAgain(
   return facts.filter((fact) => keys.has(factKey(fact)));
 }
 
-/** What is done once, when all that the blocks say is written down. */
+/** Runs once, when all contents of the blocks are stored. */
 async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Advance): Promise<undefined> {
   const { ancestor, last } = endsOf(advance);
   await confirm(services, tx, chain.id, last.number);
-  // Wallets are locked last, here as everywhere.
+  // Wallets are locked last, as everywhere.
   if (chain.id === services.appBalance.chainId) {
     await reverseOrphanedTopUps(services, tx, ...replacedBlocks(advance));
     await creditDueTopUps(services, tx, last.number);

@@ -5,7 +5,7 @@ const fast = { blockTimeSeconds: 0.25 };
 const slow = { blockTimeSeconds: 12 };
 const at = (number: bigint, timestamp: bigint) => ({ number, timestamp });
 
-test("a scan is behind after ten block times, and after 30 seconds on a fast chain", () => {
+test("is behind after ten block times, or after 30 seconds on a fast chain", () => {
   expect(scanLag(slow, at(20n, 1_120n), at(10n, 1_000n))).toEqual({
     blocks: 10n,
     seconds: 120,
@@ -20,15 +20,15 @@ test("a scan is behind after ten block times, and after 30 seconds on a fast cha
   expect(scanLag(fast, at(134n, 1_031n), at(10n, 1_000n))).toMatchObject({ seconds: 31, isBehind: true });
 });
 
-test("a block that follows long after its parent does not put the scan behind", () => {
+test("is not behind when one block follows long after its parent", () => {
   expect(scanLag(fast, at(11n, 9_000n), at(10n, 1_000n))).toMatchObject({ blocks: 1n, isBehind: false });
 });
 
-test("a node whose newest block is older than the scanned one does not put the scan behind", () => {
+test("is not behind when the node's newest block is older than the scanned one", () => {
   expect(scanLag(fast, at(8n, 900n), at(10n, 1_000n))).toEqual({ blocks: 0n, seconds: 0, isBehind: false });
 });
 
-test("the lag is unknown without a newest block or before the first scan", () => {
+test("is unknown without a newest block or before the first scan", () => {
   expect(scanLag(fast, undefined, at(10n, 1_000n))).toBeUndefined();
   expect(scanLag(fast, at(10n, 1_000n), undefined)).toBeUndefined();
 });

@@ -8,30 +8,25 @@ export interface Lag {
   readonly isBehind: boolean;
 }
 
-/**
- * How far the watcher of a chain is behind the newest block; seconds between the newest block that was
- * scanned and it, by their own timestamps.
- */
+/** How far the watcher is behind the newest block. `seconds` is the difference of the block timestamps. */
 export interface ScanLag extends Lag {
   readonly blocks: bigint;
 }
 
-/** A scan may be so many block times behind, and at least so many seconds. */
+/** A scan is behind when it exceeds both limits. */
 const MAX_BLOCK_TIMES = 10;
 const MIN_SECONDS = 30;
-/** The ledger of a chain without blocks to follow may be read so late: what it shows late is waited for. */
+/** The ledger of a chain without blocks may lag this long: late transfers are waited for. */
 const MAX_UNREAD_SECONDS = 300;
 
-/**
- * @param unreadSince when the oldest transfer was made that is known of and was not read, seconds since epoch
- */
+/** @param unreadSince when the oldest known but unread transfer was made, in seconds since the epoch */
 export function unreadLag(nowMs: number, unreadSince: bigint | undefined): Lag {
   if (unreadSince === undefined) return { seconds: 0, isBehind: false };
   const seconds = Math.max(0, Math.round(nowMs / 1_000) - Number(unreadSince));
   return { seconds, isBehind: seconds > MAX_UNREAD_SECONDS };
 }
 
-/** Undefined when there is no newest block, or none was ever scanned. */
+/** Undefined without a newest block or a scanned one. */
 export function scanLag(
   { blockTimeSeconds }: { readonly blockTimeSeconds: number },
   head: Pick<BlockRef, "number" | "timestamp"> | undefined,
@@ -41,7 +36,7 @@ export function scanLag(
   if (head.number <= scanned.number) return { blocks: 0n, seconds: 0, isBehind: false };
   const blocks = head.number - scanned.number;
   const seconds = Math.max(0, Number(head.timestamp - scanned.timestamp));
-  // A single block may follow long after its parent; it was just not scanned yet.
+  // A single block may follow long after its parent; it just has not been scanned yet.
   const isBehind = blocks > 1n && seconds > Math.max(MIN_SECONDS, MAX_BLOCK_TIMES * blockTimeSeconds);
   return { blocks, seconds, isBehind };
 }

@@ -7,7 +7,7 @@ import type { ScanLag } from "./scan-lag.ts";
 /** The newest scanned block of each chain, whichever process scans it. */
 export type ScanProgress = () => Promise<ReadonlyMap<number, ScannedBlock>>;
 
-/** How long one reading serves every caller, ms: public routes must not reach the database per call. */
+/** How long a reading is reused (ms): public routes must not query the database on every call. */
 const KEPT_MS = 1_000;
 
 /** Reads the progress at most once a second. */
@@ -21,7 +21,7 @@ export function createScanProgress(reads: Pick<Reads, "scannedBlocks">, clock: C
   };
 }
 
-/** How far the scan of each EVM chain is behind, as far as that is known. */
+/** How far the scan of each EVM chain is behind, where known. */
 export async function scanLags(
   chains: Pick<ChainDirectory, "all">,
   scanned: ScanProgress,

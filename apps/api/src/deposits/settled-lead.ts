@@ -3,28 +3,28 @@ import type { EnginePolicy } from "../db/engine-policy.port.ts";
 import type { Services } from "../db/services.port.ts";
 
 /**
- * A fill's block may be dated before the moment at which it was accepted here, and a deposit's block after
- * the one at which it is seen: clocks differ.
+ * Clock tolerance: block timestamps of the fill and the deposit differ from the times at which they are
+ * accepted and seen here.
  */
 const CLOCKS_MS = 120_000;
 
 /**
- * How much later than the acceptance of a fast fill its deposit may come and still be settled, ms; undefined:
- * nothing is settled here, so nothing binds.
+ * How long after a fast fill is accepted its deposit may come and still be settled (ms); undefined: no
+ * settlement here, no limit.
  */
 export function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">): number | undefined {
   return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCKS_MS, 0);
 }
 
 /**
- * Between different assets, a fast fill waits at most this long for its deposit, ms: nobody knows what the
- * deposit will be worth.
+ * Between different assets, a fast fill waits at most this long (ms) for its deposit: the deposit's value is
+ * uncertain.
  */
 const MAX_LEAD_BETWEEN_ASSETS_MS = 24 * 3600 * 1000;
 
 /**
- * How much later than its acceptance the deposit of a fast fill may come, ms; undefined: nothing binds. Kept
- * with the fast fill, so that a shorter lead does not bind those accepted before.
+ * How long after its acceptance the deposit of a fast fill may come (ms); undefined: no limit. Stored with
+ * the fast fill, so that a shorter lead does not affect earlier ones.
  */
 export function frontLeadMs(
   { chains, enginePolicy }: Pick<Services, "chains" | "enginePolicy">,
@@ -36,7 +36,7 @@ export function frontLeadMs(
   return Math.min(settled ?? MAX_LEAD_BETWEEN_ASSETS_MS, MAX_LEAD_BETWEEN_ASSETS_MS);
 }
 
-/** What startup reports when the hub's lead is longer than fast fills between different assets can use. */
+/** Startup warnings when the hub's lead is longer than fast fills between different assets can use. */
 export function leadWarnings(policy: Pick<EnginePolicy, "fillLeadMs">): readonly string[] {
   const { fillLeadMs } = policy;
   const settled = settledLeadMs(policy);

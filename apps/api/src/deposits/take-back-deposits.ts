@@ -2,21 +2,18 @@ import type { BlockRef, TrailChange } from "@causeway/chains";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { DepositRecord } from "../db/records.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { replaceVanished } from "./record-deposits.ts";
+import { replaceOrphaned } from "./record-deposits.ts";
 import type { Reading, RecordingServices } from "./record-deposits.ts";
 import { transition } from "../requests/transition.ts";
 
-/** Blocks that were read after `known`, and those that they replace. */
+/** Blocks read after `known`, and those that they replace. */
 export interface Advance {
   readonly known: readonly BlockRef[];
   readonly change: Exclude<TrailChange, { kind: "unchanged" }>;
 }
 
-/**
- * What vanished blocks said is taken back: deposits in them are not there any more (those mined again were
- * moved to their new block before this).
- */
-export async function takeBackDeposits(
+/** Removes deposits in orphaned blocks; those mined again have already moved to their new block. */
+export async function removeOrphanedDeposits(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
@@ -32,14 +29,15 @@ export async function takeBackDeposits(
     if (!isOwn && refundState === "none" && reading.isTooSmall?.(deposit) === true) continue;
     const facts = { chain: chain.name, txHash: deposit.txHash, depositId: deposit.id, requestId };
     tx.events.alarm("deposit_removed", facts);
-    // Once its refund is under way the money may come back twice; taking the state back would hide that.
+    // With its refund under way the money may be returned twice; reverting the state would hide that.
     if (refundState !== "none") tx.events.alarm("deposit_exposed", facts);
-    else if (isOwn && requestId !== undefined) await takeBackOwn(services, tx, reading, deposit, requestId);
+    else if (isOwn && requestId !== undefined)
+      await removeOwnOrphan(services, tx, reading, deposit, requestId);
   }
 }
 
-/** Nothing was sent for it, and it is not in the depository any more: should it return, it is judged anew. */
-async function takeBackOwn(
+/** Nothing was sent for it, and it is no longer in the depository: if it returns, it is judged again. */
+async function removeOwnOrphan(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
@@ -65,10 +63,10 @@ async function takeBackOwn(
       requestId,
       state: record.state.name,
     });
-  await replaceVanished(services, tx, reading, next);
+  await replaceOrphaned(services, tx, reading, next);
 }
 
-/** Above and up to which heights blocks may have been replaced, and the hashes that stand there now. */
+/** The heights above and up to which blocks may have been replaced, and the new hashes there. */
 export function replacedBlocks({
   known,
   change,

@@ -7,17 +7,17 @@ import { gasOf } from "../markets/prices/quote-pricing.ts";
 type Needs = Pick<Services, "prices" | "quotePolicy">;
 
 /**
- * Below this part of the gas of its refund a deposit is too small: gas may fall before the refund would be
+ * Below this fraction of its refund's gas cost a deposit is too small: gas may fall before the refund is
  * planned.
  */
 const GAS_SHARE = 2n;
 
-/** Tells deposits that cannot pay for their own refund, also when gas falls by half. */
+/** Whether a deposit cannot pay for its own refund, even if gas falls by half. */
 export type TooSmall = (deposit: { readonly currency: Address; readonly amount: bigint }) => boolean;
 
 /**
- * Judges by the prices in memory, as a transaction must not wait for a source of prices. What has no price,
- * or is not configured, is never too small.
+ * Uses the prices in memory, since a transaction must not wait for a price source. Without a price nothing is
+ * too small.
  */
 export function tooSmallOn(
   services: Needs,
@@ -42,12 +42,12 @@ export function tooSmallOn(
 function priceInMemory({ prices }: Needs, currency: Currency): bigint | undefined {
   const price = valueOrUndefined(() => prices.usd(currency));
   if (price === undefined || typeof price === "bigint") return price;
-  // Nobody waits for it: the next block finds it in memory.
+  // Not awaited: the next block finds it in memory.
   price.catch(() => undefined);
   return undefined;
 }
 
-/** @returns undefined when nothing fresh is known */
+/** @returns undefined if no fresh value is known */
 function valueOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read();

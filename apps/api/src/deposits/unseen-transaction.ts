@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 
-/** No node has heard of a transaction so far. */
+/** The error for a transaction that no node knows yet. */
 export function unseenTransaction(txHash: TxHash): ServiceError {
   return new ServiceError(
     "TRANSACTION_NOT_FOUND",

@@ -37,16 +37,16 @@ export interface AcceptServices extends Pick<
   readonly random: Random;
 }
 
-/** An execution that was found to be possible, and what it may cost. */
+/** An execution that passed its simulation, and its maximum cost. */
 export interface Acceptable {
   readonly caller: ApiKeyIdentity;
   readonly question: ExecutionQuestion;
   readonly requestId: RequestId;
-  /** The request that it is the deposit of; undefined: a call of its own. */
+  /** The request whose deposit it makes; undefined: a call of its own. */
   readonly quoted: RequestRecord | undefined;
-  /** Whose balance the most that it may cost is set aside from, whoever pays in the end. */
+  /** The wallet whose balance the maximum cost is reserved from, even if another pays in the end. */
   readonly payer: Address;
-  /** The same when it pays; undefined: the quoted output does, as long as there is one. */
+  /** The same if it pays; undefined: the quoted output pays, if there is one. */
   readonly wallet: Address | undefined;
   readonly referrer: string;
   readonly sponsorship: SponsorshipQuestion;
@@ -55,15 +55,15 @@ export interface Acceptable {
   /** All USD with 18 decimals. */
   readonly coinUsd: bigint;
   readonly flatUsd: bigint;
-  /** What is paid per whole native token that the call carries, fees included; undefined: it carries none. */
+  /** The price per whole native token that the call carries, including fees; undefined: it carries none. */
   readonly salePriceUsd: bigint | undefined;
-  /** Native token that this call and those made with the fill carry; undefined: none. */
+  /** Native tokens that this call and those made with the fill carry; undefined: none. */
   readonly sale: ValueSale | undefined;
   readonly destination: DestinationExecution | undefined;
   readonly lease: IdempotencyLease | undefined;
 }
 
-/** The quote was executed, paid for or closed by somebody else in this very moment. */
+/** The quote was executed, paid or closed concurrently. */
 class QuoteTaken extends Error {
   constructor(requestId: RequestId) {
     super(`quote ${requestId} was executed, paid or closed meanwhile`);
@@ -72,10 +72,9 @@ class QuoteTaken extends Error {
 }
 
 /**
- * One commit: the request, the execution, its job, the caller's budgets, the balance set aside, and the
- * answer that a repeated call gets. Either all of it stands or nothing does. The balance comes late: only
- * this wait is shared by everything that an app does. The exposure of a sale, which all apps share, comes
- * last.
+ * Commits the request, the execution, its job, the budgets, the reserved balance and the answer for repeated
+ * calls together. The balance comes late, because all of an app's calls share its lock; the exposure of a
+ * sale, shared by all apps, comes last.
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget, or the quote is gone),
  * PRICE_FETCH_FAILED; LeaseLost
  */
@@ -91,20 +90,20 @@ export async function acceptExecution(
       await keepToBudgets(services, tx, acceptable);
       if (acceptable.lease !== undefined)
         await tx.idempotency.finish(acceptable.lease, { status: 200, body: JSON.stringify(answer) });
-      await setAside(services, tx, acceptable);
+      await reserve(services, tx, acceptable);
     });
   } catch (error) {
     if (!(error instanceof QuoteTaken)) throw error;
-    // The same question may have come twice at once: then the other one was answered for both.
+    // The same call may have arrived twice at once: then the other one was answered for both.
     const quoted = await findQuoted(services, caller, requestId, question);
     if (quoted.kind === "already") return answer;
     throw refusal(`Request ${requestId} is already being executed by another call`);
   }
-  tellAccepted(services, acceptable);
+  reportAccepted(services, acceptable);
   return answer;
 }
 
-export function tellAccepted(
+export function reportAccepted(
   { events }: Pick<Services, "events">,
   { requestId, question, caller, sponsorship }: Acceptable,
 ): void {
@@ -123,11 +122,11 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
   if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
   else {
     const current = await tx.requests.lock(requestId);
-    const hasCallsBeside = acceptable.question.destination !== undefined;
+    const hasDestinationCalls = acceptable.question.destination !== undefined;
     if (
       current === undefined ||
       current.supersededBy !== undefined ||
-      !acceptsExecution(current.state, hasCallsBeside)
+      !acceptsExecution(current.state, hasDestinationCalls)
     )
       throw new QuoteTaken(requestId);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
@@ -148,7 +147,7 @@ async function insertCall(
   await tx.requests.note(acceptable.requestId, nowMs, event, detail);
 }
 
-/** A call of its own as it is accepted: what is written of it before anything happens to it. */
+/** A call without a quote as it is accepted: what is stored of it first. */
 export function freshCall(
   services: Pick<AcceptServices, "quotePolicy" | "random" | "signer">,
   { question, requestId, referrer, caller, sponsorship }: Acceptable,
@@ -205,10 +204,7 @@ export function hasBudgets({ rules }: ApiKeyIdentity): boolean {
   return [dailyUsd, perUserDailyUsd, perTargetDailyUsd].some((budget) => budget !== undefined);
 }
 
-/**
- * Budgets of a day are counted under the key's lock, so that calls at the same time cannot exceed them
- * together.
- */
+/** Daily budgets are counted under the key's lock, so that concurrent calls cannot exceed them together. */
 async function keepToBudgets(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "executions">,
@@ -231,7 +227,7 @@ async function keepToBudgets(
   if (refused !== undefined) throw refusal(`Not sponsored (${refused.rule}): ${refused.message}`);
 }
 
-async function setAside(
+async function reserve(
   services: AcceptServices,
   tx: Tx,
   { payer, requestId, sponsorship, sale }: Acceptable,
@@ -246,11 +242,11 @@ async function setAside(
   });
   if (reserved.kind === "insufficient") throw insufficient(payer, reserved);
   if (reserved.kind === "closed") throw new QuoteTaken(requestId);
-  // Last, so that a call that is refused does not count.
+  // Last, so that a refused call is not counted.
   if (sale !== undefined) await countSale(services, tx, sale, reserved.reservation.parts);
 }
 
-/** Names the movement that sets the fees of a request aside: there is one. */
+/** The key of the ledger movement that reserves a request's fees: there is one per request. */
 export function reserveKey(requestId: RequestId): string {
   return `execution:${requestId}:reserve`;
 }

@@ -5,12 +5,12 @@ import { appraise } from "../balances/appraise.ts";
 import { planCharge } from "../balances/reserve-fees.ts";
 import type { Shortfall } from "../balances/reserve-fees.ts";
 import { executeJob } from "../requests/transition.ts";
-import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
+import { freshCall, hasBudgets, newExecution, reserveKey, reportAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 
 /**
- * A fresh call that an app pays for, without value, budget, quote or idempotency key: only its wallet's
- * balance is shared with others.
+ * A new call that an app pays for, without value, budget, quote or idempotency key: it shares only its
+ * wallet's balance with others.
  */
 export interface PlainAcceptable extends Acceptable {
   readonly wallet: Address;
@@ -30,10 +30,9 @@ export function isPlain(acceptable: Acceptable): acceptable is PlainAcceptable {
 export type AcceptedTogether = { readonly kind: "accepted" } | Shortfall;
 
 /**
- * Accepts plain calls of one wallet in one commit, in their order, each as far as the balance bears it after
- * those before it: what is too much is refused and the others stand. The wallet is locked from the beginning,
- * for as long as two statements take; everything else that is written is new, so nobody waits for it.
- * @throws whatever keeps all of them from being accepted: then none of them is
+ * Accepts plain calls of one wallet in one commit, in order, as far as the balance covers each; others are
+ * refused. The wallet is locked for two statements; all other rows are new, so nothing waits for them.
+ * @throws what prevents all of them from being accepted: then none is
  */
 export async function acceptTogether(
   services: AcceptServices,
@@ -67,7 +66,7 @@ export async function acceptTogether(
   });
   for (const [at, { kind }] of outcomes.entries()) {
     const acceptable = all[at];
-    if (kind === "accepted" && acceptable !== undefined) tellAccepted(services, acceptable);
+    if (kind === "accepted" && acceptable !== undefined) reportAccepted(services, acceptable);
   }
   return outcomes;
 }

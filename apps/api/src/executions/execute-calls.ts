@@ -46,29 +46,28 @@ export interface ExecuteServices extends Pick<
   | "uow"
 > {
   readonly random: Random;
-  /** Accepts what was found to be possible; each call in a commit of its own when absent. */
+  /** Accepts a call that passed its simulation; absent: in a commit of its own. */
   readonly accept?: (acceptable: Acceptable) => Promise<ExecuteAnswer>;
 }
 
-/** The newest state must have answered by then, ms. */
+/** Deadline for the simulation (ms). */
 const SIMULATION_DEADLINE_MS = 5_000;
 /**
- * A third of a block of 30 million: no call that an app pays for wants more, and the time that a node spends
- * on a trace grows faster than the gas. Whoever needs more is told that the gas ran out. With its headroom it
- * stays below what any transaction may have.
+ * A third of a 30-million-gas block, enough for sponsored calls: a trace takes a node disproportionately
+ * longer than its gas. A call that needs more runs out of gas. With headroom it stays below the cap per
+ * transaction.
  */
 const MAX_GAS = 10_000_000n;
-/** No transaction has less. */
+/** Minimum gas of any transaction. */
 const MIN_GAS = 21_000n;
 const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
- * Takes on a call for a user: finds out by simulation that it succeeds and what it costs, judges it by the
- * rules of the caller's key, and sets the most that it may cost aside in the very commit that accepts it; a
- * job sends it later. With a quote's id the call stands for the quote's deposit transaction, and the same
- * question again gets the same answer.
- * @throws ServiceError INVALID_REQUEST and others of the caller's making; PRICE_FETCH_FAILED, RPC_HTTP_ERROR,
- * SERVICE_UNAVAILABLE of ours; RpcFault; LeaseLost
+ * Accepts a call for a user: simulates it, applies the key's rules, and reserves its maximum cost in the
+ * commit that accepts it; a job sends it later. With a quote's id the call makes the quote's deposit.
+ * Idempotent per quote.
+ * @throws ServiceError INVALID_REQUEST and others caused by the caller; PRICE_FETCH_FAILED, RPC_HTTP_ERROR,
+ * SERVICE_UNAVAILABLE caused by the service; RpcFault; LeaseLost
  */
 export async function executeCalls(
   services: ExecuteServices,
@@ -92,14 +91,14 @@ export async function executeCalls(
   const { chain, pulse } = question.origin;
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const asked = sponsorshipOf(question, native);
-  // What can be refused without looking at the chain is not worth a simulation.
+  // Refuse without a simulation what can be refused without reading the chain.
   refuseBy(caller, asked);
   const { value: valueWei } = question.call;
   const hasValue = valueWei > 0n || valueOf(question.destination?.calls ?? []) > 0n;
   const paidIn = hasValue ? await payingCurrencies(services, payer) : [];
   const prices = pulse.gasPrices();
   const signal = AbortSignal.timeout(SIMULATION_DEADLINE_MS);
-  const [simulated, beside, dataFeeWei] = await Promise.all([
+  const [simulated, destinationPrice, dataFeeWei] = await Promise.all([
     simulateExecution(
       question.origin,
       {
@@ -119,8 +118,9 @@ export async function executeCalls(
     question.origin.connection.reader.dataFee(question.call),
   ]);
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
-  if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
-  // After the simulation, so that a balance in the same asset is seldom converted at another price.
+  if (destinationPrice?.kind === "reverts")
+    return { kind: "reverts", requestId, failure: destinationPrice.failure };
+  // After the simulation, so that a balance in the same asset is rarely converted at another price.
   const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const salePriceUsd = salePrice?.salePriceUsd;
   const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
@@ -140,16 +140,16 @@ export async function executeCalls(
   const sponsorship = {
     ...asked,
     innerCalls: reachedBy(outcome, caller),
-    costUsd: costOf(gasLimit) + (beside?.costUsd ?? 0n),
-    valueUsd: asked.valueUsd + (beside?.sold.usd ?? 0n),
+    costUsd: costOf(gasLimit) + (destinationPrice?.costUsd ?? 0n),
+    valueUsd: asked.valueUsd + (destinationPrice?.sold.usd ?? 0n),
   };
   refuseBy(caller, sponsorship);
-  // Each of the calls beside the fill is paid for by the same app, under the same rules.
+  // The same app pays for each call with the fill, under the same rules.
   for (const call of question.destination?.calls ?? [])
     refuseBy(caller, {
       ...sponsorship,
       call: sponsoredCall(call),
-      innerCalls: reachedBy({ calls: beside?.calls }, caller),
+      innerCalls: reachedBy({ calls: destinationPrice?.calls }, caller),
     });
   if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native, dataFeeWei);
   const accept = services.accept ?? ((acceptable) => acceptExecution(services, acceptable));
@@ -174,20 +174,18 @@ export async function executeCalls(
             ...(salePrice === undefined
               ? []
               : [{ native: chain.native, priceUsd: salePrice.priceUsd, usd: asked.valueUsd }]),
-            ...(beside === undefined ? [] : [beside.sold]),
+            ...(destinationPrice === undefined ? [] : [destinationPrice.sold]),
           ],
         }
       : undefined,
-    destination: beside?.destination,
+    destination: destinationPrice?.destination,
     lease,
   });
   return { kind: "accepted", answer };
 }
 
 /**
- * Whose balance bears it: what a sponsored call costs, and what one costs that the output of a quote was to
- * pay for and then did not.
- *
+ * The wallet that pays for sponsored calls, and for calls whose quote's output did not pay after all.
  * @throws ServiceError
  */
 function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
@@ -196,7 +194,7 @@ function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
   return fundingAddress;
 }
 
-/** What the output of a quote cannot pay for. @throws ServiceError */
+/** Refuses what the output of a quote cannot pay for. @throws ServiceError */
 function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: RequestTerms | undefined): void {
   if (terms === undefined)
     throw refusal("subsidizeFees must be true without requestId: there is no output to pay for the call");
@@ -226,7 +224,7 @@ function refuseBy({ rules }: ApiKeyIdentity, question: SponsorshipQuestion): voi
 
 type Seen = Extract<TraceOutcome, { kind: "ok" }>;
 
-/** @throws ServiceError when it must not be sent, or this instance cannot send it now */
+/** @throws ServiceError if it must not be sent, or this instance cannot send it now */
 function possible(
   { events }: Pick<Services, "events">,
   { origin }: ExecutionQuestion,
@@ -252,7 +250,7 @@ function possible(
   }
 }
 
-/** @throws ServiceError when a rule depends on what nobody can tell */
+/** @throws ServiceError if a rule depends on a missing trace */
 function reachedBy(
   { calls }: Pick<Seen, "calls">,
   { rules }: ApiKeyIdentity,
@@ -267,8 +265,7 @@ function reachedBy(
 }
 
 /**
- * With a quote's id only the quote's deposit is sent: anything else would close the quote for its user,
- * whoever asks.
+ * With a quote's id only the quote's deposit is sent: any other call would close the quote for its user.
  * @throws ServiceError
  */
 function refuseIdle({ origin }: ExecutionQuestion, terms: RequestTerms, { effects }: Seen): void {
@@ -278,7 +275,7 @@ function refuseIdle({ origin }: ExecutionQuestion, terms: RequestTerms, { effect
   if (expected?.kind !== "made") throw refusal("The call does not make the deposit of the quote");
 }
 
-/** The output pays for the gas only as much as the quote has counted. @throws ServiceError */
+/** The output pays for gas only as much as the quote included. @throws ServiceError */
 function refuseUnpaid(
   terms: RequestTerms,
   { gasUsed }: Seen,

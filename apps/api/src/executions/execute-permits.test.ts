@@ -17,7 +17,7 @@ async function post(body: unknown, overrides: Overrides = {}, query = `signature
   return await app.inject({ method: "POST", url: `/execute/permits?${query}`, payload: body as object });
 }
 
-test("the signature of a quote is handed on without a key, and answered with its request", async () => {
+test("passes the signature of a quote on without an API key, and answers with its request", async () => {
   const posted: unknown[] = [];
   const executePermit: Overrides["executePermit"] = async (permit) => void posted.push(permit);
   for (const kind of ["eip3009", "eip2612", "permit2"]) {
@@ -50,7 +50,7 @@ test("never uses a claim's signature for a quote, or a quote's signature for a c
   expect(reached).toHaveLength(3);
 });
 
-test("what fails is told with its status, its code and what is to be known of it", async () => {
+test("answers a failure with its status, code and data", async () => {
   const failing = (error: ServiceError): Overrides => ({
     executePermit: async () => {
       throw error;
@@ -77,7 +77,7 @@ test("what fails is told with its status, its code and what is to be known of it
   expect((await post({ kind: "permit2", requestId }, failing(spent))).statusCode).toBe(503);
 });
 
-test("without a signature, or with a body that is none, nothing is asked", async () => {
+test("refuses a missing signature or an invalid body before calling the use case", async () => {
   const executePermit: Overrides["executePermit"] = () => Promise.reject(new Error("it was asked"));
   for (const [body, query] of [
     [{ kind: "permit2", requestId }, ""],

@@ -57,10 +57,10 @@ const withOptions = (change: object): object => ({
   ...aBody,
   executionOptions: { ...aBody.executionOptions, ...change },
 });
-const beside = (change: object): object =>
+const withDestinationCalls = (change: object): object =>
   withOptions({ destinationChainExecutionData: { calls: [{ to: TO, value: "0", data: "0x" }], ...change } });
 
-test("an accepted call is answered with its request id", async () => {
+test("answers an accepted call with its request id", async () => {
   expect(await post(aBody)).toMatchObject({
     status: 200,
     body: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID },
@@ -68,20 +68,20 @@ test("an accepted call is answered with its request id", async () => {
 });
 
 test.each<[string, object]>([
-  ["fields that nobody knows", { ...aBody, other: 1, data: { ...aBody.data, gas: "1" } }],
-  ["originGasOverhead as a number beside the rest", { ...aBody, originGasOverhead: 80_000 }],
+  ["unknown fields", { ...aBody, other: 1, data: { ...aBody.data, gas: "1" } }],
+  ["originGasOverhead as a number", { ...aBody, originGasOverhead: 80_000 }],
   ["originGasOverhead as a text", { ...aBody, originGasOverhead: "80000" }],
   ["value in hex", withData({ value: "0x10" })],
   ["value as a number", withData({ value: 16 })],
   ["chainId as a text", withData({ chainId: "11" })],
   ["authorizations", withData({ authorizationList: [anAuthorization] })],
-  ["calls beside the fill", beside({ authorizationList: [anAuthorization] })],
+  ["calls with the fill", withDestinationCalls({ authorizationList: [anAuthorization] })],
   ["a request id", { ...aBody, requestId: KNOWN_REQUEST_ID }],
 ])("accepts %s", async (_what, body) => {
   expect((await post(body)).status).toBe(200);
 });
 
-test("the use case gets the key, the body and no lease without an Idempotency-Key", async () => {
+test("passes the key, the body and no lease to the use case without an Idempotency-Key", async () => {
   const seen: unknown[] = [];
   const executeCalls: RouteServices["executeCalls"] = async (...asked) => {
     seen.push(asked);
@@ -93,7 +93,7 @@ test("the use case gets the key, the body and no lease without an Idempotency-Ke
 
 test.each<[string, unknown, string]>([
   ["no body", "", "body is required"],
-  ["no JSON", "{", "body is not valid JSON"],
+  ["invalid JSON", "{", "body is not valid JSON"],
   ["an array", [], "body must be a JSON object"],
   ["no executionKind", { ...aBody, executionKind: undefined }, "executionKind is required"],
   ["another executionKind", { ...aBody, executionKind: "permits" }, "executionKind must be rawCalls"],
@@ -102,7 +102,7 @@ test.each<[string, unknown, string]>([
   ["no data", withData({ data: undefined }), "data is required"],
   ["no value", withData({ value: undefined }), "value is required"],
   ["no chainId", withData({ chainId: undefined }), "chainId is required"],
-  ["a to that is no address", withData({ to: "0x12" }), "to must be a 20-byte address"],
+  ["an invalid to", withData({ to: "0x12" }), "to must be a 20-byte address"],
   ["odd data", withData({ data: "0x1" }), "data must be 0x followed by an even number of hex digits"],
   [
     "a negative value",
@@ -122,7 +122,7 @@ test.each<[string, unknown, string]>([
     "authorizationList[0].r is required",
   ],
   [
-    "an authorization of no address",
+    "an authorization with an invalid address",
     withData({ authorizationList: [{ ...anAuthorization, address: "0x" }] }),
     "authorizationList[0].address must be a 20-byte address",
   ],
@@ -130,24 +130,28 @@ test.each<[string, unknown, string]>([
   ["no referrer", withOptions({ referrer: undefined }), "referrer is required"],
   ["no subsidizeFees", withOptions({ subsidizeFees: undefined }), "subsidizeFees is required"],
   ["a text for subsidizeFees", withOptions({ subsidizeFees: "yes" }), "subsidizeFees must be true or false"],
-  ["no calls", beside({ calls: undefined }), "destinationChainExecutionData.calls is required"],
-  ["empty calls", beside({ calls: [] }), "destinationChainExecutionData.calls must have at least 1 element"],
+  ["no calls", withDestinationCalls({ calls: undefined }), "destinationChainExecutionData.calls is required"],
   [
-    "a call to no address",
-    beside({ calls: [{ to: "0x", value: "0", data: "0x" }] }),
+    "empty calls",
+    withDestinationCalls({ calls: [] }),
+    "destinationChainExecutionData.calls must have at least 1 element",
+  ],
+  [
+    "a call to an invalid address",
+    withDestinationCalls({ calls: [{ to: "0x", value: "0", data: "0x" }] }),
     "destinationChainExecutionData.calls[0].to must be a 20-byte address",
   ],
   [
-    "an empty authorizationList beside the fill",
-    beside({ authorizationList: [] }),
+    "an empty authorizationList with the fill",
+    withDestinationCalls({ authorizationList: [] }),
     "destinationChainExecutionData.authorizationList cannot be empty",
   ],
   [
-    "a request id that is none",
+    "an invalid request id",
     { ...aBody, requestId: "0x12" },
     "requestId must be 0x followed by 64 hex digits",
   ],
-])("answers %s with 400 and the field at fault, and no other field", async (_what, body, error) => {
+])("answers %s with 400 and an error that names the field", async (_what, body, error) => {
   const answer = await post(body);
   expect({ status: answer.status, body: answer.body }).toEqual({ status: 400, body: { error } });
 });
@@ -161,15 +165,15 @@ test.each<[string, string | undefined, string]>([
   expect(await post(aBody, { key })).toMatchObject({ status: 401, body: { error } });
 });
 
-test("a key for certain referrers executes for those", async () => {
+test("lets a key for certain referrers execute for those", async () => {
   expect((await post(withOptions({ referrer: "shop" }), { key: "named" })).status).toBe(200);
 });
 
-test("a bearer token is taken like x-api-key", async () => {
+test("accepts a bearer token like x-api-key", async () => {
   expect((await post(aBody, { key: "", headers: { authorization: "Bearer good" } })).status).toBe(200);
 });
 
-test("a failed simulation is told with its label, its words, an id and every detail", async () => {
+test("answers a failed simulation with its label, message, id and details", async () => {
   const frame = { type: "CALL", address: TO, function: "Multicall3.aggregate3Value" };
   const failure = {
     label: "INVALID_SIGNATURE",
@@ -231,7 +235,7 @@ test.each<[string, Error, number, string]>([
     "requestId is unknown",
   ],
   [
-    "a node that is away",
+    "an unreachable node",
     new RpcFault({ kind: "network", method: "eth_call", reason: "https://user:secret@node" }),
     503,
     "a chain node returned no usable response; try again",
@@ -239,12 +243,12 @@ test.each<[string, Error, number, string]>([
   ["no price", new ServiceError("PRICE_FETCH_FAILED", "no fresh price"), 503, "no fresh price"],
   ["a defect", new Error("database password"), 500, "internal error"],
   ["too many calls", new ServiceError("RATE_LIMITED", "too many requests"), 429, "too many requests"],
-])("answers %s with one field", async (_what, error, status, words) => {
+])("answers %s with one field", async (_what, error, status, text) => {
   const answer = await post(aBody, { services: failing(error) });
-  expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error: words } });
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error: text } });
 });
 
-test("a body that is too large, or no JSON by its type, is refused in the same form", async () => {
+test("refuses a body that is too large, or of another content type, in the same format", async () => {
   const large = await post(withData({ data: `0x${"00".repeat(300_000)}` }));
   expect({ status: large.status, body: large.body }).toEqual({
     status: 413,
@@ -257,7 +261,7 @@ test("a body that is too large, or no JSON by its type, is refused in the same f
   });
 });
 
-test("a repeated Idempotency-Key gives the first answer again, also when that was a refusal, and none of ours in failures", async () => {
+test("replays the first answer for a repeated Idempotency-Key, including a refusal, but no internal failure", async () => {
   let calls = 0;
   let fault: Error | undefined = new Error("down");
   const executeCalls: RouteServices["executeCalls"] = async () => {

@@ -3,22 +3,18 @@ import type { DepositFact } from "@causeway/chains";
 import { judgeDeposit } from "@causeway/domain";
 import type { Chain, FrameLog, Hex, RequestTerms } from "@causeway/domain";
 
-/** Stands for the transaction that was not sent yet. */
+/** Placeholder for a transaction that has not been sent yet. */
 const UNSENT: Hex = `0x${"0".repeat(64)}`;
 
-/**
- * What a call that is to make a quote's deposit would make of it; `mismatch` says how it differs from what
- * was agreed.
- */
+/** The simulated deposit of a call; `mismatch` says how it differs from the quote. */
 export type ExpectedDeposit =
   | { readonly kind: "made" }
   | { readonly kind: "none" }
   | { readonly kind: "mismatch"; readonly message: string };
 
 /**
- * Compares the deposits in the logs of a simulated call that name a quote's order with what the quote agreed
- * on, as they will be judged once they are in a block: what would go back is not worth sending. That the
- * request itself is to be refunded is no difference. Pure.
+ * Compares the simulated deposits for a quote's order with the quote, as they will be judged once mined: a
+ * deposit that would be refunded is not worth sending. Ignores `forceRefund`. Pure.
  */
 export function expectDeposit(
   logs: readonly FrameLog[],
@@ -52,7 +48,7 @@ export function expectDeposit(
   return { kind: "made" };
 }
 
-/** In words, with what was agreed on beside what would be deposited. */
+/** The difference between the agreed and the simulated deposit. */
 function differenceOf(
   { user, origin }: Pick<RequestTerms, "origin" | "user">,
   { currency, depositor, amount }: DepositFact,

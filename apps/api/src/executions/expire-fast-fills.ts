@@ -8,8 +8,8 @@ import { transition } from "../requests/transition.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
 /**
- * Apps pay for fast fills whose deposit can come in time no more: the order's deadline is past, and blocks
- * beyond it are read. Each in a commit of its own: one that cannot be priced now keeps no other waiting.
+ * Charges apps for fast fills whose deposit can no longer be in time: the order's deadline is past, and
+ * blocks beyond it are read. Each in its own commit, so that one without a price does not delay others.
  */
 export async function expireFastFills(
   services: Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
@@ -32,7 +32,7 @@ export async function expireFastFills(
     }
 }
 
-/** Recorded before the attempt: a fast fill whose price is missing for days must not keep others waiting. */
+/** Recorded before the attempt: a fast fill whose price is missing for days must not delay others. */
 async function takeTurns(
   { uow, clock }: Pick<Services, "uow" | "clock">,
   requestIds: readonly RequestId[],
@@ -40,7 +40,7 @@ async function takeTurns(
   await uow.run((tx) => tx.fastFills.noteTried(requestIds, clock.nowMs()));
 }
 
-/** Books deposits and charges burnt gas that had no price before, and releases their holds. */
+/** Books deposits and charges gas of reverted fills that had no price before, and releases their holds. */
 async function bookDue(
   services: Pick<Services, "events" | "reads" | "uow"> & TransitionServices,
   limit: number,

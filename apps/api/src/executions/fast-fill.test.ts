@@ -19,7 +19,7 @@ type Overrides = NonNullable<Parameters<typeof aServer>[0]>;
 const servers: { close(): Promise<void> }[] = [];
 afterAll(async () => void (await Promise.all(servers.map(async (app) => await app.close()))));
 
-/** Posts a body as the usual app, to a server whose use case does what the test says. */
+/** Posts a body as the default app, to a server with the test's use case. */
 async function post(
   payload: unknown,
   {
@@ -49,14 +49,14 @@ const error = (status: number, errorCode: string, message: string, more: object 
 test.for([
   ["queued", "Fast fill queued"],
   ["filled", "Request already filled"],
-] as const)("a fast fill that is %s answers 200 with a message", async ([outcome, message]) => {
+] as const)("answers a fast fill that is %s with 200 and a message", async ([outcome, message]) => {
   const answer = await post({ requestId: KNOWN_REQUEST_ID }, { requestFastFill: async () => outcome });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({ message });
 });
 
-test("the wish reaches the use case in its own units, with the key that asked", async () => {
-  let wish: FastFillWish | undefined;
+test("passes the request on in internal units, with the calling key", async () => {
+  let seen: FastFillWish | undefined;
   const answer = await post(
     {
       requestId: `0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}`,
@@ -67,13 +67,13 @@ test("the wish reaches the use case in its own units, with the key that asked", 
     },
     {
       requestFastFill: async (asked) => {
-        wish = asked;
+        seen = asked;
         return "queued";
       },
     },
   );
   expect(answer.statusCode).toBe(200);
-  expect(wish).toEqual({
+  expect(seen).toEqual({
     key,
     requestId: KNOWN_REQUEST_ID,
     inputAmount: 123456789012345678901234567890n,
@@ -89,13 +89,13 @@ test.for([
   ["100.000000000000000001", 100_000_000_000_000_000_001n],
   [1e-7, 100_000_000_000n],
   [250, 250_000_000_000_000_000_000n],
-] as const)("maxFillAmountUsd %s is that many dollars", async ([maxFillAmountUsd, maxUsd]) => {
-  let wish: FastFillWish | undefined;
+] as const)("reads maxFillAmountUsd %s as US dollars", async ([maxFillAmountUsd, maxUsd]) => {
+  let seen: FastFillWish | undefined;
   await post(
     { requestId: KNOWN_REQUEST_ID, maxFillAmountUsd },
-    { requestFastFill: async (asked) => ((wish = asked), "queued") },
+    { requestFastFill: async (asked) => ((seen = asked), "queued") },
   );
-  expect(wish?.maxUsd).toBe(maxUsd);
+  expect(seen?.maxUsd).toBe(maxUsd);
 });
 
 test.for([
@@ -118,7 +118,7 @@ test.for([
       ] as const,
   ),
   [{ requestId: KNOWN_REQUEST_ID, txHash: "0x" }, "txHash must be 0x followed by 64 hex digits"],
-] as const)("a body that is not valid is refused with what is wrong: %j", async ([body, message]) => {
+] as const)("refuses an invalid body and says what is wrong: %j", async ([body, message]) => {
   const answer = await post(body);
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toEqual(
@@ -128,17 +128,17 @@ test.for([
 
 test.for([
   ["no key", { "x-api-key": "" }, 401, "UNAUTHORIZED"],
-  ["a key that nobody has", { "x-api-key": "other" }, 401, "UNAUTHORIZED"],
+  ["an unknown key", { "x-api-key": "other" }, 401, "UNAUTHORIZED"],
   ["two different keys", { authorization: "Bearer narrow" }, 401, "UNAUTHORIZED"],
   ["a key without the scope", { "x-api-key": "narrow" }, 403, "FORBIDDEN"],
   ["a published key", { "x-api-key": "published", origin: "https://app.example" }, 403, "FORBIDDEN"],
-] as const)("%s is refused", async ([, headers, status, code]) => {
+] as const)("refuses %s", async ([, headers, status, code]) => {
   const answer = await post({ requestId: KNOWN_REQUEST_ID }, { headers });
   expect(answer.statusCode).toBe(status);
   expect(answer.json()).toEqual(error(status, code, expect.any(String) as string));
 });
 
-test("the key may come as a bearer", async () => {
+test("accepts the key as a bearer token", async () => {
   const answer = await post(
     { requestId: KNOWN_REQUEST_ID },
     { headers: { "x-api-key": "", authorization: "Bearer usual" } },
@@ -164,7 +164,7 @@ test.for([
   ["maxHoldsUsd", 400, "FAST_FILL_REFUSED"],
   ["originNonceUsed", 400, "FAST_FILL_REFUSED"],
 ] as const satisfies readonly (readonly [FastFillRule, number, string])[])(
-  "a refusal by the rule %s answers %i %s and names the rule",
+  "answers a refusal by the rule %s with %i %s and the rule",
   async ([rule, status, code]) => {
     const answer = await post(
       { requestId: KNOWN_REQUEST_ID },
@@ -177,7 +177,7 @@ test.for([
   },
 );
 
-test("an unknown request answers 404", async () => {
+test("answers an unknown request with 404", async () => {
   const answer = await post(
     { requestId: KNOWN_REQUEST_ID },
     { requestFastFill: () => Promise.reject(refusal("unknownRequest", KNOWN_REQUEST_ID, "none")) },
@@ -192,7 +192,7 @@ test("an unknown request answers 404", async () => {
   );
 });
 
-test("what could not be told now answers 503 and may be asked again; a defect says nothing of itself", async () => {
+test("answers a temporary failure with 503 and Retry-After, and a defect without details", async () => {
   const later = await post(
     { requestId: KNOWN_REQUEST_ID },
     { requestFastFill: failing("PRICE_FETCH_FAILED", "no fresh price") },
@@ -208,12 +208,12 @@ test("what could not be told now answers 503 and may be asked again; a defect sa
   expect(defect.json()).toEqual(error(500, "UNKNOWN_ERROR", "internal error"));
 });
 
-test("with an Idempotency-Key the lease goes into the use case together with the answer of an acceptance; repeated, the first answer comes again", async () => {
+test("passes the idempotency lease and the answer to the use case, and replays the first answer", async () => {
   const asked: FastFillWish[] = [];
   const { app } = await aServer({
     apiKeys,
-    requestFastFill: async (wish) => {
-      asked.push(wish);
+    requestFastFill: async (request) => {
+      asked.push(request);
       if (asked.length > 1) throw new ServiceError("REQUEST_IN_PROGRESS", "twice");
       return "queued";
     },
@@ -238,7 +238,7 @@ test("with an Idempotency-Key the lease goes into the use case together with the
   });
 });
 
-test("the stored answer of a refusal has the form of the endpoint too", async () => {
+test("stores the answer of a refusal in the format of the endpoint", async () => {
   const { app } = await aServer({
     apiKeys,
     requestFastFill: () => Promise.reject(refusal("belowMinimum", KNOWN_REQUEST_ID, "too little")),

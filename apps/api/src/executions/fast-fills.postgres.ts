@@ -79,7 +79,7 @@ const setReverted = defineQuery("fast_fill_set_reverted", (db, p: Params<Reverte
 const setRevertedCharged = defineQuery("fast_fill_set_reverted_charged", (db, { requestId }: Params<Id>) =>
   db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
 );
-// Reverted fills count from their block on; otherwise an app could ask for many before the first is final.
+// Reverted fills count from their block on; otherwise an app could request many before the first is final.
 const revertedUsd = defineSql(
   "fast_fill_reverted_usd",
   { usd: BigInt },
@@ -163,16 +163,13 @@ export function fastFillWrites(sql: Sql): FastFillWrites {
   };
 }
 
-/** Undefined if the request was never filled fast. */
+/** Undefined if the request was never fast filled. */
 export async function findFastFill(sql: Sql, requestId: RequestId): Promise<FastFillRecord | undefined> {
   const [row] = await find(sql, { requestId });
   return row && fastFillOf(row);
 }
 
-/**
- * Fast fills whose deposit waits for a price to be booked, or whose gas of a reverted fill is not charged
- * yet; those not tried for longest first.
- */
+/** Fast fills whose deposit or reverted gas waits for a price, least recently tried first. */
 export async function fastFillsDue(sql: Sql, limit: number): Promise<RequestId[]> {
   return (await due(sql, { limit })).map(({ requestId }) => requestId);
 }

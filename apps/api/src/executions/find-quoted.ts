@@ -11,15 +11,15 @@ import { requestNotFound } from "../http/refusals.ts";
 
 const EXPIRED = "expired; request a new quote";
 
-/** What is known of the quote that is to be executed. */
+/** The quote to be executed. */
 export type Quoted =
   | { readonly kind: "open"; readonly record: RequestRecord }
-  /** The very same was accepted before. */
+  /** The same call was accepted before. */
   | { readonly kind: "already" };
 
 /**
- * The quote that somebody wants executed.
- * @throws ServiceError when there is none, or it cannot be executed (any more, on this chain, in this way)
+ * Finds the quote to execute.
+ * @throws ServiceError if there is none, or it cannot be executed (any more, on this chain, in this way)
  */
 export async function findQuoted(
   services: Pick<Services, "reads" | "clock" | "uow">,
@@ -32,7 +32,7 @@ export async function findQuoted(
     services.reads.execution(requestId),
   ]);
   if (record === undefined) throw refusal(requestNotFound(requestId).message);
-  // Accepted between the two readings: the same question must have the same answer.
+  // Accepted between the two reads: the same call must get the same answer.
   const isOvertaken = known === undefined && record.state.name === "accepted";
   const execution = isOvertaken ? await services.reads.execution(requestId) : known;
   if (execution !== undefined) {
@@ -40,7 +40,7 @@ export async function findQuoted(
     throw refusal(`Request ${requestId} was already executed by another call`);
   }
   const { terms, supersededBy } = record;
-  // Their deposit address has given its money to the successor.
+  // The funds at its deposit address went to the successor.
   if (supersededBy !== undefined)
     throw refusal(`Request ${requestId} is superseded by request ${supersededBy}; execute that one instead`);
   if (terms.kind !== "bridge")
@@ -57,9 +57,10 @@ export async function findQuoted(
 }
 
 /**
- * A failed execution closes a quote, so only the app that asked for a quote may execute it: by the same key,
- * or by another one of the same funding wallet, as where a browser asks and a server executes. A quote asked
- * for without a key is anybody's. @throws ServiceError
+ * A failed execution closes a quote, so only the app that requested it may execute it: with the same key, or
+ * another one of the same funding address, such as a server for a browser. A quote requested without a key is
+ * open to all.
+ * @throws ServiceError
  */
 async function refuseStranger(
   { uow }: Pick<Services, "uow">,
@@ -75,10 +76,10 @@ async function refuseStranger(
     );
 }
 
-/** @throws ServiceError saying what became of the quote meanwhile */
-function refuseLate({ terms, state }: RequestRecord, hasCallsBeside: boolean, nowMs: number): void {
+/** @throws ServiceError saying what happened to the quote meanwhile */
+function refuseLate({ terms, state }: RequestRecord, hasDestinationCalls: boolean, nowMs: number): void {
   const { requestId } = terms;
-  if (!acceptsExecution(state, hasCallsBeside)) throw refusal(`Request ${requestId} ${whatIsOf(state)}`);
+  if (!acceptsExecution(state, hasDestinationCalls)) throw refusal(`Request ${requestId} ${whatIsOf(state)}`);
   if (nowMs <= terms.fillDeadlineMs) return;
   throw refusal(
     state.name === "quoted"
@@ -87,7 +88,7 @@ function refuseLate({ terms, state }: RequestRecord, hasCallsBeside: boolean, no
   );
 }
 
-/** Why a request does not take an execution. */
+/** Why a request does not accept an execution. */
 function whatIsOf({ name, front, depositId }: RequestState): string {
   if (front !== "none" && depositId === undefined)
     return "is already fast filled or being fast filled; destinationChainExecutionData can no longer be added";

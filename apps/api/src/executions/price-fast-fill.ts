@@ -15,20 +15,17 @@ import type { RoutePricing } from "../markets/prices/quote-pricing.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 
-/** What a fast fill pays, and what it is worth, at the prices of one moment. */
+/** What a fast fill pays, and its value, at the prices of one moment. */
 export interface PricedFastFill {
-  /** Smallest units of the destination's currency; never below the promised minimum. */
+  /** Base units of the destination's currency; never below the promised minimum. */
   readonly amount: bigint;
-  /** What it was priced on, smallest units of the origin's currency. */
+  /** The input it was priced for, in base units of the origin's currency. */
   readonly inputAmount: bigint;
-  /** Worth of what is paid, USD with 18 decimals, rounded up. */
+  /** Value of what is paid, in USD with 18 decimals, rounded up. */
   readonly fillUsd: bigint;
-  /**
-   * The most that the transaction may cost: gas, calls and the data that a rollup publishes. USD with 18
-   * decimals.
-   */
+  /** Maximum cost of the transaction: gas, calls and a rollup's data fee. USD with 18 decimals. */
   readonly costUsd: bigint;
-  /** What the deposit is expected to bring beyond `inputAmount`. */
+  /** The expected deposit beyond `inputAmount`. */
   readonly surplus: FastFillRecord["surplus"];
   readonly surplusUsd: bigint;
   readonly prices: AcceptedPrices;
@@ -36,10 +33,10 @@ export interface PricedFastFill {
 }
 
 /**
- * Prices a fast fill like the fill of a deposit that came now. A lower input than quoted buys less, never
- * less than the minimum; what the deposit is worth more is the app's.
- * @throws ServiceError FAST_FILL_REFUSED when that is not possible; PRICE_FETCH_FAILED, RPC_HTTP_ERROR when
- * it cannot be told now
+ * Prices a fast fill like the fill of a deposit that arrives now. A lower input buys less, but at least the
+ * minimum; the surplus of the deposit belongs to the app.
+ * @throws ServiceError FAST_FILL_REFUSED if that is not possible; PRICE_FETCH_FAILED, RPC_HTTP_ERROR if it is
+ * unknown now
  */
 export async function priceFastFill(
   services: Needs,
@@ -47,7 +44,7 @@ export async function priceFastFill(
   input: bigint | undefined,
 ): Promise<PricedFastFill> {
   const { requestId } = terms;
-  // A swap before the deposit may bring more, but only its minimum is sure to come.
+  // A swap before the deposit may yield more, but only its minimum is guaranteed.
   const lendable = minDeposit(terms);
   const inputAmount = input ?? lendable;
   if (inputAmount > lendable || inputAmount === 0n)
@@ -57,7 +54,7 @@ export async function priceFastFill(
       `solverInputCurrencyAmount must be from 1 to ${lendable}, the guaranteed deposit, got ${inputAmount}`,
       { quotedAmount: lendable.toString() },
     );
-  // Deposits on such chains are seen when they are final and not before, and payments there take their time.
+  // On such chains deposits are only seen when final, and payments are slow.
   const rails = [terms.origin, terms.destination].map(({ chainId }) => services.chains.rail(chainId));
   if (rails.some((rail) => rail !== undefined))
     throw refusal("slowChain", requestId, "Requests from or to non-EVM chains cannot be fast filled");
@@ -79,7 +76,7 @@ export async function priceFastFill(
     terms.originGasUsd,
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },
   );
-  // Where both ends are one asset its price does not matter to the quote, but it sizes the hold.
+  // Within one asset its price does not affect the quote, but it sizes the hold.
   const doubt = doubtOf(services, destinationCurrency);
   if (doubt !== undefined) throw doubt;
   const amount = amountFor(services, terms, inputAmount, pricing);
@@ -101,15 +98,14 @@ export async function priceFastFill(
   };
 }
 
-/** Bytes of a fill's transaction beside the calls that it makes. */
+/** Bytes of a fill's transaction without its calls. */
 const FILL_BYTES = 600;
-/** A transaction is sent with this much more gas than it was seen to need. */
+/** A transaction is sent with this much more gas than its simulation needed. */
 const GAS_HEADROOM_BPS = 3_000n;
 
 /**
- * The most that the fill may cost beside what it pays: no fill is sent with more gas, see `gasAllowance` and
+ * Maximum cost of the fill in addition to what it pays: no fill is sent with more gas, see `gasAllowance` and
  * `maxGasOfCalls`.
- *
  * @throws RpcFault
  */
 async function costOf(
@@ -131,7 +127,7 @@ async function costOf(
   const gas = maxGas + (maxGas * GAS_HEADROOM_BPS) / 10_000n;
   const calls = outputCalls?.calls ?? [];
   const bytes = calls.reduce((sum, { data }) => sum + data.length / 2, FILL_BYTES);
-  // Bytes that do not compress cost the most.
+  // Incompressible bytes cost the most.
   const data: Hex = `0x${"a7".repeat(Math.ceil(bytes))}`;
   const dataWei = await connection.reader.dataFee({ to: chain.contracts.router, data, value: 0n });
   const cap = priceCap(pulse.gasPrices(), chain, services.enginePolicy.bumpBps);
@@ -156,14 +152,14 @@ function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pr
     if (due.kind === "refund") throw belowMinimum(forward(inputAmount, pricing.facts).output);
     return due.amount;
   }
-  // The promise was made for the quoted input: a lower one buys what it buys now.
+  // The promise applies to the quoted input: a lower one buys at current prices.
   const { output } = forward(inputAmount, pricing.facts);
   const amount = output < expectedAmount ? output : expectedAmount;
   if (amount < minimumAmount || amount === 0n) throw belowMinimum(amount);
   return amount;
 }
 
-/** In kind where app balances are kept in the input's currency, else in their first currency. */
+/** In the input's currency if app balances are kept in it, else in their first currency. */
 function surplusOf(
   services: Needs,
   { origin }: RequestTerms,

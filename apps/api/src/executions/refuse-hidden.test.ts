@@ -6,7 +6,7 @@ import { entryPoint07Abi } from "viem/account-abstraction";
 import { expect, test } from "vitest";
 import { refuseHidden } from "./refuse-hidden.ts";
 
-// What a node that does not trace leaves to judge by: logs, and movements of native coin without gas.
+// What a node without tracing provides: logs, and native balance changes without gas.
 
 const executor: Address = `0x${"e1".repeat(20)}`;
 const sender: Address = `0x${"a1".repeat(20)}`;
@@ -56,7 +56,7 @@ function untraced(
   };
 }
 
-test("without a trace operations are carried out only by a direct call of the entry point, and only those in it", () => {
+test("without a trace, allows user operations only in a direct call of the entry point, and no others", () => {
   expect(untraced({ to: stranger })).not.toThrow();
   expect(untraced({ to: stranger }, [carriedOut])).toThrow(/cannot be checked/);
   expect(untraced({ to: stranger, data: handleOps(1) }, [carriedOut])).toThrow(/cannot be checked/);
@@ -66,9 +66,9 @@ test("without a trace operations are carried out only by a direct call of the en
   );
 });
 
-test("without a trace coin that comes back shows in what the executor has less", () => {
+test("without a trace, detects returned native tokens in the executor's balance", () => {
   expect(untraced({ to: stranger, value: 5n })).not.toThrow();
   expect(untraced({ to: stranger, value: 5n }, [], 1n)).toThrow(/would return/);
-  // Nothing was charged for it.
+  // A call without value cannot return any.
   expect(untraced({ to: stranger }, [], 1n)).not.toThrow();
 });

@@ -8,20 +8,20 @@ import { refusal } from "../payments/executions/read-execution.ts";
 type Seen = Extract<TraceOutcome, { kind: "ok" }>;
 
 /**
- * Refuses what a call would cost its sponsor beside its price, as far as only a simulation shows it.
+ * Refuses costs of a call for its sponsor beyond its price that only a simulation shows.
  * @throws ServiceError
  */
 export function refuseHidden(call: LaneCall, executor: Address, seen: Seen): void {
   refuseHiddenFees(call, seen);
-  refuseReturnedCoin(call, executor, seen);
+  refuseReturnedNative(call, executor, seen);
 }
 
-/** Operations with fees of their own, behind any number of contracts. */
+/** Refuses user operations with fees of their own, behind any number of contracts. */
 function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): void {
   const refused = calls && refusesInnerOperations(calls);
   if (refused !== undefined) throw refusal(`data.data: in an inner call, ${refused.message}`);
   if (calls !== undefined) return;
-  // What these did only a trace would tell: all but those of a direct call are somewhere within others.
+  // Only a trace would show what these did: all but those of a direct call are nested in others.
   const direct = isEntryPoint(to) ? readHandleOps(data) : undefined;
   const read = direct?.kind === "read" ? direct.ops.length : 0;
   const carriedOut =
@@ -32,15 +32,12 @@ function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): voi
     );
 }
 
-/**
- * The value of a call is charged as a whole: what comes back would be kept by the service, and paid by the
- * app.
- */
-function refuseReturnedCoin({ value }: LaneCall, executor: Address, { calls, effects }: Seen): void {
+/** The value of a call is charged in full: the service would keep returned tokens that the app paid for. */
+function refuseReturnedNative({ value }: LaneCall, executor: Address, { calls, effects }: Seen): void {
   if (value === 0n) return;
   const account = executor.toLowerCase() as Address;
   const change = effects.kind === "seen" ? effects.accounts.get(account) : undefined;
-  // Gas is a part of what the account spends where it was traced, and no part elsewhere.
+  // The balance change includes gas if the node traced it, and excludes it otherwise.
   const hasKept = change !== undefined && change.balanceBefore - change.balanceAfter < value;
   if (hasKept || calls?.some(({ to, coin }) => to === account && coin > 0n))
     throw refusal(

@@ -5,9 +5,9 @@ import { appraise } from "../balances/appraise.ts";
 import { insufficient } from "./accept-execution.ts";
 
 /**
- * Tells an app whose balance cannot bear a call, before it is the service that cannot. When a balance has no
- * fresh price nobody can tell, and nothing is refused.
- * @param minUsd what the call costs at least, USD with 18 decimals
+ * Refuses a call that the app's balance cannot cover, instead of reporting the executor's lack of funds.
+ * Without a fresh price for the balance nothing is refused.
+ * @param minUsd minimum cost of the call, in USD with 18 decimals
  * @throws ServiceError INSUFFICIENT_FUNDS, PRICE_FETCH_FAILED
  */
 export async function refuseUncovered(

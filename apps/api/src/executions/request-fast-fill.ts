@@ -21,35 +21,36 @@ type Needs = Pick<
 >;
 
 /**
- * Has a request filled now although its deposit is not there, against a hold on the balance of the app that
- * asks. Hold, state, promise, job and answer are one commit: whoever dies before it has done nothing, whoever
- * dies after it has done all, and of several that ask at once one is served.
+ * Fills a request before its deposit arrives, against a hold on the calling app's balance. Hold, state,
+ * promised amount, job and answer are one commit, so a crash leaves all or nothing, and of concurrent calls
+ * one succeeds.
  * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE,
- * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR. @throws LeaseLost, RpcFault
+ * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
+ * @throws LeaseLost, RpcFault
  */
-export async function requestFastFill(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
+export async function requestFastFill(services: Needs, fastFill: FastFillWish): Promise<FastFillOutcome> {
   try {
-    return await accept(services, wish);
+    return await accept(services, fastFill);
   } catch (error) {
     const rule = ruleOf(error);
     if (rule !== undefined && error instanceof ServiceError)
       services.events.happened("fast_fill_refused", {
-        requestId: wish.requestId,
-        keyId: wish.key.id,
+        requestId: fastFill.requestId,
+        keyId: fastFill.key.id,
         rule,
         reason: error.message,
       });
     if (rule === "dailyBurntUsd" && error instanceof Error)
       services.events.alarm("fast_fill_gas_spent", {
-        wallet: wish.key.fundingAddress,
+        wallet: fastFill.key.fundingAddress,
         reason: error.message,
       });
     throw error;
   }
 }
 
-async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
-  const { key, requestId } = wish;
+async function accept(services: Needs, fastFill: FastFillWish): Promise<FastFillOutcome> {
+  const { key, requestId } = fastFill;
   const wallet = key.fundingAddress;
   if (wallet === undefined)
     throw refusal(
@@ -62,23 +63,23 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   const { terms } = request;
   if (standingOf(request, services.clock.nowMs()) === "filled") return "filled";
 
-  refuseOthersInput(terms, wish);
+  refuseOthersInput(terms, fastFill);
   const leadMs = frontLeadMs(services, terms);
   refuseUnsettled(services, terms);
   const [priced] = await Promise.all([
-    priceFastFill(services, terms, wish.inputAmount),
+    priceFastFill(services, terms, fastFill.inputAmount),
     warmPrices(services),
   ]);
-  const caps = { maxFillAmountUsd: wish.maxUsd, maxFastFillUsd: key.rules.maxFastFillUsd };
+  const caps = { maxFillAmountUsd: fastFill.maxUsd, maxFastFillUsd: key.rules.maxFastFillUsd };
   refuseBeyondCaps(requestId, priced.fillUsd + priced.surplusUsd, caps);
-  await refuseDoubtfulOrigin(services, request, wish);
+  await refuseDoubtfulOrigin(services, request, fastFill);
 
   const outcome = await services.uow.run(async (tx): Promise<FastFillOutcome> => {
     const current = await tx.requests.lock(requestId);
     if (current === undefined) throw refusal("unknownRequest", requestId, requestNotFound(requestId).message);
     if (standingOf(current, services.clock.nowMs()) === "filled") return "filled";
-    await vouch(services, tx, current, wish, { wallet, priced, leadMs });
-    if (wish.finish) await tx.idempotency.finish(wish.finish.lease, wish.finish.answer);
+    await holdAndAccept(services, tx, current, fastFill, { wallet, priced, leadMs });
+    if (fastFill.finish) await tx.idempotency.finish(fastFill.finish.lease, fastFill.finish.answer);
     return "queued";
   });
   if (outcome === "queued")
@@ -94,11 +95,11 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
 }
 
 /**
- * What a lower input leaves over is the app's, and the recipient goes without it: only who asked for the
- * quote may have it so.
+ * The surplus of a lower input belongs to the app, not the recipient: only the key that requested the quote
+ * may choose it.
  */
 function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWish): void {
-  // It would be filled for the least that it may bring, and the user would go without the rest.
+  // It would be filled at its minimum, and the user would lose the rest.
   if (terms.origin.minimumAmount !== undefined && terms.keyId !== key.id)
     throw refusal(
       "variableDeposit",
@@ -114,8 +115,8 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWi
 }
 
 /**
- * While the deposit may still come the network must settle the fill against it, else the solver would have
- * paid for nothing.
+ * While the deposit may still arrive, the network must be able to settle the fill against it; otherwise the
+ * solver would pay for nothing.
  */
 function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: RequestTerms): void {
   const leadMs = settledLeadMs(enginePolicy);
@@ -131,7 +132,7 @@ function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: Req
   );
 }
 
-async function vouch(
+async function holdAndAccept(
   services: Needs,
   tx: Tx,
   current: RequestRecord,
@@ -143,7 +144,7 @@ async function vouch(
   }: { readonly wallet: Address; readonly priced: PricedFastFill; readonly leadMs: number | undefined },
 ): Promise<void> {
   const { requestId, destination } = current.terms;
-  // Its job finds a request that waits for it, or sends nothing: the deposit would never come.
+  // Its job finds a request that awaits it, or sends nothing: the deposit would never arrive.
   if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
     throw refusal(
       "executionNotSent",
@@ -151,7 +152,7 @@ async function vouch(
       "The execution of the request has not been sent yet; try again",
     );
   await refuseUnswept(tx, current);
-  await refuseBurning(services, tx, { requestId, wallet });
+  await refuseBeyondGasLimit(services, tx, { requestId, wallet });
   const { amount, inputAmount, fillUsd, costUsd, surplus, surplusUsd, prices, toleranceBps } = priced;
   const usd = fillUsd + costUsd;
   const hold = await placeHold(services, tx, {
@@ -165,7 +166,7 @@ async function vouch(
     surplusUsd,
     maxExposureUsd: key.rules.maxHoldsUsd,
   });
-  if (hold.kind !== "placed") throw notVouched(hold, current, usd, key.rules.maxHoldsUsd ?? 0n);
+  if (hold.kind !== "placed") throw holdRefusal(hold, current, usd, key.rules.maxHoldsUsd ?? 0n);
   const acceptedAtMs = services.clock.nowMs();
   await tx.fastFills.add({
     requestId,
@@ -190,8 +191,8 @@ async function vouch(
 }
 
 /**
- * Until a sweep of its own has a nonce, the money at a deposit address may still become another request's,
- * and filling this one ahead would pay its recipient twice.
+ * Until its own sweep has a nonce, funds at a deposit address may become another request's, and filling this
+ * one early would pay its recipient twice.
  */
 async function refuseUnswept(
   tx: Pick<Tx, "depositAddresses">,
@@ -216,10 +217,9 @@ async function refuseUnswept(
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Reverted fast fills are charged to the app; what its balance does not cover is owed, so they are bounded
- * all the same.
+ * Reverted fast fills are charged to the app; what its balance does not cover is owed, so a limit applies.
  */
-async function refuseBurning(
+async function refuseBeyondGasLimit(
   { clock, enginePolicy }: Pick<Needs, "clock" | "enginePolicy">,
   tx: Pick<Tx, "fastFills">,
   { requestId, wallet }: { readonly requestId: RequestId; readonly wallet: Address },
@@ -234,7 +234,7 @@ async function refuseBurning(
   );
 }
 
-function notVouched(
+function holdRefusal(
   hold: Exclude<PlacedHold, { kind: "placed" }>,
   { terms: { requestId } }: RequestRecord,
   usd: bigint,

@@ -11,7 +11,7 @@ import { termsToJson } from "../requests/terms-json.postgres.ts";
 import { NEW_EXECUTION, newExecutionRow } from "./execution-rows.postgres.ts";
 import { executions } from "./executions.tables.ts";
 
-/** What is written of a call. Its execution also gives the request's id, origin chain and time. */
+/** The columns written for a call. Its execution also provides the request's id, origin chain and time. */
 const CALL = {
   orderId: requests.orderId,
   kind: requests.kind,
@@ -51,8 +51,8 @@ const insert = defineSql(
 );
 
 /**
- * Writes calls that were accepted together: the request, trace, execution and job of each.
- * @throws if one of them is stored already
+ * Stores calls that were accepted together: the request, trace, execution and job of each.
+ * @throws if one of them is already stored
  */
 export async function insertAcceptedCalls(sql: Sql, calls: readonly AcceptedCall[]): Promise<void> {
   const rows = calls.map(({ terms, state, event, detail, job, execution }) => ({

@@ -16,9 +16,9 @@ type Needs = Pick<Services, "events"> &
 const PAGE_SIZE = 50;
 
 /**
- * Places deposits on an EVM chain that were recorded before their order was known, for example because a
- * failover lost the request and the operator restored its row. Each then acts on its request like a deposit
- * seen now. May run at any time, in any number of processes.
+ * Attributes EVM deposits that were recorded before their order was known, for example because a failover
+ * lost the request and the operator restored its row. Each then acts on its request like a new deposit. May
+ * run at any time, in any number of processes.
  */
 export async function attributeKnown(services: Needs, connected: ConnectedChain): Promise<void> {
   for (let after: DepositRecord | undefined; ;) {
@@ -31,8 +31,8 @@ export async function attributeKnown(services: Needs, connected: ConnectedChain)
 }
 
 /**
- * A failover may have lost the deposit's return or the request's fill together with the rows that now look
- * unpaid.
+ * A failover may have lost the deposit's refund or the request's fill together with its rows, which makes
+ * them look unpaid.
  * @throws RpcFault
  */
 async function mayPlace(
@@ -57,10 +57,10 @@ async function place(
 ): Promise<void> {
   const { chain } = connected;
   if (orderId === undefined) return;
-  // Rows that were restored by hand may show a return that the deposit's own row does not.
+  // Rows restored by hand may show a refund that the deposit's own row does not.
   const slot = await services.reads.slotOfLeg("refund", id);
   await services.uow.run(async (tx) => {
-    // Locks in one order everywhere: cursor, request, deposit.
+    // Locks in the same order everywhere: cursor, request, deposit.
     const cursor = await tx.trail.lockCursor(chain.id);
     const request = (await tx.requests.lockByOrders([orderId])).get(orderId);
     const deposit = await tx.deposits.lock(id);
@@ -86,7 +86,7 @@ async function place(
   });
 }
 
-/** Nothing was decided about it. A return that was decided goes on, even though it has not been sent. */
+/** Not decided yet. A refund that was decided continues, even if it has not been sent. */
 function isOpen({ disposition, requestId, canonical, refundState, refundWaits }: DepositRecord): boolean {
   return (
     disposition === "unattributed" &&
@@ -97,13 +97,13 @@ function isOpen({ disposition, requestId, canonical, refundState, refundWaits }:
   );
 }
 
-/** Why this money may have been paid out already; undefined: it was not. */
+/** Why this deposit may have been paid out already; undefined: it was not. */
 async function whyDoubtful(
   tx: Pick<Tx, "deposits">,
   deposit: DepositRecord,
   { state, terms }: RequestRecord,
 ): Promise<string | undefined> {
-  if ((await tx.deposits.refundedAndVanished(deposit)) !== undefined)
+  if ((await tx.deposits.refundedAndOrphaned(deposit)) !== undefined)
     return "this deposit may replace an orphaned one that was already refunded";
   if (state.depositId === undefined) return undefined;
   const own = await tx.deposits.lock(state.depositId);

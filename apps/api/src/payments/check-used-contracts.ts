@@ -6,11 +6,10 @@ import type { UsedContract, UsedContracts } from "./used-contracts.port.ts";
 type Configured = Pick<Chain, "id" | "name" | "contracts">;
 
 /**
- * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have
- * roles in it, so the configuration must name it among `formerContracts`. Raises an alarm while open quotes
- * use a former depository whose deposits are not read, or open orders name a former router, through which no
- * fill is made.
- * @throws ServiceError SERVICE_UNAVAILABLE naming every contract that is missing
+ * Refuses to start while the configuration omits a contract that a chain used before: our accounts may have
+ * roles in it. Raises an alarm if open quotes use a former depository that is not read, or open orders name a
+ * former router.
+ * @throws ServiceError SERVICE_UNAVAILABLE naming every missing contract
  */
 export async function checkUsedContracts(
   { clock, events }: Pick<Services, "clock" | "events">,

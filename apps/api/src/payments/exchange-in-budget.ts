@@ -4,37 +4,37 @@ import type { Address, Chain } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 
-/** What the solver spends on a payment, smallest units of `paidFrom`. */
+/** What the solver may spend on a payment, in base units of `paidFrom`. */
 export interface FillBudget {
   readonly paidFrom: Address;
-  /** The exchange may cost so much as the pools stand now. */
+  /** Maximum cost of the swap at current pool prices. */
   readonly planned: bigint;
-  /** And so much in the block, whatever others have done to the pools by then. */
-  readonly most: bigint;
+  /** Maximum cost in the block, after any pool movement. */
+  readonly max: bigint;
 }
 
-/** An exchange may need so many times the gas it was told to need: state moves. */
+/** Gas used by a swap may exceed its quote by this factor, as pool state changes. */
 export const MAX_EXCHANGE_GAS_FACTOR = 2n;
 
-/** `moved`: no pools bear it now; they are asked anew. */
+/** `moved`: the pools cannot deliver within the budget; quote again later. */
 export type ExchangeInBudget =
   | (NonNullable<FillThroughCalls["exchanged"]> & {
       readonly kind: "exchanged";
-      /** Gas units of the exchange. */
+      /** Gas units of the swap. */
       readonly gas: bigint;
     })
   | { readonly kind: "moved"; readonly why: string };
 
 /**
- * The exchange by which a fill gets what it pays, when its budget bears it.
- * @param recipient who gets what is bought
+ * Finds the swap that buys a fill's output within its budget.
+ * @param recipient receives the output
  * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: no source answered
  */
 export async function exchangeInBudget(
   services: Pick<Services, "quotePolicy"> & { readonly liquidity?: Services["liquidity"] | undefined },
   chain: Pick<Chain, "id" | "liquidity">,
   { currency, amount }: { readonly currency: Address; readonly amount: bigint },
-  { paidFrom, planned, most }: FillBudget,
+  { paidFrom, planned, max }: FillBudget,
   recipient: Address,
 ): Promise<ExchangeInBudget> {
   const { routed } = services.quotePolicy.gas;
@@ -46,7 +46,7 @@ export async function exchangeInBudget(
       kind: "moved",
       why: `the fill costs ${answer.amountIn}, but the deposit covers only ${planned}`,
     };
-  const limit = limitOf(answer, most);
+  const limit = limitOf(answer, max);
   return {
     kind: "exchanged",
     gas: answer.gas,
@@ -57,12 +57,12 @@ export async function exchangeInBudget(
   };
 }
 
-/** Room for what others may do to the pools meanwhile, and no more than is borne. */
+/** Allows for slippage up to the maximum of the budget. */
 function limitOf(
   { amountIn, slippageBps }: { readonly amountIn: bigint; readonly slippageBps: number },
-  most: bigint,
+  max: bigint,
 ): bigint {
   const roomy = amountIn + (amountIn * BigInt(slippageBps)) / BPS;
-  if (roomy <= most) return roomy;
-  return most > amountIn ? most : amountIn;
+  if (roomy <= max) return roomy;
+  return max > amountIn ? max : amountIn;
 }

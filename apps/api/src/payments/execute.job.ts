@@ -6,7 +6,7 @@ import { defineJob } from "../db/define-job.job.ts";
 export const execute = defineJob({
   name: "execute",
   payload: z.object({ requestId: z.string() }),
-  // Those of a burst wait together, and are sent together.
+  // Jobs of a burst wait together and are sent together.
   concurrency: 200,
   attempts: 8,
   run: (services, { requestId }) => submitExecution(services, requestId as RequestId),

@@ -3,8 +3,8 @@ import type { Leg } from "../db/leg.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 
 /**
- * `moved`: somebody else has it in hand, or nobody needs it any more. `short`: the executor's coin does not
- * bear it now; nothing was written.
+ * `moved`: another process handles it, or it is no longer needed. `short`: the executor's native balance does
+ * not cover it; nothing was written.
  */
 export type ExecutionSent = "sent" | "moved" | "short";
 
@@ -13,8 +13,7 @@ export interface ExecutionPlan extends SlotPlan {
 }
 
 /**
- * Gives an execution that was found to be possible its nonce, and sends it.
- * @throws RpcFault, or whatever kept it from being told; what was committed of it is found, and sent, when it
- * is tried again
+ * Reserves a nonce for a simulated execution and sends it.
+ * @throws RpcFault, or the error that prevented the broadcast; a retry finds what was committed and sends it
  */
 export type SendExecution = (connected: ConnectedChain, plan: ExecutionPlan) => Promise<ExecutionSent>;

@@ -35,7 +35,7 @@ const overdue = defineSql(
       order by ${lost.order} limit ${p.limit}`;
   },
 );
-// Nothing else will happen because of these.
+// No further event will settle these.
 const ended = defineSql(
   "read_ended_executions",
   ID,

@@ -69,7 +69,7 @@ export function executionOf(row: typeof executions.$inferSelect): ExecutionRecor
   };
 }
 
-/** Amounts as decimal text. */
+/** JSON with amounts as decimal strings. */
 export function destinationToJson(destination: DestinationExecution): string {
   return JSON.stringify(destination, (_key, value: unknown) =>
     typeof value === "bigint" ? value.toString() : value,

@@ -38,7 +38,7 @@ const lockAll = defineQuery(
       .orderBy(asc(executions.requestId))
       .for("update"),
 );
-// A statement of its own: what a statement reads beside a lock may be older than the lock.
+// A statement of its own: a statement that also locks may read values from before the lock.
 const lockBudgets = defineSql(
   "execution_lock_budgets",
   {},
@@ -126,7 +126,7 @@ export function executionWrites(sql: Sql): ExecutionWrites {
   };
 }
 
-/** What a key has spent of its budgets of a day, without locking anything. */
+/** Reads what a key has spent of its daily budgets, without locking. */
 export async function readSpending(
   sql: Sql,
   { keyId, day, user, target }: Budget,

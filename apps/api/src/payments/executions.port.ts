@@ -11,80 +11,76 @@ import type {
 import type { LaneCall } from "../db/leg.port.ts";
 import type { TraceDetails } from "../requests/trace.port.ts";
 
-/** Calls that ride along with the fill of a request, and what they were priced with. */
+/** Calls that run with the fill of a request, and the prices used for them. */
 export interface DestinationExecution {
-  /** In order, after the payment; all succeed or nothing happens. */
+  /** In order, after the payment; all succeed or the fill reverts. */
   readonly calls: readonly CallPlan[];
   readonly authorizationList: readonly Authorization[] | undefined;
-  /** Gas units that were priced beyond those of a plain payment. */
+  /** Gas units beyond those of a plain payment. */
   readonly extraGas: bigint;
-  /** Gas units of a plain payment, which the quote has priced. */
+  /** Gas units of a plain payment, included in the quote. */
   readonly plainGas: bigint;
-  /** Wei per gas that were reckoned with. */
+  /** Wei per gas used for the price. */
   readonly maxFeePerGas: bigint;
-  /** USD per whole coin of the destination chain, 18 decimals. */
+  /** USD per whole native token of the destination chain, 18 decimals. */
   readonly coinUsd: bigint;
   /**
-   * What the app pays per whole native token that the calls carry, fees included. Absent: they carry none, or
-   * `coinUsd`.
+   * The app's price per whole native token that the calls carry, including fees. Absent: they carry none, or
+   * it is `coinUsd`.
    */
   readonly salePriceUsd?: bigint | undefined;
 }
 
-/**
- * A call that the service sends for a user: what was asked, what it was priced with, and whose balance bears
- * it.
- */
+/** A call that the service sends for a user: its content, its price, and who pays. */
 export interface NewExecution {
   readonly requestId: RequestId;
   readonly keyId: string;
   /**
-   * Whose balance pays; undefined: the output of the quote does, and the balance that something was set aside
-   * from when there is none.
+   * The wallet whose balance pays; undefined: the quote's output pays, with a reserved balance as fallback.
    */
   readonly wallet: Address | undefined;
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of the call request. */
   readonly questionHash: Hex;
   readonly chainId: number;
   readonly call: LaneCall;
   readonly gasLimit: bigint;
-  /** The most that was reckoned with, wei per gas, a replacement included. */
+  /** Maximum wei per gas, including a replacement. */
   readonly maxFeePerGas: bigint;
-  /** USD per whole coin of the chain when it was accepted, 18 decimals. */
+  /** USD per whole native token of the chain at acceptance, 18 decimals. */
   readonly coinUsd: bigint;
   /**
-   * What the app pays per whole native token that the call carries, fees included. Absent: it carries none,
-   * or `coinUsd`.
+   * The app's price per whole native token that the call carries, including fees. Absent: it carries none, or
+   * it is `coinUsd`.
    */
   readonly salePriceUsd?: bigint | undefined;
   /** USD with 18 decimals. */
   readonly flatUsd: bigint;
   readonly destination: DestinationExecution | undefined;
-  /** Whom and what it is for: budgets count by it. */
+  /** The user and target that budgets count by. */
   readonly user: Address | undefined;
   readonly target: Address;
   /** UTC day of acceptance, counted from 1970. */
   readonly day: number;
-  /** USD with 18 decimals: the most it may cost until what it did cost is known. */
+  /** USD with 18 decimals: the maximum cost until the actual one is known. */
   readonly costUsd: bigint;
   readonly createdAtMs: number;
 }
 
 export interface ExecutionRecord extends NewExecution {
-  /** What the transaction did cost, USD with 18 decimals; undefined before that is certain. */
+  /** Actual cost of the transaction, USD with 18 decimals; undefined until it is final. */
   readonly originUsd: bigint | undefined;
-  /** The same for what the calls beside the fill cost. */
+  /** The same for the calls that ran with the fill. */
   readonly destinationUsd: bigint | undefined;
   /** The reservation was paid or released. */
   readonly settled: boolean;
 }
 
-/** A call that no quote stored, with all that is written when it is accepted. */
+/** A call without a stored quote, with everything written when it is accepted. */
 export interface AcceptedCall {
   readonly terms: RequestTerms;
   /** Its first state. */
   readonly state: RequestState;
-  /** How its trace begins. */
+  /** The first event of its trace. */
   readonly event: "executionAccepted";
   readonly detail: TraceDetails["executionAccepted"];
   /** The job that sends it. */
@@ -98,29 +94,29 @@ export interface AcceptedCall {
 
 /** Executions inside one transaction. */
 export interface ExecutionWrites {
-  /** False when the request has one already. */
+  /** False if the request already has one. */
   add(execution: NewExecution): Promise<boolean>;
-  /** Writes fresh calls with their requests, traces and jobs. @throws when one of them is known already */
+  /** Stores new calls with their requests, traces and jobs. @throws if one of them is already stored */
   addCalls(calls: readonly AcceptedCall[]): Promise<void>;
-  /** Locks the row; undefined when the request has none. */
+  /** Locks the row; undefined if the request has none. */
   lock(requestId: RequestId): Promise<ExecutionRecord | undefined>;
-  /** Locks those that there are, in a fixed order. */
+  /** Locks the existing rows, in a fixed order. */
   lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, ExecutionRecord>>;
   /**
-   * Until the end of the transaction nobody else spends on this key's budgets; what they have spent,
-   * everything committed before included, but for the execution of this request.
+   * Locks this key's budgets until the transaction ends.
+   * @returns what is spent, including everything committed before, except the execution of this request
    */
   lockSpending(budget: Budget, except: RequestId | undefined): Promise<SponsorshipSpending>;
   /**
-   * How many of a user since then are under way, or did cost something. Counts everything committed before
-   * while `lockSpending` holds.
+   * Counts a user's executions since then that are in progress or had a cost. Includes everything committed
+   * before while `lockSpending` holds.
    */
   countUnpaid(keyId: string, user: Address, sinceMs: number): Promise<number>;
-  /** Costs that have become certain; those that are absent stay. */
+  /** Stores costs that became final; absent ones stay. */
   setCosts(
     requestId: RequestId,
     costs: { readonly originUsd?: bigint; readonly destinationUsd?: bigint },
   ): Promise<void>;
-  /** The last word: budgets count what it did cost from now on. */
+  /** Final: budgets count the actual cost from now on. */
   settle(requestId: RequestId, costUsd: bigint): Promise<void>;
 }

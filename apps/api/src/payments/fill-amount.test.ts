@@ -34,7 +34,7 @@ async function promised(world: World = {}): Promise<{ services: QuoteWorld; term
   return { services, terms: services.stored[0]! };
 }
 
-/** What is due when so much came, whoever brought it. */
+/** The amount due for a deposit of this amount. */
 async function dueOf(
   { services, terms }: Awaited<ReturnType<typeof promised>>,
   amount: bigint,
@@ -50,15 +50,15 @@ async function dueOf(
   );
 }
 
-test("a deposit of more than a swap was to bring is paid out in proportion, up to what one request can get", async () => {
+test("pays in proportion for a deposit above the expected swap output, up to the limit of one request", async () => {
   const world = await promised();
   const { origin, destination } = world.terms;
   expect(origin.currency).toBe(usdcOn(ORIGIN));
   expect(origin.minimumAmount).toBeLessThan(origin.amount);
   const quoted = await dueOf(world, origin.amount);
   expect(quoted).toMatchObject({ kind: "pay", amount: destination.expectedAmount });
-  // One request gets at most a thousand of the rare token, of $5 each: nobody can tell a deposit of his own
-  // from what a swap brought.
+  // One request gets at most 1,000 of the rare token at $5: a user's own deposit cannot be distinguished from a swap's
+  // output.
   expect(await dueOf(world, 4_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
   expect(await dueOf(world, 5_100n * 10n ** 6n)).toEqual({
     kind: "refund",
@@ -67,16 +67,16 @@ test("a deposit of more than a swap was to bring is paid out in proportion, up t
 });
 
 test.each(["origin", "destination"] as const)(
-  "where the %s is restricted to requests of a limited value, a larger deposit is not paid out either",
+  "refuses a larger deposit when the %s limits the value of requests",
   async (side) => {
-    // $2000 of coin.
+    // $2,000 of native tokens.
     const world = await promised({ [side]: { partialDisableLimit: 10n ** 18n } });
     expect(await dueOf(world, 1_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
     expect(await dueOf(world, 2_100n * 10n ** 6n)).toMatchObject({ reason: "SOLVER_CAPACITY_EXCEEDED" });
   },
 );
 
-test("what the exchange takes for the first payment to this very recipient counts when he is paid, too", async () => {
+test("includes the activation fee that Hyperliquid charges for this recipient", async () => {
   let cost = 0n;
   const rail = aConnectedRail("hypevm", { rail: { paymentCost: async () => cost } });
   const services = quoteWorld({ rails: [rail] });
@@ -99,12 +99,12 @@ test("what the exchange takes for the first payment to this very recipient count
   expect(await due()).toEqual(
     expect.objectContaining({ kind: "pay", amount: terms.destination.expectedAmount }),
   );
-  // A dollar of ten is more than the solver bears.
+  // A dollar of ten is more than the solver covers.
   cost = 100_000_000n;
   expect(await due()).toMatchObject({ kind: "refund" });
 });
 
-test("a firm quote of one asset is no option on another that lies between", async () => {
+test("does not make a firm quote within one asset an option on the asset in between", async () => {
   const origin = aChain(ORIGIN);
   const tokens = origin.tokens.map((one) => ({ ...one, supportsBridging: one.address === wethOn(ORIGIN) }));
   const native = { ...origin.native, supportsBridging: false };
@@ -122,11 +122,11 @@ test("a firm quote of one asset is no option on another that lies between", asyn
   };
   const { expectedAmount } = terms.destination;
   expect(await due(199_950n)).toBe(expectedAmount);
-  // Half a per cent less: within what is borne of one asset, beyond what such a pair is charged.
+  // Half a percent less: within the tolerance for one asset, beyond the fee of such a pair.
   expect(await due(199_000n)).toBeLessThan((expectedAmount * 9_960n) / 10_000n);
 });
 
-test("what was not spent on the origin transaction is paid out as far as the fill's pools bear it", async () => {
+test("pays out unspent origin gas as far as the fill's pools allow", async () => {
   const services = quoteWorld({ pools: market() });
   const amount = (1_000_000n * 10n ** 6n).toString();
   const input = aQuoteInput({
@@ -135,7 +135,7 @@ test("what was not spent on the origin transaction is paid out as far as the fil
     overridePriceImpact: true,
   });
   await createQuote(services, input);
-  // A tenth of a large deposit was to pay for a transaction that the user has sent himself.
+  // A tenth of a large deposit was for a transaction that the user then sent themselves.
   const quoted = services.stored[0]!;
   const destination = { ...quoted.destination, minimumAmount: 1n };
   const terms = { ...quoted, destination, originGasUsd: 100_000n * 10n ** 18n };

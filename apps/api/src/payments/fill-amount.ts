@@ -34,27 +34,26 @@ import { isRail } from "../http/request-end.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
 
-/** What a recipient is to get now. */
+/** What to pay the recipient now. */
 export type AmountDue =
   | {
       readonly kind: "pay";
       readonly amount: bigint;
-      /** What the solver may spend on it, of a fill that is exchanged. */
+      /** What the solver may spend, if the fill swaps. */
       readonly budget?: FillBudget;
-      /** What a sponsor pays of its fees, USD with 18 decimals; undefined: nothing. */
+      /** The part of the fees that a sponsor pays, in USD with 18 decimals; undefined: nothing. */
       readonly sponsoredUsd?: bigint;
     }
   | Extract<Payout, { kind: "refund" }>
-  /** It would be more than one request may move. */
+  /** It would exceed the limit of one request. */
   | { readonly kind: "refund"; readonly reason: "SOLVER_CAPACITY_EXCEEDED" }
-  /** What it costs cannot be told now. */
+  /** Its cost is unknown now. */
   | { readonly kind: "wait"; readonly why: string };
 
 /**
- * What a request's recipient is to get now: what its deposit is worth by the promise of the quote, or what
- * was promised when an app vouched.
- * @param toContract the recipient is a contract that is paid in native coin
- * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
+ * The amount to pay now: what the deposit is worth under the quote, or the promised amount of a fast fill.
+ * @param toContract the recipient is a contract paid in native tokens
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: unknown now; retry
  */
 export async function amountToPay(
   services: Needs,
@@ -80,10 +79,10 @@ export async function amountToPay(
     toContract,
   );
   const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
-  // The rate cannot be kept, and nothing else was promised.
+  // The fixed rate cannot be kept, and nothing else was promised.
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
   const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash);
-  // Whoever was to pay for it gets it back: the sponsor first.
+  // Unspent gas goes to the intended payer: the sponsor first.
   const spared = unusedSponsorUsd(terms, sponsoredPart, unspentUsd);
   const sponsor = { sponsoredUsd: sponsoredPart - spared };
   const unspent =
@@ -113,8 +112,8 @@ function paidAsItIs(due: Payout, unspent: bigint): AmountDue {
 }
 
 /**
- * After a swap more may have come than was quoted, and nobody can see to it that it came out of one: whoever
- * deposits by himself deposits what he likes. So what bounds quotes bounds the fill of more than was quoted.
+ * A deposit above the quote may not come from its swap, since users can deposit any amount themselves. So the
+ * limits of quotes also apply to fills above the quoted amount.
  */
 function isBeyondLimits(
   { chains }: Pick<Needs, "chains">,
@@ -134,7 +133,7 @@ function isBeyondLimits(
   );
 }
 
-/** The terms that a fill is priced by. */
+/** The terms that determine a fill's price. */
 type PricedTerms = Pick<
   RequestTerms,
   | "requestId"
@@ -151,9 +150,9 @@ type PricedTerms = Pick<
 };
 
 /**
- * The live facts of a request's route, as its quote was priced: from the deposit to what the solver pays
- * with, the gas of the exchange that such a deposit needs included.
- * @param toContract the recipient is a contract that is paid in native coin
+ * Prices a request's route like its quote: from the deposit to the currency that the solver pays with,
+ * including the gas of the swap.
+ * @param toContract the recipient is a contract paid in native tokens
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE
  */
 export async function pricingOfFill(
@@ -192,16 +191,16 @@ export async function pricingOfFill(
   return { pricing: await priced(purchase?.gas ?? 0n), exchange };
 }
 
-/** Where a request's money comes from and goes to. */
+/** The origin and destination of a request. */
 export interface Ends {
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
 }
 
 /**
- * The same where the solver pays from another currency: what its part of the deposit buys in the pools of the
- * moment is what the deposit buys. What is promised beyond that is paid as far as the solver bears it; where
- * the pools ask even more for it than that, what the deposit buys is paid, or the deposit goes back.
+ * The amount due when the solver swaps from another currency: what its part of the deposit buys in the pools
+ * now. More was promised: paid as far as the solver covers it. If the pools cost even more, pays what the
+ * deposit buys, or refunds.
  */
 async function exchangedPayout(
   services: Needs,
@@ -218,7 +217,7 @@ async function exchangedPayout(
     readonly exchange: FillExchange;
     readonly pricing: RoutePricing;
     readonly deposited: bigint;
-    /** Smallest units of `paidFrom`. */
+    /** Base units of `paidFrom`. */
     readonly unspent: bigint;
     readonly times: PayoutTimes;
   },
@@ -227,13 +226,13 @@ async function exchangedPayout(
   if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
   const repriced = (await exchange.buys(worth))?.amountOut;
   if (repriced === undefined) return { kind: "wait", why: "no swap covers the fill" };
-  // What was not spent on the origin transaction buys what more of the same buys: less and less.
+  // Unspent origin gas buys at the margin, where each unit buys less.
   const withUnspent = unspent === 0n ? repriced : (await exchange.buys(worth + unspent))?.amountOut;
   if (withUnspent === undefined) return { kind: "wait", why: "no swap covers the fill" };
   const honourBps = honourOf(services, terms, pricing);
-  // Also in the block itself: whoever moves the pools between the simulation and the block takes what is
-  // spent beyond what the deposit is worth.
-  const most = raised(worth, honourBps) + unspent;
+  // Also the limit in the block itself: anyone who moves the pools after the simulation gains what is spent
+  // above the deposit's value.
+  const max = raised(worth, honourBps) + unspent;
   for (const [bearableBps, planned] of [
     [honourBps, raised(worth, honourBps)],
     [0, worth],
@@ -241,29 +240,27 @@ async function exchangedPayout(
     const due = payout(terms, { deposited, repriced }, bearableBps, times);
     if (due.kind === "refund") return due;
     const cost = await exchange.costs(due.amount);
-    // Told by a way of its own, it may lie a little beside what the other way tells.
+    // Exact-output quotes may differ slightly from exact-input quotes.
     const borne = planned + planned / ROUNDING_PARTS + 1n;
     if (cost === undefined || cost.amountIn > borne) continue;
     const amount = due.amount + withUnspent - repriced;
-    return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, most } };
+    return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, max } };
   }
   return { kind: "wait", why: "swap quotes for exact input and exact output contradict each other" };
 }
 
-/** Two ways of asking the same pools agree to one part in so many. */
+/** The two quoting directions agree to one part in this many. */
 const ROUNDING_PARTS = 10_000n;
 
-/** The most that is spent for what is worth so much, when the solver bears these bps. */
+/** The maximum to spend on a value when the solver covers these bps. */
 function raised(worth: bigint, bearableBps: number): bigint {
   return (worth * BPS) / (BPS - BigInt(bearableBps));
 }
 
 /**
- * How far a firm quote is kept, bps. Between two assets a firm price is an option against the solver: it is
- * worth no more than what was charged for it. Where the user pays and gets one asset and another lies
- * between, nothing was charged, and it is worth no more than what that pair would be. A gas top-up is such an
- * option too: when its native token has risen by more than its own pair's service fee, all of the deposit is
- * repriced.
+ * How far a firm quote is honored, in bps. Between assets it is an option against the solver, so the fee
+ * charged is its cap. The same applies to an intermediate asset and to a gas top-up, by their pairs' fees; a
+ * top-up beyond its cap reprices the whole deposit.
  */
 export function honourOf(
   { chains, quotePolicy: { honourBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
@@ -298,9 +295,8 @@ function knownCurrency(
 }
 
 /**
- * What the output was to pay for the origin transaction and did not have to, because an app paid for it or
- * the user sent it himself: his, or his sponsor's. USD with 18 decimals. An exact output stays exact, and so
- * does what is bought at a fixed rate.
+ * The origin gas in the quote that was not spent, because an app paid it or the user sent the transaction. It
+ * belongs to the user or the sponsor. USD with 18 decimals. Exact outputs and fixed rates do not change.
  */
 async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
@@ -308,21 +304,21 @@ async function notSpentOnOrigin(
   depositTxHash: TxHash,
 ): Promise<bigint> {
   if (originGasUsd === undefined) return 0n;
-  // The service has moved it from the address itself.
+  // The service itself swept the deposit address.
   if (depositAddress !== undefined) return 0n;
   const execution = await reads.execution(requestId);
   if (execution === undefined || execution.wallet !== undefined) return originGasUsd;
-  // Whoever submitted a signature, nobody but the quote pays for the service's own try.
+  // Regardless of who submitted the permit, only the quote pays for the service's own attempt.
   if (permit !== undefined) return 0n;
-  // Another transaction has made the deposit: the execution costs its app what it burned, or nothing.
+  // Another transaction made the deposit: the execution's app pays for the gas it used, if any.
   const slot = await reads.slotOfLeg("execution", requestId);
   const isSpent = slot?.attempts.some(({ txHash }) => txHash === depositTxHash) === true;
   return isSpent ? 0n : originGasUsd;
 }
 
 /**
- * What an input that came at that time buys, by the promise of the quote and at these prices, when the solver
- * pays in the output's own currency.
+ * The payout for an input at these times and prices under the quote, when the solver pays in the output's own
+ * currency.
  */
 export function payoutOf(
   services: Pick<Services, "chains" | "quotePolicy">,

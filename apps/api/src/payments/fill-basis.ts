@@ -3,13 +3,13 @@ import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 
-/** What a fill stands on; `sinceMs` is when it was there (ms since epoch). */
+/** What a fill is based on; `sinceMs` is when it became available (ms since the epoch). */
 export type FillBasis =
   | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
-  /** An app vouches: what was promised then is paid, whether the deposit has come meanwhile or not. */
+  /** A fast fill: pays the promised amount, whether or not the deposit has arrived. */
   | { readonly kind: "front"; readonly promised: FastFillRecord; readonly sinceMs: number };
 
-/** Undefined when the request is not to be filled now. */
+/** Undefined if the request must not be filled now. */
 export async function fillBasisOf(
   services: Pick<Services, "reads">,
   { terms: { requestId }, state }: RequestRecord,
@@ -28,7 +28,7 @@ export async function fillBasisOf(
   return { kind: "deposit", deposit, sinceMs: deposit.seenAtMs };
 }
 
-/** Whether a request still is to be filled on this basis. */
+/** Whether a request is still to be filled on this basis. */
 export function isBasisOf(basis: FillBasis, { name, front, depositId }: RequestState): boolean {
   if (name !== "fillable") return false;
   return basis.kind === "front" ? front !== "none" : front === "none" && depositId === basis.deposit.id;

@@ -110,7 +110,7 @@ export function fillBurnWrites(sql: Sql): FillBurnWrites {
   };
 }
 
-/** The same gas, read outside of transactions. */
+/** The same outside of transactions. */
 export function fillBurnReads(sql: Sql): FillBurnReads {
   return {
     sponsoredBurnWei: async (requestId) => (await sponsored(sql, { requestId }))[0]?.wei ?? 0n,

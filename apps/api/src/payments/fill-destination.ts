@@ -69,12 +69,11 @@ type Needs = Pick<
 >;
 
 /**
- * Pays the recipient of a request whose deposit is confirmed, or vouched for by an app: finds what is owed,
- * simulates the payment, gives it a nonce together with the state change, then sends. May run any number of
- * times, in any number of processes: the request's lock and the one live nonce per request let one payment
- * happen.
- * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again. What fails for the same
- * reason for as long as a fill waits for inventory is given up.
+ * Pays the recipient of a request with a confirmed deposit or a fast fill: decides the amount, simulates the
+ * payment, reserves a nonce together with the state change, then sends. Idempotent in any number of
+ * processes: the request's lock and its one live nonce allow one payment.
+ * @throws RpcFault, ServiceError (prices): nothing was decided, the job retries. A failure that persists for
+ * `inventoryWaitMs` is final.
  */
 export async function fillDestination(services: Needs, requestId: RequestId): Promise<Progress> {
   const request = await services.reads.request(requestId);
@@ -89,7 +88,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
 async function goOn(services: Needs, request: RequestRecord): Promise<Progress> {
   const { requestId } = request.terms;
   if (request.state.name === "filling") {
-    // A process died between giving the nonce and sending: the bytes are, or will be, the same.
+    // A process died between reserving the nonce and sending: the bytes are, or will be, the same.
     const slot = await services.reads.slotOfLeg("fill", requestId);
     if (slot) await resumeSlot(services, slot);
     return DONE;
@@ -101,7 +100,7 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
   const maybePaid = whyMaybePaid(services, terms.destination.chainId, terms);
   maybePaid.catch(() => undefined);
   const decided = await decideFill(services, request, maybePaid).catch(async (error: unknown) => {
-    // Rethrows: it is not given up while it is unknown whether the fill was paid.
+    // Rethrows: must not give up while it is unknown whether the fill was paid.
     const why = await maybePaid;
     if (why !== undefined) return untilExplained(services, requestId, why);
     const { inventoryWaitMs } = services.enginePolicy;
@@ -115,7 +114,7 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
   return "waitMs" in decided ? decided : await commitAndSend(services, request, decided);
 }
 
-/** What is to be paid, and how; or that nothing is, for now or for good. */
+/** Decides what to pay and how; or not to pay, for now or for good. */
 async function decideFill(
   services: Needs,
   request: RequestRecord,
@@ -177,12 +176,12 @@ async function decideFill(
   };
   const { fill: fillGas, swapFill } = services.quotePolicy.gas;
   const destinationCurrency = services.chains.currency(chainId, currency);
-  // What is exchanged in the fill may be any token.
+  // The output of a swap may be any token.
   const pricedGas =
     due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
       ? gasOf(fillGas, destinationCurrency, toContract)
       : swapFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
-  // A gas top-up calls the recipient, who may have got code since the quote.
+  // A gas top-up calls the recipient, who may have deployed code since the quote.
   const runsForeignCode =
     toContract || due.budget !== undefined || terms.outputCalls !== undefined || terms.gasTopup !== undefined;
   const isRouted = runsForeignCode || execution?.destination !== undefined;
@@ -207,24 +206,27 @@ async function decideFill(
     toContract,
     maxGas: gasAllowance(destination, pricedGas, native),
   };
-  const beside = execution?.destination;
-  if (beside !== undefined && terms.outputCalls !== undefined)
+  const destinationCalls = execution?.destination;
+  if (destinationCalls !== undefined && terms.outputCalls !== undefined)
     return giveUp(
       services,
       request,
       "EXECUTION_REVERTED",
       "destinationChainExecutionData is not supported for a quote with txs",
     );
-  // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any
-  // more, is not tried again.
-  if (beside !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
+  // The reservation covers one attempt: calls that already had a cost, or are no longer paid for, are not
+  // retried.
+  if (
+    destinationCalls !== undefined &&
+    (execution?.settled === true || execution?.destinationUsd !== undefined)
+  )
     return giveUp(
       services,
       request,
       "EXECUTION_REVERTED",
       "the calls of the fill were already charged or given up",
     );
-  if (beside !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
+  if (destinationCalls !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
     return giveUp(
       services,
       request,
@@ -240,8 +242,8 @@ async function decideFill(
           callsOf(services, terms.outputCalls),
           due.budget,
         )
-      : beside !== undefined
-        ? await planFillWithCalls(services, destination, question, beside)
+      : destinationCalls !== undefined
+        ? await planFillWithCalls(services, destination, question, destinationCalls)
         : due.budget !== undefined
           ? await planFillWithSwap(services, destination, question, due.budget, terms.gasTopup?.amount)
           : terms.gasTopup !== undefined
@@ -264,14 +266,13 @@ async function decideFill(
   if (planned.kind === "insufficientFunds")
     return wait(services, request, "the solver lacks the funds for the fill");
   if (planned.kind === "reverts") {
-    // A token reverts alike for a short balance and for a refused recipient: only the first passes by
-    // waiting.
+    // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
     if (destination.pulse.solverBalance(terms.destination.currency).amount < due.amount)
       return wait(services, request, "the solver's inventory does not cover the fill");
     return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
-  if (beside !== undefined && valueOf(beside.calls) > 0n) {
-    const { salePriceUsd = beside.coinUsd } = beside;
+  if (destinationCalls !== undefined && valueOf(destinationCalls.calls) > 0n) {
+    const { salePriceUsd = destinationCalls.coinUsd } = destinationCalls;
     const why = await whySaleWaits(services, requestId, destination.chain.native, salePriceUsd);
     if (why !== undefined) return wait(services, request, why, "SLIPPAGE");
   }
@@ -292,7 +293,7 @@ async function decideFill(
   };
 }
 
-/** Credits what apps took of a fill that became final while there was no fresh price. */
+/** Credits app fees of a fill that became final while there was no fresh price. */
 async function creditLate(services: Needs, requestId: RequestId): Promise<Progress> {
   const outcome = await services.uow.run(async (tx) => {
     const current = await tx.requests.lock(requestId);
@@ -317,19 +318,17 @@ interface PlannedFill {
   readonly destination: RequestEnd<PayingRail>;
   readonly plan: SlotPlan;
   readonly amount: bigint;
-  /** What a sponsor pays of it, USD with 18 decimals. */
+  /** What a sponsor pays, in USD with 18 decimals. */
   readonly sponsoredUsd: bigint;
-  /** Native token paid as a gas top-up, USD with 18 decimals. */
+  /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
   readonly topupUsd: bigint;
-  /**
-   * Gas of reverted fills that the solver has paid itself, and what this one may add. USD with 18 decimals.
-   */
+  /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
   readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
 }
 
 /**
- * Whether fills under way, with this one, keep to the daily limit if all of them revert. The first one may
- * exceed it, or none could be made.
+ * Whether the fills in progress and this one stay within the daily limit if all of them revert. The first one
+ * may exceed it, or no fill could be made.
  */
 async function mayBurnToo(
   { enginePolicy }: Needs,
@@ -351,7 +350,7 @@ async function commitAndSend(
     .run(async (tx) => {
       const current = await tx.requests.lock(requestId);
       if (current === undefined || !isBasisOf(basis, current.state)) return "moved" as const;
-      // What a sponsor promised is there for all of it, or the fill is not made.
+      // The sponsor's whole share is reserved, or the fill is not made.
       const fees = await reserveSponsorship(services, tx, current.terms, sponsoredUsd);
       if (fees.kind === "refused") return fees;
       if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
@@ -360,7 +359,7 @@ async function commitAndSend(
         ? await hasInventory(tx, destination, plan)
         : await inventoryCovers(tx, destination, plan);
       if (!isBorne) return "short" as const;
-      // Last, so that a fill that is not begun does not count.
+      // Last, so that a fill that does not start is not counted.
       await countExposure(services, tx, current.terms, basis, topupUsd);
       const slot = await tx.lanes.reserve({ ...plan, delivers: amount }, services.clock.nowMs());
       if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
@@ -381,8 +380,8 @@ async function commitAndSend(
       if (error instanceof LegTaken) return "moved" as const;
       if (error instanceof ExposureReached) return "exposed" as const;
       if (error instanceof BurnsReached) return "burns" as const;
-      // A sponsor's balance whose worth is not known. For good, when the operator took a currency off the
-      // list that it owes.
+      // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
+      // owes.
       if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
         return { unpriced: error.message };
       throw error;
@@ -417,16 +416,15 @@ async function commitAndSend(
   return DONE;
 }
 
-/** Takes back the whole commit, with what a sponsor reserved. */
+/** Rolls back the whole commit, including the sponsor's reservation. */
 class BurnsReached extends Error {}
 
-/** Takes back the whole commit: of two assets, one may have been counted already. */
+/** Rolls back the whole commit: one of two assets may already be counted. */
 class ExposureReached extends Error {}
 
 /**
- * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as
- * wrong a price as any. So does the part of a deposit that is converted into app fees, and so does a gas
- * top-up.
+ * Counts a fill between different assets against the limit of each, since a depegged stablecoin is a wrong
+ * price like any other. Includes app fees converted from the deposit, and a gas top-up.
  * @throws ExposureReached
  */
 async function countExposure(
@@ -439,7 +437,7 @@ async function countExposure(
   const { chains } = services;
   const deposited = chains.currency(origin.chainId, origin.currency);
   if (deposited === undefined) return;
-  // What is filled, not what was quoted: a fast fill of a part must not use up the bound for the whole.
+  // The filled amount, not the quoted one: a partial fast fill must not use up the limit for the whole.
   const input = basis.kind === "front" ? basis.promised.inputAmount : basis.deposit.amount;
   const usd = origin.amount === 0n ? inputUsd : mulDivUp(inputUsd, input, origin.amount);
   const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
@@ -464,8 +462,8 @@ function untilExplained(services: Needs, requestId: RequestId, why: string): Pro
 }
 
 /**
- * Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had
- * vouched for it.
+ * Waits for temporary obstacles, but not forever: then the deposit is refunded, or a fast fill waits for its
+ * deposit again.
  */
 async function wait(
   services: Needs,
@@ -474,7 +472,7 @@ async function wait(
   reason: FailReason = "SOLVER_BALANCE_TOO_LOW",
 ): Promise<Progress> {
   const { terms, updatedAtMs } = request;
-  // Since it could be filled: anybody can update the request by a deposit that names its order.
+  // Since it became fillable: `updatedAtMs` changes with any deposit that names its order.
   const sinceMs = (await services.reads.stateSinceMs(terms.requestId)) ?? updatedAtMs;
   const waitedMs = services.clock.nowMs() - sinceMs;
   if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUp(services, request, reason, why);
@@ -482,7 +480,7 @@ async function wait(
   return { waitMs: 1_000, why };
 }
 
-/** @throws RpcFault: whether the recipient was paid is unknown, and nothing was given up */
+/** @throws RpcFault: it is unknown whether the recipient was paid, and nothing was given up */
 async function giveUp(
   services: Needs,
   { terms }: RequestRecord,

@@ -4,44 +4,41 @@ import type { Address, Chain } from "@causeway/domain";
 import type { LiquiditySource, SwapQuestion } from "../markets/liquidity/liquidity.port.ts";
 import type { RoutedGas } from "../markets/quote-policy.port.ts";
 
-/** The cheapest way, at the newest state, to exactly so much of what a fill pays. */
+/** The cheapest way, on the latest state, to buy an exact output for a fill. */
 export interface FillExchangeAnswer {
-  /** Smallest units of what the solver spends. */
+  /** Base units that the solver spends. */
   readonly amountIn: bigint;
-  /** Gas units of the exchange, wrapping and unwrapping included. */
+  /** Gas units of the swap, including wrapping and unwrapping. */
   readonly gas: bigint;
-  /** How far its price may be expected to move before the transaction is mined, bps. */
+  /** Expected price movement until the transaction is mined, in bps. */
   readonly slippageBps: number;
-  /** Made by whoever holds the input, for at most `limit` of it. */
+  /** Made by the holder of the input, for at most `limit` of it. */
   calls(limit: bigint, recipient: Address): readonly CallPlan[];
 }
 
-/** What so much of what the solver spends buys. */
+/** What an exact input buys. */
 export interface FillPurchase {
   readonly amountOut: bigint;
-  /** Gas units of the exchange, wrapping and unwrapping included. */
+  /** Gas units of the swap, including wrapping and unwrapping. */
   readonly gas: bigint;
 }
 
 /**
- * Where what the solver spends becomes what the recipient gets. Undefined: no way is known now, or the pools
- * do not bear it.
+ * Quotes swaps from what the solver spends to what the recipient gets. Undefined: no route is known, or the
+ * pools are too small.
  */
 export interface FillExchange {
   buys(amountIn: bigint): Promise<FillPurchase | undefined>;
   costs(amountOut: bigint): Promise<FillExchangeAnswer | undefined>;
 }
 
-/**
- * Pools that a path may lead through at most: what was quoted by fewer may be filled by more when that is
- * cheaper by then.
- */
+/** Maximum pools of a path: a fill may use more of them than its quote if that is cheaper by then. */
 const MAX_HOPS = 3;
 
 /**
- * The exchange of a fill, by whatever source is the best then. Its functions throw ServiceError
- * RPC_HTTP_ERROR or SERVICE_UNAVAILABLE when no source answered.
- * @param liquidity undefined: this instance exchanges nothing, and only wraps
+ * Finds the swap of a fill from the best source at the time. Its functions throw ServiceError RPC_HTTP_ERROR
+ * or SERVICE_UNAVAILABLE if no source answered.
+ * @param liquidity undefined: this instance does not swap, and only wraps
  */
 export function exchangeInFill(
   liquidity: LiquiditySource | undefined,
@@ -60,7 +57,7 @@ export function exchangeInFill(
     chainId: chain.id,
     tokenIn,
     tokenOut,
-    // Services of others sell no exact outputs.
+    // External aggregators do not sell exact outputs.
     included: new Set(chain.liquidity?.sources.map(({ name }) => name)),
     excluded: new Set(),
     maxHops: MAX_HOPS,
@@ -84,7 +81,7 @@ export function exchangeInFill(
 
 const NONE: FillExchange = { buys: async () => undefined, costs: async () => undefined };
 
-/** Native and its wrapped token: the fill wraps or unwraps, and there is nothing to swap. */
+/** Native and its wrapped token: wraps or unwraps, without a swap. */
 function oneForOne(gas: bigint): FillExchange {
   return {
     buys: async (amountIn) => ({ amountOut: amountIn, gas }),

@@ -6,12 +6,11 @@ import type { Services } from "../db/services.port.ts";
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Gas that fills burnt which reverted in a block although they succeeded when they were tried. A recipient's
- * code, an exchange or calls can be made to do that, so it is kept of the deposit, as far as the order's
- * promise of a refund allows. A plain token transfer runs none of these. Gas of fast fills and of `/execute`
- * calls made with the fill is charged to their app, and gas charged to the quote's sponsor is not kept again.
+ * Gas of fills that reverted in a block although their simulation succeeded. Foreign code can cause that, so
+ * the deposit pays, within the order's refund minimum. Fast fills, sponsored calls and gas charged to a
+ * sponsor are excluded.
  * @param unit the deposit's currency
- * @returns smallest units of that currency
+ * @returns base units of that currency
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 export async function gasUsedByFills(
@@ -39,9 +38,8 @@ export async function gasUsedByFills(
 }
 
 /**
- * The most gas that a fill can burn at the solver's expense by reverting in its block: the cost beyond its
- * sponsor's reservation and beyond the part of the deposit that the order does not promise to refund. USD
- * with 18 decimals.
+ * Maximum gas cost of a revert that the solver would pay itself: beyond the sponsor's reservation and the
+ * part of the deposit that the order does not promise to refund. USD with 18 decimals.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 export async function uncoveredBurnUsd(
@@ -65,14 +63,13 @@ export async function uncoveredBurnUsd(
   return burnUsd > coveredUsd ? burnUsd - coveredUsd : 0n;
 }
 
-/** Whether a fill calls nothing but the token that it pays. */
+/** Whether a fill calls only the token that it pays. */
 export function isPlainTransfer({ call, outflow }: Pick<Slot, "call" | "outflow">): boolean {
   return call.to === outflow.currency;
 }
 
 /**
- * What burnt gas the solver has paid itself within 24 hours, because no deposit bore it, USD with 18
- * decimals.
+ * Gas of reverted fills that the solver paid itself within 24 hours, in USD with 18 decimals.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 export async function unpaidBurntUsd({

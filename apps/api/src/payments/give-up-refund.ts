@@ -6,15 +6,15 @@ import type { TransitionServices } from "../requests/transition.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";
 
-/** A deposit that cannot be sent back by itself: somebody has to look. */
+/** Marks a deposit that cannot be refunded automatically: the operator must handle it. */
 export async function giveUpRefund(
   services: Pick<Services, "events" | "uow"> & TransitionServices,
   deposit: DepositRecord,
   reason: RefundFailReason,
   detail?: string,
   /**
-   * Gas of its request's reverted fills, smallest units of its currency: a deposit too low to be sent back
-   * pays for it.
+   * Gas of its request's reverted fills, in base units of its currency: a deposit too low to refund pays for
+   * it.
    */
   burnt = 0n,
 ): Promise<Progress> {
@@ -25,7 +25,7 @@ export async function giveUpRefund(
     if (current?.refundState !== "none") return;
     await tx.deposits.setRefund(deposit.id, "impossible", reason);
     if (detail !== undefined) await tx.deposits.noteRefundWaits(deposit.id, detail);
-    // What is sent back by hand later pays for nothing.
+    // A manual refund later pays for nothing.
     if (record && reason === "AMOUNT_TOO_LOW_TO_REFUND")
       await tx.fillBurns.keep(record.terms.requestId, { kept: current.amount, burnt });
     if (record)

@@ -4,37 +4,35 @@ import { isPlaceholder } from "../chains/placeholder-user.ts";
 import { refundRecipient } from "../requests/refund-terms.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 
-/** What is known of a deposit whose refund the operator wants to release. */
+/** The facts about a deposit whose refund the operator wants to release. */
 export interface ReleaseFacts {
   readonly deposit: DepositRecord;
-  /** The request that the deposit belongs to; undefined: none. */
+  /** The request of the deposit, if any. */
   readonly request: RequestRecord | undefined;
-  /** Another deposit, which pays for the request's fill; undefined: none. */
+  /** Another deposit that pays for the request's fill, if any. */
   readonly fillDeposit: DepositRecord | undefined;
   /** Undefined: the chain is not configured or not enabled. */
   readonly chain: Chain | RailChain | undefined;
   /** Undefined: the chain's configuration does not list it. */
   readonly currency: Currency | undefined;
-  /**
-   * Newest block that was read of an EVM chain; undefined: none. Other chains are read when they are final.
-   */
+  /** Newest block read of an EVM chain, if any. Other chains are read when they are final. */
   readonly headNumber: bigint | undefined;
-  /** The sender may still say which order the deposit pays. */
+  /** The sender may still map the deposit to an order. */
   readonly isUnmapped: boolean;
 }
 
-/** States of a request whose recipient has the money, or is about to get it. */
+/** States of a request whose recipient is paid, or about to be. */
 const MAY_BE_PAID: ReadonlySet<string> = new Set(["fillable", "filling", "submitted", "filled"]);
 
 export type ReleaseVerdict =
   | { readonly kind: "release"; readonly recipient: Hex; readonly why: string }
-  /** Released before, and not given up since: nothing changes. */
+  /** Already released and not given up since: nothing changes. */
   | { readonly kind: "already"; readonly releasedAtMs: number; readonly refundState: string }
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * Whether the operator may release the refund of a deposit. A release is final: every reason to refuse is
- * checked first.
+ * Judges whether the operator may release the refund of a deposit. A release is final: every reason to refuse
+ * is checked first.
  */
 export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
   const { deposit, request, chain } = facts;
@@ -74,9 +72,7 @@ function refused(reason: string): ReleaseVerdict {
   return { kind: "refused", reason };
 }
 
-/**
- * A reorg could still drop a deposit that is not confirmed, and then this one is all that pays for the fill.
- */
+/** A reorg could still orphan an unconfirmed deposit, and then this one alone pays for the fill. */
 function isFillPaidByAnother({ fillDeposit, chain, headNumber }: ReleaseFacts): boolean {
   return fillDeposit?.canonical === true && isConfirmed({ deposit: fillDeposit, chain, headNumber });
 }
@@ -90,7 +86,7 @@ function isConfirmed({
   return headNumber !== undefined && headNumber >= deposit.confirmAtBlock;
 }
 
-/** Why the service could not pay this refund even if it was released. */
+/** Why the service could not pay this refund even if it were released. */
 function whyUnpayable(facts: ReleaseFacts, chain: Chain | RailChain): string | undefined {
   const { deposit, request, currency, isUnmapped } = facts;
   const mayPayForFill = deposit.disposition === "unattributed" && !isFillPaidByAnother(facts);

@@ -138,8 +138,8 @@ type LaneReads = Pick<
 >;
 
 /**
- * Lanes and their nonces, on a Postgres pool.
- * @param servers shared with the unit of work, which gives the nonces
+ * Reads lanes and their nonces from a Postgres pool.
+ * @param servers shared with the unit of work, which allocates the nonces
  */
 export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
   async function withAttempts(rows: readonly SlotRow[]): Promise<Slot[]> {

@@ -59,9 +59,8 @@ const noteNonceUser = defineQuery(
         set: { txHash, pays, inputEnd },
       }),
 );
-// Final slots are older than any balance that is used; the others are few and have an index. Native tokens
-// that a payment in another currency carries, for calls or for the recipient's gas, are reserved with its
-// gas.
+// Final slots are older than any balance in use; the others are few and indexed. Native tokens that a payment
+// in another currency carries are reserved with its gas.
 const reserved = defineSql(
   "lane_reserved",
   { amount: BigInt, gasWei: BigInt },
@@ -190,7 +189,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       await noteNonceUser(sql, user);
     },
     async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
-      // While the lane is locked, no other process can give the leg another nonce.
+      // While the lane is locked, no other process can reserve another nonce for the leg.
       await locked(plan.chainId, plan.sender);
       const [slot] = await reserveSlots(sql, [plan], atMs);
       if (slot === undefined) throw new LegTaken(plan.leg);

@@ -1,6 +1,6 @@
 import type { Leg } from "../db/leg.port.ts";
 
-/** A nonce that is not known to be dead pays this leg already: paying again could pay twice. */
+/** A nonce that is not known to be dead already pays this leg: paying again could pay twice. */
 export class LegTaken extends Error {
   readonly leg: Leg;
   constructor(leg: Leg) {

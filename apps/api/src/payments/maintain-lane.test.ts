@@ -12,7 +12,7 @@ const prices = fc
   .record({ base: wei, fees })
   .map(({ base, fees: live }) => ({ baseFeePerGas: base, ...live }));
 
-test("a replacement raises both fees by at least the bump, meets today's prices and never exceeds the cap", () => {
+test("raises both fees by at least the bump, meets current prices and never exceeds the cap", () => {
   fc.assert(
     fc.property(fees, prices, fc.integer({ min: 1_250, max: 20_000 }), wei, (latest, live, bumpBps, cap) => {
       const next = replacementFees(latest, live, bumpBps, cap);
@@ -30,7 +30,7 @@ test("a replacement raises both fees by at least the bump, meets today's prices 
   );
 });
 
-test("at the cap there is no replacement", () => {
+test("offers no replacement at the cap", () => {
   const latest = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n };
   const live = { baseFeePerGas: 1n, maxFeePerGas: 5n, maxPriorityFeePerGas: 1n };
   expect(replacementFees(latest, live, 1_250, 112n)).toBeUndefined();

@@ -14,15 +14,14 @@ type Needs = Pick<Services, "events"> &
   Pick<Services, "uow" | "reads" | "chains" | "enginePolicy"> &
   TransitionServices;
 
-/** Slots looked after in one go: those in front come first, and the others get their turn. */
+/** Slots maintained per round: the first ones come first, and the others get their turn. */
 const WINDOW = 200;
 
 /**
- * Takes care of the lanes of a chain: sends what a dead process left unsent, sends again what nodes may have
- * forgotten, raises the fees of what is stuck, and lets a no-op use up the nonce of a payment that must not
- * be made any more, so that nothing behind it is held up. One slot's fault does not keep the others waiting.
- * @throws RpcFault when the lane cannot be compared with its chain; after the round, an error caused by the
- * first fault that a slot met. The next round tries again.
+ * Maintains the lanes of a chain: sends what a dead process left unsent, rebroadcasts, bumps fees of stuck
+ * transactions, and cancels payments that must not be made. One slot's fault does not delay the others.
+ * @throws RpcFault when the lane cannot be compared with its chain; after the round, an Error caused by the
+ * first fault of a slot. The next round retries.
  */
 export async function maintainLane(services: Needs, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
@@ -35,21 +34,20 @@ export async function maintainLane(services: Needs, connected: ConnectedChain): 
     const round: Round = { connected, used, prices: pulse.gasPrices() };
     await fillGap(services, round, address, slots).catch((error: unknown) => faults.push(error));
     for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
-      await nudgeSlot(services, round, slot).catch((error: unknown) => faults.push(error));
+      await maintainSlot(services, round, slot).catch((error: unknown) => faults.push(error));
   }
   const [first] = faults;
   if (faults.length > 0)
     throw new Error(`maintenance failed for ${faults.length} slots of the lane`, { cause: first });
 }
 
-/** Most nonces that one round fills. */
+/** Maximum nonces filled per round. */
 const MAX_GAP = 50;
 
 /**
- * Uses up nonces below the lane that the chain has not used and that no payment was ever given. The key was
- * used elsewhere, the lane began after it, and a reorg dropped that transaction: without it nothing in the
- * lane can be mined. What is sent pays nothing, so it is not stored; if the dropped transaction comes back,
- * the node refuses it.
+ * Fills nonce gaps below the lane that no payment was given: the key was used elsewhere and a reorg dropped
+ * that transaction, so nothing in the lane can be mined. The no-ops pay nothing and are not stored; if the
+ * dropped transaction returns, nodes refuse them.
  */
 async function fillGap(
   services: Needs,
@@ -58,7 +56,7 @@ async function fillGap(
   open: readonly Slot[],
 ): Promise<void> {
   const { chain, connection } = connected;
-  const first = open.reduce((least, { nonce }) => (nonce < least ? nonce : least), open[0]?.nonce ?? used);
+  const first = open.reduce((min, { nonce }) => (nonce < min ? nonce : min), open[0]?.nonce ?? used);
   if (first <= used) return;
   const given = await services.reads.givenNonces(chain.id, sender, used, first);
   const gasLimit = await noopGas(connected, sender);
@@ -81,15 +79,15 @@ async function fillGap(
   }
 }
 
-/** What all slots of one round share. */
+/** Shared by all slots of one round. */
 interface Round {
   readonly connected: ConnectedChain;
-  /** The chain's count of the sender's transactions: the nonce at the head of the lane. */
+  /** The chain's transaction count of the sender: the nonce at the head of the lane. */
   readonly used: number;
   readonly prices: GasPrices;
 }
 
-async function nudgeSlot(services: Needs, round: Round, slot: Slot): Promise<void> {
+async function maintainSlot(services: Needs, round: Round, slot: Slot): Promise<void> {
   const { enginePolicy: policy } = services;
   const nowMs = services.clock.nowMs();
   const cancelled = slot.cancelReason !== undefined || (await cancelIfHopeless(services, round, slot, nowMs));
@@ -99,7 +97,7 @@ async function nudgeSlot(services: Needs, round: Round, slot: Slot): Promise<voi
   } else if (cancelled && latest.kind === "pay") {
     await replace(services, round, slot, latest, "noop");
   } else if (latest.broadcastAtMs === undefined && nowMs - latest.createdAtMs <= policy.orphanedAfterMs) {
-    // Whoever signed it a moment ago is about to send it.
+    // The process that just signed it is about to send it.
   } else if (isStuck(slot, latest, round, nowMs, policy.stuckAfterMs)) {
     await replace(services, round, slot, latest, latest.kind);
   } else if (nowMs - (latest.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs) {
@@ -108,8 +106,7 @@ async function nudgeSlot(services: Needs, round: Round, slot: Slot): Promise<voi
 }
 
 /**
- * A payment past its time, or one at the head of the lane that no node has taken for long (whatever its words
- * were), gives its nonce to a no-op.
+ * Cancels a payment past its deadline, or one at the head of the lane that no node has accepted for too long.
  */
 async function cancelIfHopeless(
   services: Needs,
@@ -118,7 +115,7 @@ async function cancelIfHopeless(
   nowMs: number,
 ): Promise<boolean> {
   const [first] = slot.attempts;
-  // What a block held that fell out was taken; it is offered again, however long ago it was signed.
+  // What was mined and orphaned was accepted before; it is offered again, however long ago it was signed.
   const neverTaken = slot.attempts.every(({ firstBroadcastAtMs }) => firstBroadcastAtMs === undefined);
   const refused =
     first !== undefined &&
@@ -138,8 +135,8 @@ async function cancelIfHopeless(
 }
 
 /**
- * Offered for too long without a block, at the head of the lane or for less than blocks cost now; or a no-op
- * that no node takes. How often the bytes were sent again meanwhile does not matter.
+ * Offered too long without a block, at the head of the lane or below the current base fee; or a no-op that no
+ * node accepts. Rebroadcasts do not matter.
  */
 function isStuck(
   slot: Slot,
@@ -154,8 +151,7 @@ function isStuck(
 }
 
 /**
- * Fees that nodes accept as a replacement of `latest` and that fit today's prices; undefined when the cap
- * forbids them.
+ * Fees that nodes accept as a replacement of `latest` at current prices; undefined if the cap forbids them.
  */
 export function replacementFees(
   latest: Pick<Attempt, "maxFeePerGas" | "maxPriorityFeePerGas">,
@@ -182,12 +178,11 @@ async function replace(
   kind: Attempt["kind"],
 ): Promise<void> {
   const { bumpBps, maxAttempts } = services.enginePolicy;
-  // A no-op is worth its fee whatever the cap: without it nothing behind this nonce moves, and it buys the
-  // least gas there is.
+  // A no-op ignores the cap: without it nothing behind this nonce can be mined, and it uses the minimum gas.
   const capWei = kind === "noop" ? undefined : connected.chain.fees.maxFeePerGasWei;
   const exhausted = kind === "pay" && slot.attempts.length >= maxAttempts;
   const fees = exhausted ? undefined : replacementFees(latest, prices, bumpBps, capWei);
-  // At the cap nothing better can be offered: the same bytes go out again and wait for calmer blocks.
+  // At the cap, rebroadcasts the same bytes and waits for lower fees.
   if (fees === undefined) return broadcast(services, slot, latest);
   const gasLimit = kind === "pay" ? slot.gasLimit : await noopGas(connected, slot.sender);
   const attempt = await signAttempt(services, slot, kind, { ...fees, gasLimit });
@@ -209,7 +204,7 @@ async function replace(
 
 const PLAIN_TRANSFER_GAS = 21_000n;
 
-/** Gas of sending nothing to ourselves: 21000, and on rollups that count their data as gas, more. */
+/** Gas of an empty transfer to ourselves: 21000, more on rollups that charge data as gas. */
 async function noopGas({ connection }: ConnectedChain, self: Slot["sender"]): Promise<bigint> {
   const outcome = await connection.reader.simulate(self, { to: self, data: "0x", value: 0n });
   if (outcome.kind !== "ok") return PLAIN_TRANSFER_GAS;

@@ -1,12 +1,12 @@
 import type { Hex, TxHash } from "@causeway/domain";
 
-/** A transaction that used a nonce of a lane that was not allocated. */
+/** A transaction that used an unallocated nonce of a lane. */
 export interface NonceUser {
   readonly txHash: TxHash;
-  /** Id of the request or claim that it pays, and whose rows are lost; undefined: it is nothing of ours. */
+  /** The request or claim that it pays, whose rows are lost; undefined: none of ours. */
   readonly pays: string | undefined;
   /**
-   * Last 32 bytes of its input, where our payments name their order; undefined: it has no such input, or
+   * Last 32 bytes of its input, where our payments carry their order; undefined: no such input, or it
    * reverted.
    */
   readonly inputEnd?: Hex | undefined;

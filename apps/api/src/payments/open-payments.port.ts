@@ -2,6 +2,6 @@
 export interface OpenPayments {
   readonly chainId: number;
   readonly count: number;
-  /** ms since epoch. */
+  /** ms since the epoch. */
   readonly oldestMs: number;
 }

@@ -5,8 +5,8 @@ import type { Sql } from "../db/pool.postgres.ts";
 
 const stranded = statement(
   "operator_stranded",
-  // Deposits of one depositor in one transaction that no request knows, or that are too small to be refunded,
-  // are one row: anybody can make hundreds of them for a unit each.
+  // Groups deposits of one depositor and transaction that have no request or are too small to refund: anyone
+  // can make hundreds of them for one unit each.
   `select min(id) as id, chain_id, tx_hash, currency, sum(amount) as amount, depositor, sender,
      case when count(*) = 1 or request_id is not null then min(order_id) end as order_id, request_id, disposition, reason,
      refund_state, refund_fail_reason, refund_waits, canonical, min(seen_at_ms) as seen_at_ms, wallet_nonce, mapping_until_ms,
@@ -76,7 +76,7 @@ const lanes = statement(
    from lanes l left join slots s on s.chain_id = l.chain_id and s.sender = l.sender and s.state in ('open', 'mined')
    group by 1, 2, 3 order by 1`,
 );
-// Settlement's lane: transactions that are not final, and executions that none of them carries.
+// Settlement's lane: transactions that are not final, and executions without a transaction.
 const hubLane = statement(
   "operator_hub_lane",
   `select 'hub' as chain_id, t.sender, t.next_nonce, t.open, t.first_open_nonce, t.oldest_open_ms, t.noops,
@@ -96,16 +96,14 @@ const hubLane = statement(
 );
 
 /**
- * Money in the depositories that is unattributed, cannot be refunded automatically or waits for room in the
- * daily limit, and top-ups that credit nobody.
+ * Funds in depositories that are unattributed, cannot be refunded automatically or wait for the daily limit,
+ * and top-ups that credit no wallet.
  */
 export async function strandedFunds(sql: Sql): Promise<object[]> {
   return [...(await sql.query<object>(stranded, [])), ...(await unattributedTopUps(sql))];
 }
 
-/**
- * Deposits that have this row id, or this transaction hash or request id (32 or 64 bytes of lower-case hex).
- */
+/** Finds deposits by row id, transaction hash or request id (32 or 64 bytes of lower-case hex). */
 export async function depositsNamed(
   sql: Sql,
   by: { readonly id: DepositId } | { readonly hash: Hex },
@@ -114,7 +112,7 @@ export async function depositsNamed(
   return (await sql.query<{ id: number }>(named, values)).map((row) => String(row.id));
 }
 
-/** The story of one request: observations, decisions, signed transactions, in order of time. */
+/** The history of one request: observations, decisions and signed transactions, in time order. */
 export async function traceOf(sql: Sql, requestId: string): Promise<object[] | undefined> {
   const rows = await sql.query<{ at_ms: number; about: string; event: string; detail: string }>(trace, [
     requestId,
@@ -128,17 +126,17 @@ export async function traceOf(sql: Sql, requestId: string): Promise<object[] | u
   }));
 }
 
-/** How the lanes stand: those of payments by chain, then that of the hub. */
+/** The state of the lanes: those of payments by chain, then that of the hub. */
 export async function laneReport(sql: Sql): Promise<object[]> {
   return [...(await sql.query<object>(lanes, [])), ...(await sql.query<object>(hubLane, []))];
 }
 
-/** What waits to be settled, by state and reason, longest waiting first. */
+/** Pending settlements by state and reason, longest waiting first. */
 export function settlementReport(sql: Sql): Promise<object[]> {
   return sql.query(settlement, []);
 }
 
-/** Settlement of each final payment of one request; undefined when there is no such request. */
+/** Settlement of each final payment of one request; undefined if there is no such request. */
 export async function settlementOf(sql: Sql, requestId: string): Promise<object[] | undefined> {
   const rows = await sql.query<object>(settlementOfRequest, [requestId]);
   if (rows.length > 0) return rows;

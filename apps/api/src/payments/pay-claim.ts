@@ -23,11 +23,14 @@ type Needs = Pick<Services, "events"> &
     readonly balances: Pick<BalanceReads, "claim">;
   };
 
-/** A payout is kept trying for this long; money that is owed does not lapse. */
+/** A payout is retried for this long; a debt does not lapse. */
 const CLAIM_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
 const SHORT_WAIT_MS = 5_000;
 
-/** Pays a signed claim out of the solver's inventory, once. What the chain refuses is balance again. */
+/**
+ * Pays a signed claim from the solver's inventory, once. If the chain refuses it, the amount returns to the
+ * balance.
+ */
 export async function payClaim(services: Needs, claimId: Hex32): Promise<Progress> {
   const claim = await services.balances.claim(claimId);
   if (claim?.state !== "paying") return DONE;
@@ -38,7 +41,7 @@ export async function payClaim(services: Needs, claimId: Hex32): Promise<Progres
   }
   const connected = services.chains.get(claim.chainId);
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
-  // Before anything gives it back: a lost payment may have paid it.
+  // Before anything is returned: a lost payment may have paid it.
   const maybePaid = await whyMaybePaidOut(services, connected, claimId);
   if (maybePaid !== undefined) return { waitMs: SHORT_WAIT_MS, why: maybePaid };
   const planned = await planPayout(services, connected, claim);
@@ -67,9 +70,9 @@ async function planPayout(
   const call: CallPlan = transferCall(address, recipient, amount);
   const sender = services.signer.address;
   const prices = pulse.gasPrices();
-  // With its price, as it will be sent: a recipient could tell an unpriced simulation from the payment.
+  // Simulated with its gas price, as it will be sent: a recipient could detect a simulation without one.
   const outcome = await connection.reader.simulate(sender, call, prices);
-  // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
+  // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
   if (
     outcome.kind === "insufficientFunds" ||
     (outcome.kind === "reverts" && pulse.solverBalance(address).amount < amount)

@@ -30,14 +30,14 @@ const signer = {
   signDigest: () => Promise.reject(new Error("nothing is signed")),
 } as const;
 
-test("a payment may use three times the gas it was priced with, and what the flat fee buys on top", () => {
-  // $0.02 at $2000 an ETH is 1e13 wei: 10000 gas at 1 gwei.
+test("allows three times the priced gas, and what the flat fee buys in addition", () => {
+  // $0.02 at $2,000 per ETH is 1e13 wei: 10,000 gas at 1 gwei.
   expect(gasAllowance(aChain(0n), 22_000n, ETH)).toBe(76_000n);
   expect(gasAllowance(aChain(0n, 10n * GWEI), 22_000n, ETH)).toBe(67_000n);
   expect(gasAllowance(aChain(0n, GWEI / 100n), 22_000n, ETH), "where gas is cheap, plenty").toBe(1_066_000n);
 });
 
-test("a payment that would use more than its allowance is not planned", async () => {
+test("does not plan a payment that would exceed its gas allowance", async () => {
   const kinds = await Promise.all(
     [76_000n, 76_001n].map(
       async (gas) => (await planPayment({ signer }, aChain(gas), { ...question, maxGas: 76_000n })).kind,

@@ -9,42 +9,42 @@ import type { Services } from "../db/services.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
-/** What is to be paid by the solver, on one chain. */
+/** A payment for the solver to plan, on one chain. */
 export interface PaymentQuestion {
   readonly leg: Leg;
   readonly currency: Address;
   readonly amount: bigint;
   readonly recipient: Address;
   /**
-   * Ends the transaction's input: the order's id, or for the refund of a deposit of no request the hash of
-   * the depositing transaction.
+   * Ends the transaction's input: the order id, or for the refund of an unattributed deposit the hash of its
+   * transaction.
    */
   readonly orderId: OrderId | TxHash;
   readonly cancelAfterMs: number;
-  /** The recipient is a contract: native goes through the router. */
+  /** The recipient is a contract: native tokens go through the router. */
   readonly toContract: boolean;
-  /** Gas units beyond which the payment is not made; see `gasAllowance`. */
+  /** Maximum gas units of the payment; see `gasAllowance`. */
   readonly maxGas: bigint;
 }
 
 export type PaymentPlan =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
-  /** The chain itself says that this payment reverts. */
+  /** The chain itself reports that this payment reverts. */
   | { readonly kind: "reverts"; readonly reason: string }
   /**
-   * It would burn far more gas than anybody has paid for: a recipient's code must not spend the solver's
-   * coin.
+   * It would use far more gas than was paid for: a recipient's code must not spend the solver's native
+   * tokens.
    */
   | { readonly kind: "tooDear"; readonly gas: bigint }
   | { readonly kind: "insufficientFunds" };
 
-/** A payment may need so many times the gas it was priced with: tokens and wallets differ. */
+/** A payment may need this multiple of its priced gas: tokens and wallets differ. */
 const MAX_GAS_FACTOR = 3n;
 
 /**
- * Gas units that one payment may use: some times what it was priced with, and what the flat fee buys on top.
- * Where gas is cheap (and a rollup counts its data as gas) that is plenty; where it is dear, a recipient's
- * code cannot burn the solver's coin.
+ * Gas units that one payment may use: a multiple of the priced gas, and what the flat fee buys in addition.
+ * That is plenty where gas is cheap; where it is expensive, a recipient's code cannot waste the solver's
+ * native tokens.
  */
 export function gasAllowance(
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
@@ -57,7 +57,7 @@ export function gasAllowance(
   return pricedGas * MAX_GAS_FACTOR + (price === 0n ? 0n : flatWei / price);
 }
 
-/** Whether this payment is one of native coin to a contract. @throws RpcFault */
+/** Whether this is a native payment to a contract. @throws RpcFault */
 export async function isNativeToContract(
   { connection }: Pick<ConnectedChain, "connection">,
   currency: Address,
@@ -66,10 +66,7 @@ export async function isNativeToContract(
   return currency === NATIVE_CURRENCY && (await connection.reader.hasCode(recipient));
 }
 
-/**
- * Plans one payment, simulated on the newest state.
- * @throws RpcFault when the node does not answer: the chain has said nothing then.
- */
+/** Plans one payment, simulated on the latest state. @throws RpcFault if the node does not answer */
 export async function planPayment(
   services: Pick<Services, "signer">,
   { chain, connection, pulse }: ConnectedChain,
@@ -78,7 +75,7 @@ export async function planPayment(
   const sender = services.signer.address;
   const call: CallPlan = paymentCall(question, question.toContract, chain.contracts.router);
   const prices = pulse.gasPrices();
-  // With its price, as it will be sent: a recipient could tell an unpriced simulation from the payment.
+  // Simulated with its gas price, as it will be sent: a recipient could detect a simulation without one.
   const outcome = await connection.reader.simulate(sender, call, prices);
   if (outcome.kind === "reverts") return { kind: "reverts", reason: outcome.reason };
   if (outcome.kind === "insufficientFunds") return { kind: "insufficientFunds" };
@@ -101,9 +98,9 @@ export async function planPayment(
 }
 
 /**
- * Whether the solver's balances bear this payment and its gas beside everything that balances of that block
- * do not show yet. Call with the lane locked: only then can no other payment slip in between. A payment
- * without gas behind it would hold up its whole lane.
+ * Whether the solver's balances cover this payment and its gas in addition to everything they do not show
+ * yet. Call with the lane locked, so that no other payment slips in. A payment without gas would block its
+ * whole lane.
  */
 export async function inventoryCovers(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
@@ -112,7 +109,7 @@ export async function inventoryCovers(
 ): Promise<boolean> {
   const { currency, amount } = plan.outflow;
   const native = pulse.solverBalance(NATIVE_CURRENCY);
-  // A payment in a token may carry coin for the calls beside it.
+  // A payment in a token may carry native tokens for calls.
   const carried = currency === NATIVE_CURRENCY ? 0n : plan.call.value;
   const reserved = await tx.lanes.reserved(chain.id, plan.sender, NATIVE_CURRENCY, native.blockNumber);
   const gasWei = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas + carried;

@@ -1,14 +1,13 @@
 import type { RequestId } from "@causeway/domain";
 
-/** Since when planning the fill of a request has failed for one reason, by what this process has seen. */
+/** How long planning a request's fill has failed for one reason, as seen by this process. */
 export interface PlanFaults {
   /**
-   * Milliseconds since the first of the failures in a row that had this reason; undefined for an error that
-   * is neither the chain's nor a price's, such as the database's, and for a rate limit or the pause after it:
-   * neither says anything about the fill.
-   * @param forgetAfterMs a failure so long after the one before begins a new row
+   * Milliseconds since the first consecutive failure with this reason; undefined for errors of neither the
+   * chain nor a price, and for rate limits: they say nothing about the fill.
+   * @param forgetAfterMs a failure this long after the previous one starts over
    */
   failedForMs(requestId: RequestId, error: unknown, nowMs: number, forgetAfterMs: number): number | undefined;
-  /** Planning did not fail. */
+  /** Planning succeeded. */
   clear(requestId: RequestId): void;
 }

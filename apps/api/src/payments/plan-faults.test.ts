@@ -9,7 +9,7 @@ const FORGET_MS = 300_000;
 const refusal = (nodeText: string) =>
   new NodeRefusal({ method: "debug_traceCall", nodeCode: -32_000, nodeText, nodeData: undefined });
 
-test("failures for the same reason add up, whatever numbers their texts hold", () => {
+test("adds up failures for the same reason, ignoring the numbers in their texts", () => {
   const faults = createPlanFaults();
   expect(faults.failedForMs(one, refusal("gas limit (30000000) is too much"), 1_000, FORGET_MS)).toBe(0);
   expect(faults.failedForMs(one, refusal("gas limit (29000000) is too much"), 61_000, FORGET_MS)).toBe(
@@ -19,7 +19,7 @@ test("failures for the same reason add up, whatever numbers their texts hold", (
   expect(faults.failedForMs(one, refusal("gas limit (1) is too much"), 331_000, FORGET_MS)).toBe(330_000);
 });
 
-test("another reason, a plan that did not fail and a long silence begin anew", () => {
+test("starts over after another reason, a successful plan or a long silence", () => {
   const faults = createPlanFaults();
   const late = new RpcFault({
     kind: "deadline",
@@ -34,7 +34,7 @@ test("another reason, a plan that did not fail and a long silence begin anew", (
   expect(faults.failedForMs(one, late, 303_001, FORGET_MS)).toBe(0);
 });
 
-test("failures of prices count, those of the database do not", () => {
+test("counts price failures but not database failures", () => {
   const faults = createPlanFaults();
   const price = new ServiceError("PRICE_FETCH_FAILED", "no fresh price");
   faults.failedForMs(one, price, 0, FORGET_MS);
@@ -42,7 +42,7 @@ test("failures of prices count, those of the database do not", () => {
   expect(faults.failedForMs(one, new Error("connection terminated"), 5, FORGET_MS)).toBeUndefined();
 });
 
-test("rate limits, pauses and used-up shares are no reason, and do not restart another one", () => {
+test("ignores rate limits, pauses and used-up shares, without restarting another reason", () => {
   const faults = createPlanFaults();
   const pauses = [
     refusal("compute units per second exceeded"),
@@ -55,7 +55,7 @@ test("rate limits, pauses and used-up shares are no reason, and do not restart a
   expect(faults.failedForMs(one, refusal("no"), 3_000, FORGET_MS)).toBe(2_000);
 });
 
-test("no more than 10,000 requests are remembered", () => {
+test("remembers at most 10,000 requests", () => {
   const faults = createPlanFaults();
   faults.failedForMs(one, refusal("no"), 0, FORGET_MS);
   for (let at = 0; at < 10_000; at++)

@@ -3,7 +3,7 @@ import { ServiceError } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { PlanFaults } from "./plan-faults.port.ts";
 
-/** Requests whose faults are remembered; beyond that the oldest are forgotten. */
+/** Maximum requests whose faults are remembered; the oldest are dropped. */
 const MAX_REMEMBERED = 10_000;
 
 interface Row {
@@ -13,8 +13,8 @@ interface Row {
 }
 
 /**
- * In memory: after a restart the time begins anew. What restarts again and again refunds at the fill deadline
- * at the latest.
+ * In memory: a restart starts over. A process that keeps restarting refunds at the fill deadline at the
+ * latest.
  */
 export function createPlanFaults(): PlanFaults {
   const rows = new Map<RequestId, Row>();
@@ -35,7 +35,7 @@ export function createPlanFaults(): PlanFaults {
   };
 }
 
-/** Block numbers, hashes and amounts differ from try to try and are no part of it. */
+/** Block numbers, hashes and amounts differ between attempts and are replaced. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RpcFault && error.isPause) return undefined;
   if (error instanceof RpcFault) return `${error.kind} ${error.message}`.replaceAll(/0x[0-9a-f]+|\d+/gi, "#");

@@ -19,29 +19,29 @@ import type { OwnKeys } from "../chains/lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { tryFill, type Short } from "./try-fill.ts";
 
-/** What plans of fills are made with: by those who send them, and by those who only try them. */
+/** Services for planning fills, whether to send or only to simulate them. */
 export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
   readonly liquidity?: Services["liquidity"] | undefined;
 }
 
-/** The calls of a fill, and what it is bound to leave. */
+/** The calls of a fill, and the output it must leave. */
 export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
-  /** Undefined: nothing is paid to the recipient by a call of its own. */
+  /** Undefined: the recipient gets no payment of their own. */
   readonly minLeft: bigint | undefined;
-  /** Gas units for everything together; more is not burnt for it. Undefined: as much as it needs. */
+  /** Maximum gas units for everything together; undefined: unlimited. */
   readonly maxGas: bigint | undefined;
 };
 
 /**
- * `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `callsFail`: the calls,
- * or what they do, stand in the way; of what is not allowed there is no failure that the chain tells.
- * `notApproved`: the solver's tokens cannot be routed on this chain.
+ * `short` and `moved` are temporary; after `moved` the pools are quoted again. `callsFail`: the calls or
+ * their effects prevent the fill; `failure` is undefined if they are not allowed. `notApproved`: the solver's
+ * tokens cannot be routed on this chain.
  */
 export type FillThroughCallsPlan =
   | (Extract<PaymentPlan, { kind: "ready" }> & {
-      /** Gas units that it was seen to need. */
+      /** Gas units that the simulation used. */
       readonly gas: bigint;
-      /** What was left of the output's currency for the recipient. */
+      /** The output currency left for the recipient. */
       readonly left: bigint;
     })
   | Extract<PaymentPlan, { kind: "tooDear" }>
@@ -52,17 +52,17 @@ export type FillThroughCallsPlan =
       readonly kind: "callsFail";
       readonly reason: string;
       readonly failure: SimulationFailure | undefined;
-      /** The transaction that was tried. */
+      /** The simulated transaction. */
       readonly call: LaneCall;
     };
 
-/** A third of a block of 30 million, as for the calls that apps pay for. */
+/** A third of a 30-million-gas block, as for sponsored calls. */
 const MAX_GAS = 10_000_000n;
 
 /**
- * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the
- * solver is judged by all that it does, and bounded on the chain itself.
- * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
+ * Plans a fill that gives the whole output to calls, simulated on the latest state. All of its effects are
+ * judged, and its spending is limited on chain.
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: unknown now; retry
  */
 export async function planFillThroughCalls(
   services: FillPlanServices,
@@ -78,8 +78,8 @@ export async function planFillThroughCalls(
   const exchanged = budget && (await exchangeInBudget(services, chain, { currency, amount }, budget, router));
   if (exchanged?.kind === "moved") return exchanged;
   const spent = exchanged?.paidFrom ?? currency;
-  const most = exchanged?.limit ?? amount;
-  const able = await canPayWithCalls(connected, solver, spent, most);
+  const maxSpent = exchanged?.limit ?? amount;
+  const able = await canPayWithCalls(connected, solver, spent, maxSpent);
   if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
     return { kind: "notApproved", why: "the solver has not approved the token to the approval proxy" };
@@ -97,7 +97,7 @@ export async function planFillThroughCalls(
   const call: LaneCall = { ...fillThroughCalls(fill), authorizationList };
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
-  const pull = { payment: { ...payment, currency: spent, amount: most }, solver, router, approvalProxy };
+  const pull = { payment: { ...payment, currency: spent, amount: maxSpent }, solver, router, approvalProxy };
   const tried = await tryFill(
     connected,
     {
@@ -124,8 +124,7 @@ export async function planFillThroughCalls(
   }
   const { gas, logs } = tried;
   const left = minLeft === undefined ? 0n : leftInFill(logs, fill);
-  // What the router sees of a balance and what the token says by its events may differ: only the second is
-  // attested.
+  // The balance that the router sees may differ from the token's events: only events are attested.
   const keeps = minLeft === undefined || minLeft === 0n ? left : minLeft;
   if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, router))
     return fails(
@@ -145,13 +144,13 @@ export async function planFillThroughCalls(
       call,
       gasLimit: bound !== undefined && bound < roomy ? bound : roomy,
       ...fees,
-      outflow: { currency: spent, amount: most },
+      outflow: { currency: spent, amount: maxSpent },
       cancelAfterMs: question.cancelAfterMs,
     },
   };
 }
 
-/** Gas units that a fill with these calls may burn, its exchange not counted: the output pays for so much. */
+/** Maximum gas units of a fill with these calls, without its swap: the output pays for this much. */
 export function maxGasOfCalls(
   { quotePolicy }: Pick<Services, "quotePolicy">,
   { gas }: Pick<OutputCalls, "gas">,
@@ -159,7 +158,7 @@ export function maxGasOfCalls(
   return quotePolicy.gas.swapFill + gas;
 }
 
-/** How a fill leaves what was agreed on: nothing is paid by itself where nothing was expected to be left. */
+/** The output that a fill must leave: undefined if none was expected. */
 export function minLeftOf({ left }: Pick<OutputCalls, "left">): bigint | undefined {
   return left.expected === 0n && left.minimum === 0n ? undefined : left.minimum;
 }

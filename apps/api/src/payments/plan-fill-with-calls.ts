@@ -10,8 +10,8 @@ import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import type { Short } from "./try-fill.ts";
 
 /**
- * `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what
- * they do, stand in the way.
+ * `short` and `dear` are temporary: funds or gas prices. `callsFail`: the calls or their effects prevent the
+ * fill.
  */
 export type FillWithCallsPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
@@ -20,15 +20,14 @@ export type FillWithCallsPlan =
   | { readonly kind: "callsFail"; readonly reason: string };
 
 /**
- * Plans the payment of a recipient together with the calls that an app has sponsored beside it, simulated on
- * the newest state.
+ * Plans the payment of a recipient together with sponsored calls, simulated on the latest state.
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithCalls(
   services: OwnKeys,
   connected: ConnectedChain,
   question: PaymentQuestion,
-  beside: DestinationExecution,
+  destinationCalls: DestinationExecution,
 ): Promise<FillWithCallsPlan> {
   const { chain, pulse } = connected;
   const { currency, amount, recipient, orderId } = question;
@@ -39,14 +38,20 @@ export async function planFillWithCalls(
     return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
 
   const prices = pulse.gasPrices();
-  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was
-  // set aside.
-  if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
+  // Below the current base fee it would only block the lane; above the cap it would cost more than was
+  // reserved.
+  if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > destinationCalls.maxFeePerGas)
     return { kind: "dear", why: "gas costs more than was reserved for the calls" };
-  const fees = cappedBy(prices, beside.maxFeePerGas);
+  const fees = cappedBy(prices, destinationCalls.maxFeePerGas);
   const ours = ownAccounts(services);
   const payment = { currency, amount, recipient, orderId };
-  const { call, simulated } = await simulateFillWithCalls(connected, { payment, beside, solver, ours, fees });
+  const { call, simulated } = await simulateFillWithCalls(connected, {
+    payment,
+    destinationCalls,
+    solver,
+    ours,
+    fees,
+  });
   switch (simulated.kind) {
     case "reverts":
       return {
@@ -69,8 +74,8 @@ export async function planFillWithCalls(
       return simulated satisfies never;
   }
   const { gas } = simulated.outcome;
-  const most = maxGasOf(beside);
-  if (gas > most) return { kind: "tooDear", gas };
+  const maxGas = maxGasOf(destinationCalls);
+  if (gas > maxGas) return { kind: "tooDear", gas };
   return {
     kind: "ready",
     plan: {
@@ -78,15 +83,18 @@ export async function planFillWithCalls(
       sender: solver,
       leg: question.leg,
       call,
-      gasLimit: lesser(withHeadroom(gas), most),
+      gasLimit: lesser(withHeadroom(gas), maxGas),
       ...fees,
-      outflow: { currency, amount: currency === NATIVE_CURRENCY ? amount + valueOf(beside.calls) : amount },
+      outflow: {
+        currency,
+        amount: currency === NATIVE_CURRENCY ? amount + valueOf(destinationCalls.calls) : amount,
+      },
       cancelAfterMs: question.cancelAfterMs,
     },
   };
 }
 
-/** Gas units that a fill with these calls may burn: the sponsor's reservation and the quote bear so much. */
+/** Maximum gas units of a fill with these calls: the sponsor's reservation and the quote cover this much. */
 export function maxGasOf({ plainGas, extraGas }: DestinationExecution): bigint {
   return plainGas + extraGas;
 }
@@ -100,7 +108,7 @@ function cappedBy({ maxFeePerGas, maxPriorityFeePerGas }: FeeCaps, capWei: bigin
 
 const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** Native coin that calls carry, wei. */
+/** Native tokens that calls carry, in wei. */
 export function valueOf(calls: readonly CallPlan[]): bigint {
   return calls.reduce((sum, { value }) => sum + value, 0n);
 }

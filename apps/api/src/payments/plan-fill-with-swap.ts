@@ -14,8 +14,8 @@ import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { tryFill, type Short } from "./try-fill.ts";
 
 /**
- * `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `refused`: the
- * recipient, or the token, does not take the payment.
+ * `short` and `moved` are temporary; after `moved` the pools are quoted again. `refused`: the recipient or
+ * the token rejects the payment.
  */
 export type FillWithSwapPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
@@ -23,7 +23,7 @@ export type FillWithSwapPlan =
   | { readonly kind: "moved"; readonly why: string; readonly tried?: TriedFill }
   | { readonly kind: "refused"; readonly reason: string; readonly tried?: TriedFill };
 
-/** A transaction that was tried, and why it cannot be made. */
+/** A simulated transaction, and why it cannot be made. */
 export interface TriedFill {
   readonly reason: string;
   readonly failure: SimulationFailure | undefined;
@@ -31,11 +31,11 @@ export interface TriedFill {
 }
 
 /**
- * Plans the payment of a recipient in a currency that is exchanged in the fill, simulated on the newest
- * state. What it spends is bounded on the chain itself.
- * @param question.maxGas without the exchange, whose gas is added to it
- * @param topup native coin that the recipient gets beside it, wei; undefined: none
- * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
+ * Plans the payment of a recipient in a currency that the fill buys in a swap, simulated on the latest state.
+ * Its spending is limited on chain.
+ * @param question.maxGas without the swap, whose gas is added
+ * @param topup native tokens for the recipient in addition, in wei
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: unknown now; retry
  */
 export async function planFillWithSwap(
   services: OwnKeys &
@@ -91,8 +91,7 @@ export async function planFillWithSwap(
       : { kind: "moved", why: `the fill would revert: ${failure.message}`, tried: { reason, failure, call } };
   }
   const { gas, logs } = tried;
-  // What the router sees of a balance and what the token says by its events may differ: only the second is
-  // attested.
+  // The balance that the router sees may differ from the token's events: only events are attested.
   if (!keepsPayment(logs, payment, router))
     return refused("the token emits no event of the payment, so the payment could not be proven");
   if (gas > question.maxGas + exchanged.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
@@ -112,8 +111,8 @@ export async function planFillWithSwap(
 }
 
 /**
- * Whether it is the recipient or his token that does not take the payment. Anything else is the pools', which
- * others may have moved meanwhile.
+ * Whether the recipient or the token rejects the payment. Any other failure comes from pools that may have
+ * moved.
  */
 function isRefusal(failure: SimulationFailure, { payment, router }: FillWithSwap): boolean {
   const { address } = failure.details.innermost;

@@ -5,18 +5,17 @@ import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
 import type { Short } from "./try-fill.ts";
 
-/** `short`: it may pass by waiting. `refused`: the recipient takes the token or the coin not at all. */
+/** `short` is temporary. `refused`: the recipient rejects the token or the native tokens. */
 export type FillWithTopupPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
   | Short
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * Plans the payment of a recipient in a token together with coin for his gas, in one transaction: he gets
- * both or nothing, and whoever checks the fill sees both.
+ * Plans a token payment and a gas top-up in one transaction: the recipient gets both or neither.
  * @param question.maxGas of the whole transaction
- * @param topupWei what was quoted, however much was deposited: the rest of a deposit is priced at the fill,
- * and so is what this costs
+ * @param topupWei the quoted top-up, whatever was deposited: the rest of the deposit is priced at the fill,
+ * including this cost
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithTopup(
@@ -27,18 +26,18 @@ export async function planFillWithTopup(
 ): Promise<FillWithTopupPlan> {
   const { chain, pulse } = connected;
   const { maxFeePerGas, baseFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
-  const least = baseFeePerGas + maxPriorityFeePerGas;
+  const minFeePerGas = baseFeePerGas + maxPriorityFeePerGas;
   const planned = await planFillWithCalls(services, connected, question, {
     calls: [nativeTransferCall(chain.contracts.router, question.recipient, topupWei)],
     authorizationList: undefined,
     plainGas: question.maxGas,
     extraGas: 0n,
-    maxFeePerGas: maxFeePerGas > least ? maxFeePerGas : least,
-    // Nobody is charged for it: the quote has taken what it costs.
+    maxFeePerGas: maxFeePerGas > minFeePerGas ? maxFeePerGas : minFeePerGas,
+    // Not charged separately: the quote includes its cost.
     coinUsd: 0n,
   });
   if (planned.kind === "callsFail") return { kind: "refused", reason: planned.reason };
-  // The cap is today's price.
+  // The cap is the current price.
   if (planned.kind === "dear") return { kind: "short", why: planned.why };
   return planned;
 }

@@ -11,7 +11,7 @@ import { attempts, slots } from "./payments.tables.ts";
 const cursor = defineQuery("rail_cursor", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ cursor: nonEvmCursors.cursor }).from(nonEvmCursors).where(eq(nonEvmCursors.chainId, chainId)),
 );
-// Deposits whose nonce is mapped here come first: the others may be of anyone, and very many.
+// Deposits whose nonce is mapped come first: anyone can make the others, in any number.
 const isMapped = text`exists (select from ${nonceMappings} where ${nonceMappings.chainId} = ${deposits.chainId}
   and ${nonceMappings.wallet} = ${deposits.sender} and ${nonceMappings.nonce} = ${deposits.walletNonce})`;
 const unmapped = defineQuery("rail_unmapped", (db, p: Params<{ chainId: number; limit: number }>) =>
@@ -116,7 +116,7 @@ const rename = defineQuery(
       .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
 
-/** What is stored of non-EVM chains, on a Postgres pool. */
+/** Reads the state of non-EVM chains from a Postgres pool. */
 export function railReads(sql: Sql): RailReads {
   return {
     railCursor: async (chainId) => (await cursor(sql, { chainId }))[0]?.cursor,

@@ -3,7 +3,7 @@ import { overdueNow, rescue } from "../db/rescue-lost.ts";
 
 const BATCH = 500;
 
-/** Claims being paid that lost their job get another. Any number of processes may run it. */
+/** Adds a new job for claims whose job was lost. May run in any number of processes. */
 export async function reconcileClaims(
   services: Pick<Services, "balances" | "uow" | "clock" | "enginePolicy">,
 ): Promise<void> {

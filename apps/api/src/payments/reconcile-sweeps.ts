@@ -3,7 +3,7 @@ import type { AddressServices } from "../deposits/addresses/address-services.ts"
 
 const BATCH = 500;
 
-/** Planned sweeps that lost their job get another. Any number of processes may run it. */
+/** Adds a new job for planned sweeps whose job was lost. May run in any number of processes. */
 export async function reconcileSweeps(
   services: Pick<AddressServices, "clock" | "enginePolicy" | "uow" | "depositAddresses">,
 ): Promise<void> {

@@ -31,7 +31,7 @@ import type { LostOrderPayment } from "./unexplained-nonces.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";
 
-/** A chain whose node is away, or a lane after a failover, may take a while. */
+/** A chain whose node is unreachable, or a lane after a failover, may take a while. */
 const LOST_ORDER_WAIT_MS = 30_000;
 
 type Needs = Pick<
@@ -53,10 +53,9 @@ type Needs = Pick<
 >;
 
 /**
- * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor if
- * that is not the request's user, or there is no request). The solver pays from its own inventory. Settlement
- * repays a refund of the order's currency to the order's recipient like a fill, and no other; the others are
- * limited per day. Waits until the deposit has its confirmations: what vanishes need not be sent back.
+ * Refunds a deposit on its own chain, minus gas, from the solver's inventory: to `refundTo`, or to a
+ * depositor who is not the request's user. Settlement repays refunds of the order's currency to its
+ * recipient; others share a daily limit. Waits for confirmations: an orphaned deposit needs no refund.
  */
 export async function refundDeposit(services: Needs, depositId: DepositId): Promise<Progress> {
   const deposit = await services.reads.deposit(depositId);
@@ -78,7 +77,7 @@ async function goOn(services: Needs, deposit: DepositRecord): Promise<Progress> 
   if (onRail !== undefined) return refundByRail(services, onRail, deposit);
   const connected = services.chains.get(deposit.chainId);
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
-  // A block that was announced but not read may be of another branch, without the deposit.
+  // A block that was announced but not read may be on another branch, without the deposit.
   const read = await services.reads.cursor(deposit.chainId);
   if (read === undefined || read.number < refundableAt(connected.chain, deposit))
     return { waitMs: connected.chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" };
@@ -88,7 +87,7 @@ async function goOn(services: Needs, deposit: DepositRecord): Promise<Progress> 
   return request === undefined ? DONE : pay(services, connected, deposit, request);
 }
 
-/** @param request undefined: the deposit belongs to none and goes back to its depositor */
+/** @param request undefined: the deposit belongs to none and is refunded to its depositor */
 async function pay(
   services: Needs,
   connected: ConnectedChain,
@@ -97,14 +96,13 @@ async function pay(
 ): Promise<Progress> {
   const { chain, pulse } = connected;
   const currency = services.chains.currency(chain.id, deposit.currency);
-  // A token that the service does not know lies in the depository and only there: the solver cannot advance
-  // it.
+  // An unconfigured token is only in the depository: the solver cannot advance it.
   if (currency === undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED");
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const priceUsd = await priceOfRefund(services, currency);
   if (priceUsd === undefined) {
-    // The coin's price is there, so the sources answer: a price that is late comes, and a token that never
-    // had one would wait for ever without anybody knowing.
+    // The native price is known, so the sources answer: a late price comes, but a token that never had one
+    // would wait forever unnoticed.
     return services.clock.nowMs() - deposit.seenAtMs <= PRICE_WAIT_MS
       ? { waitMs: 5_000, why: `${currency.symbol} has no price` }
       : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
@@ -112,7 +110,7 @@ async function pay(
   const priced = { decimals: currency.decimals, priceUsd };
   const recipient =
     request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
-  // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
+  // Quotes may be requested before a wallet connects; a payment to a placeholder would be lost.
   if (isPlaceholder(recipient))
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "no refund recipient is known");
   const refusal = request === undefined ? await whyNotToDepositor(services, connected, deposit) : undefined;
@@ -131,13 +129,13 @@ async function pay(
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);
-  // What the service brought there only to send it back pays for that: the service would otherwise, as often
-  // as somebody likes.
+  // Funds that the service itself deposited pay for that too; otherwise anyone could make the service pay
+  // repeatedly.
   const broughtUnits = request === undefined ? 0n : await gasOfBringing(services, request, deposit);
   const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
   const burnt = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, priced);
-  // Gas that has risen since it was brought does not eat all of it.
+  // Gas that rose since the deposit must not use up all of it.
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
   const nowMs = services.clock.nowMs();
@@ -170,7 +168,7 @@ async function pay(
       "MANUAL_REFUND_REQUIRED",
       `the refund would use ${planned.gas} gas, more than allowed`,
     );
-  // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
+  // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
   if (planned.kind === "reverts" && pulse.solverBalance(deposit.currency).amount < amount)
     return { waitMs: 5_000, why: "the solver's inventory does not cover the refund" };
   if (planned.kind === "reverts")
@@ -181,7 +179,7 @@ async function pay(
   const { plan } = planned;
   const slotId = await services.uow
     .run(async (tx) => {
-      // Locks in one order everywhere: request, deposit, lane.
+      // Locks in the same order everywhere: request, deposit, lane.
       if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
       const current = await tx.deposits.lock(deposit.id);
       if (current === undefined || !isStillDue(current, deposit)) return undefined;
@@ -229,13 +227,13 @@ async function pay(
 
 const REFUNDED_BEFORE = "this deposit may replace an orphaned one that was already refunded";
 
-/** Then this one waits until that one is back in a block, or until `operator refund` releases it. */
+/** This one waits until the refunded deposit is back in a block, or `operator refund` releases it. */
 async function isRefundedAlready(
   tx: Pick<Tx, "deposits" | "events">,
   deposit: DepositRecord,
 ): Promise<boolean> {
   if (deposit.refundReleasedAtMs !== undefined) return false;
-  const vanished = await tx.deposits.refundedAndVanished(deposit);
+  const vanished = await tx.deposits.refundedAndOrphaned(deposit);
   if (vanished === undefined) return false;
   if (await tx.deposits.noteRefundWaits(deposit.id, REFUNDED_BEFORE))
     tx.events.alarm("deposit_exposed", {
@@ -248,7 +246,7 @@ async function isRefundedAlready(
 }
 
 /**
- * Why the depositor of money for no request may not own it, or cannot use it. Undefined: it goes to the
+ * Why the depositor of an unattributed deposit may not own it, or cannot use it. Undefined: refund the
  * depositor.
  * @throws RpcFault
  */
@@ -259,8 +257,7 @@ async function whyNotToDepositor(
 ): Promise<string | undefined> {
   if (isOurs(services, chain, depositor) || (await services.depositAddresses?.find(depositor)) !== undefined)
     return "the depositor is an account or contract of this service";
-  // A plain token transfer names the contract that passed the tokens on: the account that signed may be the
-  // owner.
+  // A plain token transfer names the forwarding contract as depositor: the signing account may be the owner.
   const mayBeAnothers = depositor !== sender && refundReleasedAtMs === undefined;
   return mayBeAnothers && (await connection.reader.hasCode(depositor))
     ? "the depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
@@ -281,8 +278,8 @@ async function paymentOfItsOrder(
 }
 
 /**
- * The block at which a deposit may go back. One for no request waits until it is final: nothing is lost by
- * that.
+ * The block from which a deposit may be refunded. An unattributed one waits until it is final, which costs
+ * nothing.
  */
 function refundableAt(
   { finalityBlocks }: Chain,
@@ -292,10 +289,7 @@ function refundableAt(
   return requestId === undefined && finalAt > confirmAtBlock ? finalAt : confirmAtBlock;
 }
 
-/**
- * Whether money that is sent to this account would come back to the service, or be lost in one of its
- * contracts.
- */
+/** Whether a payment to this account would return to the service, or be lost in one of its contracts. */
 function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address): boolean {
   const former = services.formerSigners?.map(({ address }) => address) ?? [];
   return [
@@ -308,9 +302,8 @@ function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address)
 }
 
 /**
- * Gas units of bringing the deposit to the depository where the service did: from its deposit address, unless
- * a deposit that came in the same transaction was filled, whose output has paid for both; or by the user's
- * signature, unless an app has paid.
+ * Gas units that the service used to deposit these funds: a sweep, unless a filled deposit of the same
+ * transaction paid for it; or a permit, unless an app paid.
  */
 async function gasOfBringing(
   { reads, executor, depositAddressOperator }: Pick<Needs, "reads" | "executor" | "depositAddressOperator">,

@@ -13,15 +13,15 @@ export interface ReleaseServices extends Pick<Services, "clock" | "uow"> {
   readonly chains: Pick<ChainDirectory, "profile" | "currency">;
 }
 
-/** A verdict with what it was made on. */
+/** A verdict and the deposit it is about. */
 export interface Release {
   readonly verdict: ReleaseVerdict;
   readonly deposit: DepositRecord;
 }
 
 /**
- * Lets a refund that waits for the operator go on, exempt from the daily limit: the usual job pays it.
- * Released again, nothing changes.
+ * Releases a refund that waits for the operator, exempt from the daily limit: the usual job pays it.
+ * Idempotent.
  * @param isDryRun only judges
  * @returns undefined: there is no such deposit
  */
@@ -34,7 +34,7 @@ export async function releaseRefund(
   if (known === undefined) return undefined;
   const head = await services.reads.cursor(known.chainId);
   return await services.uow.run(async (tx) => {
-    // Locks in one order everywhere: request, deposit.
+    // Locks in the same order everywhere: request, deposit.
     const request = known.requestId === undefined ? undefined : await tx.requests.lock(known.requestId);
     const isUnmapped = (await tx.rails.lockUnmapped(depositId)) !== undefined;
     const deposit = await tx.deposits.lock(depositId);

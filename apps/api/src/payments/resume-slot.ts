@@ -7,7 +7,7 @@ import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = LaneKeys & Pick<WorkerServices, "events" | "uow" | "reads" | "chains"> & TransitionServices;
 
-/** Goes on with a slot that was given to a payment, however its chain is reached. @throws RpcFault */
+/** Continues a slot that was reserved for a payment, on any chain family. @throws RpcFault */
 export async function resumeSlot(services: Needs, { id, chainId }: Slot): Promise<void> {
   const onRail = services.chains.rail(chainId);
   if (onRail === undefined) return sendSlot(services, id);

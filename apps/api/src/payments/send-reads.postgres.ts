@@ -54,7 +54,7 @@ const due = defineQuery(
       .limit(text.placeholder("limit")),
 );
 
-/** Same-chain payments that are followed, page by page. */
+/** Reads followed same-chain payments, page by page. */
 export function sendReads(sql: Sql): SendReads {
   return {
     async sendReports(ofChain, after, limit) {

@@ -15,17 +15,16 @@ type Needs = Pick<Services, "events"> &
   TransitionServices;
 
 /**
- * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe
- * to call from anywhere, at any time, by any number of processes: bytes are never broadcast before they are
- * committed, and sending the same bytes again is harmless.
- * @throws RpcFault when the node cannot be reached; the slot stays as it is and the lane's caretaker tries
- * again.
+ * Sends a slot's newest bytes: signs them if needed, commits them, then broadcasts. Safe to call any time
+ * from any number of processes: bytes are committed before they are broadcast, and rebroadcasting is
+ * harmless.
+ * @throws RpcFault if the node is unreachable; the slot stays as it is and lane maintenance retries
  */
 export async function sendSlot(services: Needs, slotId: string): Promise<void> {
   const slot = await services.reads.slot(slotId);
   if (slot === undefined || slot.state !== "open") return;
   const latest = slot.attempts.at(-1);
-  // A payment that was given up is not offered any more: the caretaker's no-op takes its nonce.
+  // A canceled payment is not offered any more: a no-op of lane maintenance takes its nonce.
   if (latest?.kind === "pay" && slot.cancelReason !== undefined) return;
   if (latest !== undefined) return broadcast(services, slot, latest);
 
@@ -34,15 +33,15 @@ export async function sendSlot(services: Needs, slotId: string): Promise<void> {
   // Persist before broadcast: a crash here must leave the bytes findable, or the payment could be made twice.
   const ours = await services.uow.run((tx) => tx.lanes.addAttempt(slot.id, attempt));
   if (ours) return broadcast(services, slot, attempt);
-  // Another process signed first; its bytes are the ones to send.
+  // Another process signed first, so its bytes are the ones to send.
   const again = await services.reads.slot(slotId);
   const theirs = again?.attempts.at(-1);
   if (again !== undefined && theirs !== undefined) return broadcast(services, again, theirs);
 }
 
 /**
- * Before the first bytes of an execution are signed: it may have got its nonce under a configuration that did
- * not know all contracts of the service.
+ * Checked before an execution is first signed: its nonce may have been reserved under a configuration that
+ * did not list all contracts of the service.
  */
 async function cancelRefused(services: Needs, slot: Slot): Promise<boolean> {
   if (slot.leg.kind !== "execution") return false;
@@ -54,7 +53,7 @@ async function cancelRefused(services: Needs, slot: Slot): Promise<boolean> {
   return true;
 }
 
-/** Sends committed bytes and writes down what the node said. */
+/** Sends committed bytes and records the node's answer. */
 export async function broadcast(services: Needs, slot: Slot, attempt: Attempt): Promise<void> {
   const connected = services.chains.get(slot.chainId);
   if (connected === undefined) throw new Error(`chain ${slot.chainId} of slot ${slot.id} is not configured`);
@@ -63,10 +62,8 @@ export async function broadcast(services: Needs, slot: Slot, attempt: Attempt): 
 }
 
 /**
- * The same for attempts of several slots that are no fills, at once; what nodes took is written down in one
- * commit.
- * @returns by slot, what kept bytes from being told to a node: they are sent again when the slot is tried
- * again
+ * The same for attempts of several slots that are not fills, at once, recording accepted ones in one commit.
+ * @returns by slot, the error that prevented a broadcast: a retry of the slot sends it again
  */
 export async function broadcastAll(
   services: Needs,
@@ -110,13 +107,13 @@ async function noteOutcome(
   switch (outcome.kind) {
     case "accepted":
     case "alreadyKnown":
-    // The nonce is used, by these bytes or by others: only a receipt tells, and the tracker asks for it.
+    // The nonce is used, by these bytes or by others: only a receipt tells, and the tracker reads it.
     case "nonceTooLow":
-    // An earlier variant waits in the pool; it is replaced when it proves stuck.
+    // An earlier attempt is in the mempool; it is replaced when it proves stuck.
     case "underpriced":
       return noteSent(services, slot, attempt, outcome.kind);
     case "insufficientFunds":
-      // The solver must be funded. The caretaker sends again; nothing behind this nonce can be mined
+      // The solver must be funded. Lane maintenance sends it again; nothing behind this nonce can be mined
       // meanwhile.
       services.events.alarm("attempt_refused", {
         ...facts,
@@ -134,8 +131,8 @@ async function noteOutcome(
 }
 
 /**
- * Nodes have the bytes: writes it down, and what it means to the request.
- * @param isId whether the attempt's hash is what its chain knows it by: else clients are told it later
+ * Records that nodes have the bytes, and updates the request.
+ * @param isId whether the attempt's hash is its id on chain; otherwise clients learn it later
  */
 export async function noteSent(
   services: Pick<Services, "events" | "uow"> & TransitionServices,

@@ -5,8 +5,8 @@ import { signerOf } from "../chains/lane-signers.ts";
 import type { LaneKeys } from "../chains/lane-signers.ts";
 
 /**
- * Signs the next variant of a slot. A payment repeats the slot's call; a no-op sends nothing to ourselves at
- * the same nonce. Nothing leaves this process: the caller commits the bytes first.
+ * Signs the next attempt of a slot. A payment repeats the slot's call; a no-op sends nothing to ourselves at
+ * the same nonce. Sends nothing: the caller commits the bytes first.
  */
 export async function signAttempt(
   services: LaneKeys & Pick<Services, "clock">,

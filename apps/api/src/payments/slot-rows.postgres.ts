@@ -36,7 +36,7 @@ export const SLOT = {
   createdAtMs: slots.createdAtMs,
 };
 
-/** When the database server started, which tells a server that was replaced. */
+/** The start time of the database server, which reveals that a server was replaced. */
 export const SERVER_START = text`extract(epoch from pg_postmaster_start_time())::text`;
 
 export type SlotRow = Pick<typeof slots.$inferSelect, keyof typeof SLOT>;

@@ -91,8 +91,8 @@ const setBroadcasts = defineSql(
 );
 
 /**
- * Gives nonces to plans of one lane, which is locked, and one kind of leg. A leg that has a live nonce gets
- * none; of several plans for one leg, which happens when a job comes twice, the first gets it.
+ * Reserves nonces of one locked lane for plans of one leg kind. A leg with a live nonce gets none; of several
+ * plans for one leg, as when a job runs twice, the first gets it.
  */
 export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: number): Promise<Slot[]> {
   const [first] = plans;
@@ -131,7 +131,7 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
 }
 
 /**
- * Stores attempts that were signed.
+ * Stores signed attempts.
  * @returns the slots whose attempt was stored; for the others another process stored the same number first
  */
 export async function insertNewAttempts(

@@ -14,7 +14,7 @@ const keyById = defineQuery("sponsor_key_read", (db, { id }: Params<{ id: string
     .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAtMs))),
 );
 
-/** Keys inside one transaction. */
+/** Reads keys inside one transaction. */
 export function sponsorKeys(sql: Sql): SponsorKeys {
   return {
     async key(keyId) {
@@ -24,7 +24,7 @@ export function sponsorKeys(sql: Sql): SponsorKeys {
   };
 }
 
-/** What sponsors could pay now. */
+/** Reads what sponsors can currently pay. */
 export function sponsorReads(sql: Sql): SponsorReads {
   const { book } = balanceReads(sql);
   return { book, spending: async (budget) => await readSpending(sql, budget, undefined) };

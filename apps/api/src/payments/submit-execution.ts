@@ -32,10 +32,10 @@ type Needs = Pick<Services, "events"> &
   >;
 
 /**
- * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then
- * sends. What would fail now is not sent, and costs nobody anything. May run any number of times, in any
- * number of processes: the request's lock and the one live nonce per request let it happen once.
- * @throws RpcFault: nothing was decided, the job comes again
+ * Sends an accepted call: simulates it again on the latest state, reserves a nonce of the executor, then
+ * sends. A call that would fail is not sent and costs nothing. Idempotent in any number of processes: the
+ * request's lock and its one live nonce send it once.
+ * @throws RpcFault: nothing was decided, the job retries
  */
 export async function submitExecution(services: Needs, requestId: RequestId): Promise<Progress> {
   await services.executionTurn?.();
@@ -46,12 +46,12 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
   if (request === undefined || !isOpen(execution)) return DONE;
   const slot = await services.reads.slotOfLeg("execution", requestId);
   if (slot !== undefined) {
-    // A process died between giving the nonce and sending: the bytes are, or will be, the same.
+    // A process died between reserving the nonce and sending: the bytes are, or will be, the same.
     await sendSlot(services, slot.id);
     return DONE;
   }
   const connected = services.chains.get(execution.chainId);
-  // Before anything gives it up: the nonce may have made this very call, and then the sponsor owes its cost.
+  // Before anything is given up: the nonce may belong to this very call, and then the sponsor owes its cost.
   const why =
     connected && services.executor && (await whyUnexplained(services, connected, services.executor.address));
   if (why !== undefined) {
@@ -84,15 +84,15 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
   }
 }
 
-/** Until then it is tried. A deposit that is mined after the request's own deadline would go back. */
+/** Sent until then. A deposit mined after the request's own deadline would be refunded. */
 function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord): number {
   const signedForMs = terms.permit === undefined ? Infinity : terms.permit.deadline * 1000;
   return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS, signedForMs);
 }
 
 /**
- * What anybody may submit is not given up before a deposit by somebody else, which would make ours fail, was
- * time to be read.
+ * Anyone may submit a permit, and a deposit made by another account makes ours fail: it must have time to be
+ * read first.
  */
 const DEPOSIT_READ_WITHIN_MS = 10_000;
 
@@ -122,8 +122,8 @@ async function plan(
   const target = refusedTarget(services, connected, execution);
   if (target !== undefined) return refusedPlan(target);
   const prices = connected.pulse.gasPrices();
-  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was
-  // set aside.
+  // Below the current base fee it would only block the lane; above the cap it would cost more than was
+  // reserved.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
     return { kind: "waits", why: "gas costs more than was reserved" };
   const fees = cappedBy(prices, maxFeePerGas);
@@ -195,7 +195,10 @@ async function send(
   return sent === "short" ? wait(services, request, "the executor lacks the native token") : DONE;
 }
 
-/** Waits for what may pass, but not for ever: then nothing is sent, and the sponsor has everything back. */
+/**
+ * Waits for temporary obstacles, but not forever: then nothing is sent, and the sponsor's reservation is
+ * released.
+ */
 async function wait(services: Needs, request: RequestRecord, why: string): Promise<Progress> {
   const { requestId } = request.terms;
   const waitedMs = services.clock.nowMs() - request.updatedAtMs;
@@ -213,7 +216,7 @@ async function giveUp(
 ): Promise<Progress> {
   const isDead = await services.uow.run(async (tx) => {
     const current = await tx.requests.lock(requestId);
-    // With a nonce it goes the way of its nonce.
+    // With a nonce, the outcome of the nonce decides.
     if (current === undefined || (await tx.lanes.hasLiveSlot({ kind: "execution", requestId }))) return false;
     if (!isOpen(await tx.executions.lock(requestId))) return false;
     await tx.requests.note(requestId, services.clock.nowMs(), "executionImpossible", { reason, ...detail });

@@ -6,7 +6,7 @@ import { LegTaken } from "./leg-taken.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { factoryProblem } from "../deposits/addresses/check-factory.ts";
-import { maxWei, uncommittedCoin } from "./executions/send-execution.ts";
+import { maxWei, uncommittedNative } from "./executions/send-execution.ts";
 import type { LaneKeys } from "../chains/lane-signers.ts";
 import { sendSlot } from "./send-slot.ts";
 import type { TransitionServices } from "../requests/transition.ts";
@@ -21,24 +21,23 @@ type Needs = Pick<Services, "events"> &
   Pick<Services, "chains" | "uow" | "reads" | "depositAddresses">;
 
 /**
- * A sweep that the chain refuses for so long is given up: somebody else has moved the money, or it was never
- * there.
+ * A sweep that reverts for this long (ms) is given up: the funds were moved by another transaction, or never
+ * existed.
  */
 const REFUSED_FOR_MS = 60_000;
-/** One that was signed is kept trying for this long; it moves what was decided or nothing. */
+/** A signed sweep is retried for this long (ms); it moves the decided amount or nothing. */
 const CANCEL_AFTER_MS = 3600_000;
 
 /**
- * Moves money from a deposit address into the depository, as it was decided. May run any number of times, in
- * any number of processes: the one live nonce per sweep, and the contract, which moves exactly this sum or
- * fails, let it happen once.
- * @throws RpcFault: nothing was decided, the job comes again
+ * Moves funds from a deposit address into the depository, as decided. Idempotent in any number of processes:
+ * one live nonce per sweep, and the contract moves exactly this amount or fails.
+ * @throws RpcFault: nothing was decided, the job retries
  */
 export async function submitSweep(services: Needs, sweepId: string): Promise<Progress> {
   const sweep = await services.depositAddresses?.sweep(sweepId);
   if (sweep === undefined) return DONE;
   if (sweep.state === "sent") {
-    // A process died between giving the nonce and sending: the bytes are, or will be, the same.
+    // A process died between reserving the nonce and sending: the bytes are, or will be, the same.
     const slot = await services.reads.slotOfLeg("sweep", sweepId);
     if (slot) await sendSlot(services, slot.id);
     return DONE;
@@ -72,7 +71,7 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
 
 const INSUFFICIENT_GAS = "the deposit address operator lacks the native token for gas";
 
-/** For as long as it takes: the money is where its owner sent it, and nobody else has it. */
+/** Waits as long as needed: the funds stay where their owner sent them. */
 function waits(
   services: Pick<Needs, "events">,
   { address, chainId, requestId }: SweepRecord,
@@ -98,7 +97,7 @@ async function plan(
   const factory = chain.contracts.depositAddressFactory;
   if (factory === undefined)
     return { kind: "waits", why: "the deposit address factory of the chain is not configured" };
-  // It may have been replaced since the start, or its node did not answer then: a sweep cannot be undone.
+  // It may have been replaced since startup, or its node did not answer then: a sweep cannot be undone.
   const problem = await factoryProblem(services, connected);
   if (problem !== undefined) return { kind: "waits", why: problem.message };
   const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];
@@ -131,12 +130,12 @@ function reserve(
 ): Promise<string | undefined> {
   return services.uow
     .run(async (tx) => {
-      // Locks in one order everywhere: request, sweep, lane.
+      // Locks in the same order everywhere: request, sweep, lane.
       await tx.requests.lock(requestId);
       const current = await tx.depositAddresses.lockSweep(id);
       if (current?.state !== "planned") return undefined;
       await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
-      if ((await uncommittedCoin(tx, connected, slotPlan)) < maxWei(slotPlan)) return "short" as const;
+      if ((await uncommittedNative(tx, connected, slotPlan)) < maxWei(slotPlan)) return "short" as const;
       const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
       await tx.depositAddresses.setSweep(id, "sent");
       await tx.requests.note(requestId, services.clock.nowMs(), "sweepPlanned", { nonce: slot.nonce });
@@ -159,8 +158,8 @@ async function refused(
   reason: string,
 ): Promise<Progress> {
   const nowMs = services.clock.nowMs();
-  // The money may be in a block that this node has not read: counted from the first refusal, however long the
-  // sweep waited before it.
+  // The funds may be in a block that this node has not read: counts from the first refusal, however long the
+  // sweep waited before.
   const { refusedSinceMs } = sweep;
   if (refusedSinceMs === undefined) await noteRefusal(services, sweep, nowMs);
   if (nowMs - (refusedSinceMs ?? nowMs) <= REFUSED_FOR_MS)
@@ -169,7 +168,7 @@ async function refused(
     await tx.requests.lock(sweep.requestId);
     const current = await tx.depositAddresses.lockSweep(sweep.id);
     if (current?.state !== "planned") return false;
-    // What is still there is found again, and decided about anew.
+    // Remaining funds are found again, and decided again.
     await tx.depositAddresses.voidSweep(current, nowMs);
     await tx.requests.note(sweep.requestId, nowMs, "sweepVoid", { reason });
     return true;

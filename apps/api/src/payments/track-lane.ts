@@ -11,13 +11,12 @@ import type { LegServices } from "./legs/leg-course.ts";
 type Needs = Pick<Services, "events"> & LegServices & Pick<Services, "reads">;
 
 /**
- * Compares the lanes of a chain with it after a new head: which of our nonces are in a block, which fell out
- * of one, which are beyond doubt. One nonce count per head and lane, and receipts only for what that count
- * says is mined.
- * @param reorged blocks were dropped since the last look: nodes then drop pooled transactions too, so
- * everything unmined is to be sent again.
- * @param trail canonical blocks as the watcher knows them, ending with the head.
- * @throws RpcFault: the next head tries again.
+ * Compares a chain's lanes with it after a new head: which nonces are mined, orphaned or final. Reads one
+ * nonce count per lane, and receipts only for nonces below it.
+ * @param reorged blocks were dropped since the last call: nodes then also drop pending transactions, so all
+ * open ones are sent again
+ * @param trail canonical blocks as the watcher knows them, ending with the head
+ * @throws RpcFault: the next head retries
  */
 export async function trackLane(
   services: Needs,
@@ -25,7 +24,7 @@ export async function trackLane(
   trail: readonly BlockRef[],
   { reorged }: { readonly reorged: boolean } = { reorged: false },
 ): Promise<void> {
-  // Those of former keys, too: what became of their nonces needs no key.
+  // Includes former keys: tracking their nonces needs no key.
   const senders = await services.reads.laneSenders(connected.chain.id);
   // One query for all lanes: most heads change none of them.
   const slots = await services.reads.unsettledSlots(connected.chain.id, ...senders);
@@ -49,7 +48,7 @@ async function trackSender(
   for (const slot of slots.filter(({ state }) => state === "mined")) {
     const minedAt = slot.minedBlockNumber ?? 0n;
     const canonical = hashes.get(minedAt);
-    // A block below the trail is older than any reorg reckoned with.
+    // A block below the trail is older than any reorg that is expected.
     if (minedAt > head.number || (canonical !== undefined && canonical !== slot.minedBlockHash)) {
       await fallOut(services, slot);
       fallen.push(slot);
@@ -75,7 +74,7 @@ async function trackSender(
   );
 }
 
-/** @returns `ahead`: an attempt is in a block above the head, which the watcher has not read. */
+/** @returns `ahead`: an attempt is in a block above the head, which the watcher has not read */
 async function findMined(
   { connection }: ConnectedChain,
   slot: Slot,
@@ -87,11 +86,11 @@ async function findMined(
   );
   for (const [at, receipt] of receipts.entries()) {
     const attempt = slot.attempts[at];
-    // Only a block that the watcher has read counts; a newer one is looked at when the watcher gets there.
+    // Only a block that the watcher has read counts; newer ones are handled when the watcher gets there.
     if (receipt && attempt && hashes.get(receipt.blockNumber) === receipt.blockHash)
       return { attempt, receipt };
   }
-  // A payment that was mined while nobody watched may lie below the trail.
+  // A payment that was mined while no process watched may be below the trail.
   const lowest = [...hashes.keys()].reduce((low, number) => (number < low ? number : low), 2n ** 63n);
   for (const [at, receipt] of receipts.entries()) {
     const attempt = slot.attempts[at];
@@ -143,7 +142,7 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, mined: R
     });
 }
 
-/** Calls for users and sweeps are judged by other means: what a user calls may be anything. */
+/** Excludes user calls and sweeps, which are judged elsewhere: a user may call anything. */
 function isRefusedSilently({ leg, call }: Slot, { kind }: Attempt, receipt: ReceiptFact): boolean {
   const isOurPayment = leg.kind === "fill" || leg.kind === "refund" || leg.kind === "claim";
   return kind === "pay" && isOurPayment && isSilentTransfer(call, receipt);
@@ -155,10 +154,10 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
     const current = await tx.lanes.lockSlot(slot.id);
     if (current?.state !== "mined") return;
     await tx.lanes.setOpen(slot.id);
-    // The bytes are the same, so they can only pay once; they are sent again at once.
+    // The bytes are the same, so they can pay only once; they are sent again immediately.
     await tx.lanes.forgetBroadcast(slot.id);
     const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
-    if (attempt?.kind === "pay") await legOf(slot).unmined({ services, tx, slot, record }, attempt);
+    if (attempt?.kind === "pay") await legOf(slot).orphaned({ services, tx, slot, record }, attempt);
   });
   services.events.alarm("slot_unmined", {
     chainId: slot.chainId,
@@ -169,8 +168,7 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
 }
 
 /**
- * The block of the slot's transaction is beyond reorgs: a payment is done, anything else means the leg was
- * not paid.
+ * The block of the slot's transaction is final: a payment is done; anything else means the leg was not paid.
  */
 async function settle(services: Needs, slot: Slot): Promise<void> {
   const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
@@ -197,7 +195,7 @@ async function settle(services: Needs, slot: Slot): Promise<void> {
   });
 }
 
-/** The nonce is used up for good and did not pay its leg: only now may the leg go another way. */
+/** The nonce is used for good and did not pay its leg: only now may the leg be paid another way. */
 async function die(services: Needs, slot: Slot, reason: FailReason, from: "open" | "mined"): Promise<void> {
   await services.uow.run(async (tx) => {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
@@ -216,9 +214,9 @@ async function die(services: Needs, slot: Slot, reason: FailReason, from: "open"
 }
 
 /**
- * The chain says the nonce is used, and shows none of our attempts: the node lags, or the key was used
- * elsewhere. Taking it for dead on a node's silence could pay twice, so only proof counts: the transaction
- * that did use the nonce, in a block that is beyond reorgs.
+ * The chain used the nonce without one of our attempts: the node lags, or the key was used elsewhere.
+ * Treating it as dead too early could pay twice, so only proof counts: the transaction that used the nonce,
+ * in a final block.
  */
 async function noteUnexplained(
   services: Needs,
@@ -229,8 +227,8 @@ async function noteUnexplained(
   const head = trail.at(-1);
   const lowest = trail[0];
   if (head === undefined || lowest === undefined) return;
-  // A node may count a nonce before it serves the receipt, so a first miss does not stop the lane; one that
-  // outlives a head does.
+  // A node may count a nonce before it serves the receipt: the first miss does not stop the lane, one that
+  // persists past a head does.
   await services.uow.run((tx) => tx.lanes.noteUnexplained(slot.id, head.number));
   if (slot.unexplainedSince === undefined) return;
   if (head.number - slot.unexplainedSince < BigInt(chain.finalityBlocks)) return;
@@ -239,7 +237,7 @@ async function noteUnexplained(
   const user = await connection.reader.transactionByNonce(slot.sender, slot.nonce, lowest.number, finalBlock);
   services.events.alarm("nonce_unexplained", { ...facts, usedBy: user });
   if (user === undefined || slot.attempts.some(({ txHash }) => txHash === user)) return;
-  // A payment whose record was lost: the leg may be paid already, so it must not go another way.
+  // A payment whose record was lost: the leg may already be paid, so it must not be paid another way.
   const requestId = await paidBy(services, { chain, connection }, user);
   if (requestId !== undefined) {
     services.events.alarm("payment_unrecorded", { ...facts, sender: slot.sender, txHash: user, requestId });

@@ -7,12 +7,12 @@ import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 
-/** Payments read at once. */
+/** Payments read per page. */
 const PAGE = 200;
 
 /**
- * Follows mined same-chain payments after a new head: those that a reorg took back, and those that are final.
- * Asks no node.
+ * Follows mined same-chain payments after a new head: those that a reorg orphaned, and those that are final.
+ * Makes no node call.
  * @param trail canonical blocks as the watcher knows them
  */
 export async function trackSends(
@@ -23,7 +23,7 @@ export async function trackSends(
   const head = trail.at(-1);
   if (head === undefined) return;
   const { reads } = services;
-  // What was handled is not among them any more, so the first page is always the next one.
+  // Handled payments are no longer selected, so the first page is always the next one.
   await eachPage(
     () => reads.orphanedSends(chainId, head.number, PAGE),
     (send) => unmine(services, send),
@@ -35,7 +35,7 @@ export async function trackSends(
   );
 }
 
-/** All pages, one after the other; those of one page together. */
+/** Handles all pages in sequence; the payments of one page concurrently. */
 async function eachPage(
   read: () => Promise<SendRecord[]>,
   act: (send: SendRecord) => Promise<void>,

@@ -12,10 +12,7 @@ export interface Short {
   readonly reason?: FailReason;
 }
 
-/**
- * `short`: it may pass by waiting. `fails`: the chain says why; of what is not allowed there is no failure
- * that the chain tells.
- */
+/** `short` is temporary. `fails`: `failure` is undefined if the call is not allowed. */
 export type TriedCall =
   | { readonly kind: "ok"; readonly gas: bigint; readonly logs: readonly FrameLog[] }
   | Short
@@ -25,11 +22,7 @@ export type TriedCall =
       readonly failure: SimulationFailure | undefined;
     };
 
-/**
- * Tries on the newest state what the solver would send to fill.
- *
- * @throws RpcFault when the node did not tell
- */
+/** Simulates a fill on the latest state. @throws RpcFault if the node did not answer */
 export async function tryFill(
   connected: Pick<ConnectedChain, "connection">,
   question: SimulationQuestion,

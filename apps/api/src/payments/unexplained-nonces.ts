@@ -9,9 +9,8 @@ import type { Services } from "../db/services.port.ts";
 import { endOf, isRail } from "../http/request-end.ts";
 
 /**
- * Nonces of our own keys that the chain has used and the database does not know: the key was used elsewhere,
- * or a database failed over to a copy that lacks the last commits. Then a payment was made that nothing here
- * remembers, and planning it again would pay twice.
+ * Nonces of our keys that the chain has used and the database does not know: the key was used elsewhere, or a
+ * failover lost the last commits. Planning a payment that was lost this way again would pay twice.
  */
 
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
@@ -21,12 +20,12 @@ const NEW_SERVER = "the database server was replaced or restarted less than a mi
 const UNKNOWN_PENDING =
   "a pending transaction of the sending key is not in the database; replace it with a cancel transaction if it is not mined";
 
-/** Unknown nonces that are looked into at once, the newest first: a failover loses a moment. */
+/** Unknown nonces examined at once, newest first: a failover loses only a moment. */
 const MAX_NONCES = 256;
 
 /**
- * Why a lane must not plan anything now: the database has just failed over, or the chain has used a nonce
- * that nobody can explain, or will as soon as what waits in the pool is mined. Undefined: it may.
+ * Why a lane must not plan anything now: the database just failed over, or the chain used an unexplained
+ * nonce, or will once pending transactions are mined. Undefined: it may.
  * @throws RpcFault
  */
 export async function whyUnexplained(
@@ -49,12 +48,11 @@ type PayableTerms = Pick<RequestTerms, "requestId" | "orderId" | "order" | "reci
 type PaidServices = Pick<Services, "reads" | "events" | "signer" | "formerSigners" | "uow">;
 
 /**
- * Why there may be a payment for the request that the database does not know; undefined: there is none. Ask
- * before one is planned, and before a deposit is released for refund: after a failover, only the chain shows
- * that payment.
+ * Why an unknown payment for the request may exist; undefined: there is none. Call before planning a payment
+ * or releasing a deposit for refund: after a failover, only the chain shows that payment.
  * @param chainId where it would have been paid
- * @param terms of the request; undefined: a deposit that belongs to none
- * @throws RpcFault: nothing is known, so nothing may be paid or released
+ * @param terms of the request; undefined: an unattributed deposit
+ * @throws RpcFault: unknown, so nothing may be paid or released
  */
 export async function whyMaybePaid(
   services: PaidServices & Pick<Services, "chains">,
@@ -80,8 +78,7 @@ export async function whyMaybePaid(
 }
 
 /**
- * Why a claim may be paid by a transaction that the database does not know; undefined: it is not. Ask before
- * it is paid or given back.
+ * Why an unknown transaction may have paid a claim; undefined: none did. Call before it is paid or returned.
  * @throws RpcFault
  */
 export async function whyMaybePaidOut(
@@ -94,9 +91,8 @@ export async function whyMaybePaidOut(
 }
 
 /**
- * Why a deposit of no request may have been returned by a transaction that the database does not know;
- * undefined: it was not.
- * @param depositTx the transaction that made it, whose hash ends the input of its refund
+ * Why an unknown transaction may have refunded an unattributed deposit; undefined: none did.
+ * @param depositTx the transaction of the deposit, whose hash ends the input of its refund
  * @throws RpcFault
  */
 export async function whyMaybeReturned(
@@ -107,14 +103,14 @@ export async function whyMaybeReturned(
   return await whyPaidBy(services, connected, { id: depositTx }, []);
 }
 
-/** Whether a lost order was paid, with the reason unless it was not. */
+/** Whether a lost order was paid; `why` explains any other answer than `unpaid`. */
 export type LostOrderPayment =
   | { readonly kind: "unpaid" }
   | { readonly kind: "paid" | "unknown"; readonly why: string };
 
 /**
  * Whether an order that the database does not know was filled or refunded: a failover may have lost the
- * request together with its payment. `unknown` while an EVM chain cannot show it.
+ * request together with its payment. `unknown` while an EVM chain cannot be checked.
  */
 export async function paymentOfLostOrder(
   services: Pick<Services, "chains" | "reads" | "signer" | "formerSigners">,
@@ -143,7 +139,7 @@ export async function paymentOfLostOrder(
       };
 }
 
-/** @param formers configured former keys that may have paid, too */
+/** @param formers configured former keys that may also have paid */
 async function whyPaidBy(
   services: PaidServices,
   connected: OneChain,
@@ -164,8 +160,8 @@ function whyLost(txHash: TxHash): string {
 }
 
 /**
- * A lost fill by a key that is not configured any more. A thief may have the key, so a transaction counts
- * only when it pays the recipient what was agreed, and what cannot be found does not count.
+ * A lost fill by a key that is no longer configured. The key may be stolen, so a transaction counts only if
+ * it pays the recipient the agreed amount; one that cannot be found does not count.
  */
 async function lostFill(
   services: Pick<Services, "reads" | "events" | "uow">,
@@ -191,8 +187,8 @@ async function lostFill(
 }
 
 /**
- * Whether a former key has used nonces that are not explained yet. What it has lost is noted then: of its
- * lost payments only what they pay waits, so that nothing else depends on who has the key.
+ * Whether a former key has unexplained nonces. Records what it lost: of its lost payments only what they pay
+ * for waits, so that nothing else depends on the holder of the key.
  * @throws RpcFault
  */
 async function isFormerUnexplained(
@@ -210,11 +206,11 @@ async function isFormerUnexplained(
 }
 
 /**
- * Id of the request or claim that a transaction of our key pays or moves money for: an order id ends the
- * calldata of fills, refunds and sweeps, and the hash of the depositing transaction ends that of refunds of
- * no request; an execution is known by its exact call, and the payout of a claim by what it pays to whom.
- * @returns undefined when it serves nothing known, or reverted
- * @throws RpcFault, also when the node does not know the transaction: it stands in a block
+ * Identifies the request or claim that our transaction serves: fills, refunds and sweeps end with the order
+ * id (refunds of unattributed deposits with the deposit's hash); an execution is matched by its call, a claim
+ * by currency, recipient and amount.
+ * @returns undefined if it serves none, or reverted
+ * @throws RpcFault, also if the node does not know the transaction of its own block
  */
 export async function paidBy(
   services: Pick<Services, "reads">,
@@ -224,7 +220,7 @@ export async function paidBy(
   return (await useOf(services, connected, txHash)).pays;
 }
 
-/** What `paidBy` tells, and what the input ends with. @throws RpcFault */
+/** The result of `paidBy`, and the end of the input. @throws RpcFault */
 async function useOf(
   { reads }: Pick<Services, "reads">,
   { chain, connection }: OneChain,
@@ -256,7 +252,7 @@ async function servedBy(
   );
 }
 
-/** A transaction that stands in a block. @throws RpcFault also when the node does not know it */
+/** Reads a transaction that is in a block. @throws RpcFault also if the node does not know it */
 async function stateOf({ reader }: OneChain["connection"], txHash: TxHash) {
   const state = await reader.transaction(txHash);
   if (state.kind === "absent")
@@ -264,7 +260,10 @@ async function stateOf({ reader }: OneChain["connection"], txHash: TxHash) {
   return state;
 }
 
-/** What a transfer pays to whom, with or without an order id behind it; undefined: it is none. */
+/**
+ * The currency, recipient and amount of a transfer, with or without an order id at the end; undefined: not a
+ * transfer.
+ */
 function payoutOf({
   to,
   input,
@@ -283,11 +282,11 @@ function payoutOf({
   return { currency: to, recipient: `0x${recipient}`, amount: BigInt(`0x${amount}`) };
 }
 
-/** What used the nonces of a lane that the database did not give away. */
+/** What used the unallocated nonces of a lane. */
 export interface Explained {
-  /** Each is known; the others are older than the remembered blocks, or the node is behind. */
+  /** All are known; otherwise some are older than the remembered blocks, or the node is behind. */
   readonly isComplete: boolean;
-  /** A payment of a request is among them whose rows are not restored. */
+  /** Includes a payment of a request whose rows are not restored. */
   readonly hasLost: boolean;
 }
 
@@ -299,8 +298,8 @@ interface UsedNonces {
 }
 
 /**
- * Finds what used the nonces of a lane from its next to below `used`, and keeps it. A lost payment is alarmed
- * until its rows are restored.
+ * Finds what used the nonces of a lane from its next one up to `used`, and stores it. Raises an alarm for a
+ * lost payment until its rows are restored.
  * @throws RpcFault
  */
 export async function explainNonces(
@@ -345,8 +344,7 @@ async function findNonceUser(
   const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest, head.number);
   if (txHash === undefined) return undefined;
   const user = { txHash, ...(await useOf(services, connected, txHash)) };
-  // By hand, by a no-op of ours, or by a payment that was lost together with the request or claim that it
-  // paid.
+  // Sent by hand, a no-op of ours, or a payment that was lost together with its request or claim.
   if (user.pays === undefined)
     services.events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce, txHash });
   await services.uow.run((tx) => tx.lanes.noteNonceUser(chain.id, sender, nonce, user));

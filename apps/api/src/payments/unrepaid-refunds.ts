@@ -5,13 +5,13 @@ import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 
 /**
- * Refunds that settlement can never repay: each moves inventory into the depository, so together they are
- * limited per day.
+ * Refunds that settlement can never repay: each moves inventory into the depository, so a daily limit applies
+ * to them.
  */
 
 type Needs = Pick<Services, "clock" | "enginePolicy">;
 
-/** What a refund takes out of the daily limit. */
+/** What a refund uses of the daily limit. */
 export interface UnrepaidRefund {
   /** USD with 18 decimals. */
   readonly usd: bigint;
@@ -19,12 +19,12 @@ export interface UnrepaidRefund {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-/** Room in the limit comes back as the day moves on. */
+/** The limit frees up as the 24-hour window moves on. */
 export const LIMIT_WAIT_MS = 10 * 60 * 1000;
 
 /**
- * What may be spent within a day, USD with 18 decimals. Deposits of no request share half of it: anybody can
- * make them for the price of gas, and refunds of requests must not have to wait for that.
+ * The daily limit, in USD with 18 decimals. Unattributed deposits share half of it: anyone can make them for
+ * the price of gas, and refunds of requests must not wait for them.
  */
 function limitFor(
   { enginePolicy }: Pick<Needs, "enginePolicy">,
@@ -60,9 +60,9 @@ export function refuseUnrepaid(
 }
 
 /**
- * Whether the limit of the last 24 hours has room for this refund, or the operator released it: then it still
- * counts against the others. The limit stays locked until the end of the transaction; without room the
- * deposit is marked as waiting. Call with the deposit locked, before any lane is.
+ * Whether the 24-hour limit has room for this refund, or the operator released it, which still counts. The
+ * limit stays locked until the transaction ends; without room the deposit is marked as waiting. Call with the
+ * deposit locked, before any lane.
  */
 export async function hasRoomForUnrepaid(
   services: Needs,

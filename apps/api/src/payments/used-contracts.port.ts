@@ -4,7 +4,7 @@ import type { Address } from "@causeway/domain";
 export interface UsedContract {
   readonly chainId: number;
   readonly address: Address;
-  /** Its name in the chain file. */
+  /** Its key in the chain file. */
   readonly role: string;
   readonly firstUsedAtMs: number;
 }
@@ -18,12 +18,10 @@ export interface OpenRequests {
 /** Every contract of the service that was ever configured. */
 export interface UsedContracts {
   all(): Promise<readonly UsedContract[]>;
-  /** Notes what is used now; what was noted before keeps its time. */
+  /** Records the contracts in use; existing entries keep their time. */
   note(used: readonly UsedContract[]): Promise<void>;
-  /**
-   * Quotes of a chain that were given before a moment and can still be paid, and when the last of them ends.
-   */
+  /** Quotes of a chain issued before a time that can still be paid, and when the last of them ends. */
   openQuotes(chainId: number, givenBeforeMs: number, nowMs: number): Promise<OpenRequests>;
-  /** Requests from or to a chain that were quoted before a moment and can still be filled. */
+  /** Requests from or to a chain quoted before a time that can still be filled. */
   openOrders(chainId: number, givenBeforeMs: number, nowMs: number): Promise<OpenRequests>;
 }

@@ -17,7 +17,7 @@ import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { TokenQuirks } from "../chains/token-quirks.port.ts";
 import {
   askForAddress,
-  givenOut,
+  newDepositAddress,
   refuseUnmovable,
   withAddress,
 } from "../deposits/addresses/ask-for-address.ts";
@@ -138,7 +138,7 @@ async function promised<Serialized>(
     const answered = serialize(answer);
     return { answered, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
   }
-  await services.requests.insertQuoted(terms, givenOut(terms, input));
+  await services.requests.insertQuoted(terms, newDepositAddress(terms, input));
   const signed = await signedOrder(services, terms.orderId);
   return {
     answered: serialize({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),

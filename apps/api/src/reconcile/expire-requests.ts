@@ -9,7 +9,7 @@ import { transition } from "../requests/transition.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
 const BATCH = 500;
-/** Batches of one chain in a round: quotes must not be made faster than they expire. */
+/** Batches of one chain per round: quotes must not be created faster than they expire. */
 const MAX_BATCHES = 20;
 const DEADLINE_PASSED: RequestEvent = { kind: "deadlinePassed" };
 
@@ -21,14 +21,14 @@ type Report = Parameters<typeof indexTransaction>[1];
 
 /** Requests of one chain that may expire now. */
 interface Due extends DueOnChain {
-  /** Those with reported transactions that a node could tell about. */
+  /** Those whose reported transactions were checked. */
   readonly looked: readonly RequestId[];
 }
 
 /**
- * Ends requests whose deadline passed without a deposit. Each chain is read by a query of its own, so one
- * that stands still, or fails, holds up no other.
- * @returns how many ended
+ * Expires requests whose deadline passed without a deposit. Each chain has its own query, so a stalled or
+ * failing chain does not delay others.
+ * @returns how many expired
  */
 export async function expireRequests(services: Needs): Promise<number> {
   const clock = { nowMs: services.clock.nowMs(), graceMs: services.enginePolicy.expiryGraceMs };
@@ -36,7 +36,7 @@ export async function expireRequests(services: Needs): Promise<number> {
     ...origin,
     isConfigured: services.chains.profile(origin.chainId) !== undefined,
   }));
-  // Requests from a chain that is not configured end by the clock alone, so a chain has to confirm it.
+  // Requests from a chain that is not configured expire by the clock alone, so another chain must confirm it.
   const isClockTrusted =
     origins.every(({ isConfigured }) => isConfigured) ||
     isClockPlausible(clock.nowMs, await services.reads.newestBlocksMs());
@@ -46,12 +46,10 @@ export async function expireRequests(services: Needs): Promise<number> {
     events,
     index: async (report: Report) => await indexTransaction(services, report),
   };
-  // Nodes are asked at the same time; the database by one chain at a time, or expiry would take all
-  // connections.
+  // Nodes are queried concurrently, the database one chain at a time, or expiry would use all connections.
   const looks = origins.map(async ({ chainId, newestBlockMs, isConfigured }): Promise<Due | undefined> => {
     if (!isConfigured && !isClockTrusted) return undefined;
-    // A reported transaction may be in a block that the watcher missed or has not read yet, so check it
-    // first.
+    // A reported transaction may be in a block that the watcher missed or has not read yet: check it first.
     const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
     const looked = await guarded(services, reported, async () => await lookAgainAtReports(looking, reported));
     const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
@@ -60,7 +58,7 @@ export async function expireRequests(services: Needs): Promise<number> {
   });
   let due = (await Promise.all(looks)).filter((one) => one !== undefined);
   let expired = 0;
-  // A batch of each chain in turn, so that the backlog of one does not delay the others.
+  // One batch per chain in turn, so that the backlog of one does not delay the others.
   for (let batch = 0; batch < MAX_BATCHES && due.length > 0; batch++) {
     const full: Due[] = [];
     for (const one of due) {
@@ -73,7 +71,7 @@ export async function expireRequests(services: Needs): Promise<number> {
   return expired;
 }
 
-/** @returns undefined when it failed, which ends the round of this chain alone */
+/** @returns undefined if it failed, which ends the round of this chain alone */
 async function guarded<T>(
   services: Needs,
   { chainId }: DueOnChain,
@@ -88,7 +86,7 @@ async function guarded<T>(
   }
 }
 
-/** Untouched quotes, nearly all there are, end together; what has a story ends by itself. */
+/** Untouched quotes, the large majority, expire together; requests with a history expire one by one. */
 async function expireBatch(services: Needs, due: Due): Promise<number> {
   const { ended, left } = await services.uow.run(async (tx) => {
     const overdue = await tx.requests.lockOverdue(due, BATCH, due.looked);
@@ -107,9 +105,9 @@ async function expireBatch(services: Needs, due: Due): Promise<number> {
 }
 
 /**
- * Does what `transition` does, for many requests in three statements. They are all in the one state that
- * their kind begins with, so the state machine decides once for each kind.
- * @returns those that ended
+ * Does what `transition` does for many requests in three statements. All are in the initial state of their
+ * kind, so the state machine decides once per kind.
+ * @returns those that expired
  */
 async function expireTogether(
   { clock }: Needs,

@@ -10,7 +10,7 @@ export function ledTasks(
   return settles ? [...chains, { label: SETTLEMENT, lock: SETTLEMENT }] : chains;
 }
 
-/** @param heldLocks those of the locks that any process holds */
+/** @param heldLocks returns those of the locks that any process holds */
 export function leaderReport(
   tasks: readonly LedTask[],
   workedAgoMs: WorkedAgo,

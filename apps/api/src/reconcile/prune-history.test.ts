@@ -4,7 +4,7 @@ import type { Tx, UnitOfWork } from "../db/unit-of-work.port.ts";
 import type { Reads } from "../db/reads.port.ts";
 import { pruneHistory } from "./prune-history.ts";
 
-/** Prunes 100,000 expired quotes that take so long each, for one round. */
+/** Prunes 100,000 expired quotes, each taking this long, for one round. */
 async function pruneQuotes(msEach: number) {
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs };

@@ -6,20 +6,20 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { mayDeleteByAge } from "../markets/prices/plausible-clock.ts";
 
 /**
- * Rows of a table's first commit in a round. Batches double after a quick commit and halve after a slow one:
- * how long a row takes depends on what refers to it, and on the disk.
+ * Rows of a table's first commit per round. Batches double after a quick commit and halve after a slow one:
+ * the time per row depends on references to it and on the disk.
  */
 const FIRST_BATCH = 125;
 const MAX_BATCH = 1_000;
 /** After a commit this short, one with twice as many rows ends within half a second. */
 const QUICK_MS = 250;
-/** Batches of one table in a round: the rest waits for the next one. */
+/** Batches of one table per round; the rest waits for the next one. */
 const MAX_BATCHES = 100;
 
 /**
- * How long rows stay: queued jobs to look into what happened, unpaid quotes so that a very late deposit is
- * still refunded (large ones a day only: anyone can have them stored), offers of claims that were never
- * signed to tell why they ended.
+ * Retention times: queued jobs for diagnosis; unpaid quotes so that a very late deposit is still refunded
+ * (large ones only a day, since anyone can have them stored); unsigned claim offers to explain why they
+ * ended.
  */
 export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
   outbox: 24 * 3_600 * 1000,
@@ -31,13 +31,13 @@ export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
 
 interface Pruned {
   readonly deleted: number;
-  /** Rows looked at, whether they were deleted or are kept. */
+  /** Rows examined, whether deleted or kept. */
   readonly seen: number;
 }
 
 /**
- * Deletes what has served its time, in batches that commit within half a second. Each table fails alone;
- * nothing is deleted while no chain confirms the clock.
+ * Deletes expired rows in batches that commit within half a second. Each table fails alone; deletes nothing
+ * while no chain confirms the clock.
  */
 export async function pruneHistory(
   services: Pick<Services, "reads" | "uow" | "events" | "clock">,
@@ -85,8 +85,8 @@ async function prune(
 }
 
 /**
- * @param batch deletes up to `limit` rows in one commit, and tells how many it looked at: fewer when there
- * are no more
+ * @param batch deletes up to `limit` rows in one commit and returns how many it examined: fewer if there are
+ * no more
  */
 export async function inBatches(clock: Clock, batch: (limit: number) => Promise<number>): Promise<void> {
   let limit = FIRST_BATCH;

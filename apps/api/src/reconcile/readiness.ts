@@ -4,24 +4,24 @@ import type { ScannedBlock } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { scanLag } from "../deposits/scan-lag.ts";
 
-/** Who leads what; it is reported and decides nothing, since a standby is as ready as the leader. */
+/** Which process leads what. Informational: a standby is as ready as the leader. */
 export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;
 
-/** What a process needs beside the database. */
+/** What a process needs in addition to the database. */
 export interface ReadinessNeeds {
-  /** Servers by name, each with a question that settles when it answers. */
+  /** Servers by name, each with a function that settles when it answers. */
   readonly further?: Readonly<Record<string, () => Promise<void>>>;
   readonly leaders?: LeaderReport;
   /** Names of chains without which the process is not ready. */
   readonly requiredChains?: readonly string[];
 }
 
-/** How long a server may take to answer, ms. */
+/** How long a server may take to answer (ms). */
 const DEADLINE_MS = 2_000;
 
 /**
- * How long one answer serves every caller, ms: the route is public and not rate limited, so it must not reach
- * the database per call.
+ * How long one answer is reused (ms): the route is public and not rate limited, so it must not query the
+ * database on every call.
  */
 const KEPT_MS = 1_000;
 
@@ -43,10 +43,9 @@ export function readinessCheck(
 }
 
 /**
- * Whether this process can do its work: the database answers, so does every one of `further` (the worker
- * cannot work without Redis, the API can), and at least one chain is followed, among them all required ones.
- * Any other chain that is away, or whose scan is behind, makes its own routes fail and nothing else, so it is
- * shown but does not take the process out of service.
+ * Ready when the database and every one of `further` answer (the worker needs Redis, the API does not), and
+ * at least one chain is followed, including all required ones. Any other unreachable or lagging chain fails
+ * only its own routes, so it is reported but does not affect readiness.
  */
 export async function readiness(
   services: Pick<Services, "reads" | "chains">,
@@ -55,7 +54,7 @@ export async function readiness(
   const servers = { database: () => services.reads.ping(), ...further };
   const asked = Object.entries(servers).map(async ([name, ask]) => [name, await answers(ask)] as const);
   const checks: Record<string, string> = Object.fromEntries(await Promise.all(asked));
-  // Without the database nobody knows the leaders.
+  // Without the database the leaders are unknown.
   const led = checks["database"] === "ok" ? await leaders?.().catch(() => undefined) : undefined;
   const answering = Object.values(checks).every((check) => check === "ok");
   const followed = new Set<string>();
@@ -100,7 +99,7 @@ async function answers(ask: () => Promise<void>): Promise<string> {
   }
 }
 
-/** Undefined when there is no answer in time. */
+/** Undefined without an answer in time. */
 async function within<T>(asked: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -12,8 +12,8 @@ type Needs = Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quote
   Parameters<typeof expireRequests>[0];
 
 /**
- * Ends requests whose deadline has passed and queues again what lost its job. Each part fails alone: the
- * others go on. Any number of processes may run it.
+ * Expires requests past their deadline and adds new jobs for what lost its job. Each part fails alone. May
+ * run in any number of processes.
  */
 export async function reconcileRequests(services: Needs): Promise<void> {
   const counts: Record<string, number> = {};

@@ -65,7 +65,7 @@ async function resumeOwnDeposits(
   if (!isFronted(before.state) || isFronted(moved.state)) return moved;
   const { requestId, origin, user } = moved.terms;
   let record = moved;
-  for (const deposit of await tx.deposits.setAside(requestId, origin.chainId))
+  for (const deposit of await tx.deposits.unattestableOf(requestId, origin.chainId))
     record = await resume(services, tx, record, deposit, "DEPOSIT_UNATTESTABLE");
   if (record.state.name !== "quoted") return record;
   const due = await tx.deposits.refundsDue(requestId, origin.chainId);

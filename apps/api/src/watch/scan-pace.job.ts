@@ -1,26 +1,25 @@
-/** Pause after the first fault of a scan; it doubles with every further one. */
+/** Pause after the first failed scan; it doubles with every further one. */
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
-/** A step of few blocks needs few requests, so that it passes between two refusals of a limited endpoint. */
+/** A step of few blocks needs few requests, which fit between two refusals of a rate-limited endpoint. */
 const MIN_BLOCKS = 8;
 
-/** How fast one chain is scanned, by how its endpoint answers. */
+/** Adapts the scan speed of one chain to its endpoint. */
 export interface ScanPace {
-  /** Blocks of one step, which is committed as a whole. */
+  /** Maximum blocks of a step, which is committed as a whole. */
   maxBlocks(): number;
-  /** A scan failed. @returns milliseconds to wait before the next one */
+  /** Reports a failed scan. @returns milliseconds to wait before the next one */
   failed(): number;
-  /** A step was committed: the endpoint serves enough to go on with at once, and perhaps a larger one. */
+  /** Reports a committed step: the next one may start immediately and be larger. */
   advanced(): void;
 }
 
 /**
- * Halves the steps and doubles the pauses while scans fail: a step that was not committed is read again as a
- * whole, and would bring the same refusal with the same load. Each committed step lets the next one grow by
- * doubling, also before the newest block is reached: small steps at a slow endpoint take longer than their
- * blocks took to be made. Pauses double only while nothing is committed, for the same reason.
- * @param random in [0, 1): shortens a pause by up to a fifth, so that several chains of one endpoint do not
- * return together
+ * Halves steps and doubles pauses while scans fail, since a failed step is read again as a whole. Each
+ * committed step doubles the next one, even before the newest block is reached, so that a slow endpoint can
+ * catch up.
+ * @param random in [0, 1): shortens a pause by up to a fifth, so that chains of one endpoint do not retry
+ * together
  */
 export function createScanPace(maxBlocks: number, random: () => number): ScanPace {
   let blocks = maxBlocks;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createScanPace } from "./scan-pace.job.ts";
 
-test("pauses double up to 5 seconds and steps shrink to 8 blocks while scans fail", () => {
+test("doubles pauses up to 5 seconds and shrinks steps to 8 blocks while scans fail", () => {
   const pace = createScanPace(500, () => 0);
   const failures = Array.from({ length: 8 }, () => [pace.failed(), pace.maxBlocks()]);
   expect(failures).toEqual([
@@ -18,7 +18,7 @@ test("pauses double up to 5 seconds and steps shrink to 8 blocks while scans fai
   expect([pace.maxBlocks(), pace.failed()]).toEqual([16, 200]);
 });
 
-test("steps grow back to the configured size and not beyond it", () => {
+test("grows steps back to the configured size and no further", () => {
   const pace = createScanPace(20, () => 0.5);
   expect([pace.failed(), pace.maxBlocks()]).toEqual([180, 10]);
   pace.advanced();
@@ -27,7 +27,7 @@ test("steps grow back to the configured size and not beyond it", () => {
   expect(createScanPace(3, () => 0).maxBlocks()).toBe(3);
 });
 
-test("pauses do not grow while failing scans commit some of their steps, and steps grow with each", () => {
+test("keeps pauses short and grows steps while failing scans commit some of their steps", () => {
   const pace = createScanPace(500, () => 0);
   for (let at = 0; at < 6; at++) pace.failed();
   const pauses = Array.from({ length: 3 }, () => {

@@ -20,29 +20,28 @@ export interface Watcher {
   close(): Promise<void>;
 }
 
-/** Pause after leadership was lost or could not be asked for; it doubles while the chain cannot be led. */
+/** Pause after leadership was lost or could not be acquired; it doubles while the chain cannot be led. */
 const STAND_BY_MS = 500;
 const MAX_STAND_BY_MS = 15_000;
 
-/** Pause between looks at an endpoint that is behind the announced head. */
+/** Pause between reads of an endpoint that is behind the announced head. */
 const SERVED_PAUSE_MS = 500;
 
-/** Work of each new head that deposits and payments do not wait for, at a block that was scanned. */
+/** Work for each new head that deposits and payments do not wait for, at a scanned block. */
 export type BesideScan = (atBlock: bigint) => Promise<void>;
 
 /**
- * Watches one chain for as long as this process leads it: each new head is scanned for deposits and compared
- * with the lane; on a timer the lane is cared for. One watcher per chain, however many requests there are and
- * however many processes run.
+ * Watches one chain while this process leads it: scans each new head for deposits, compares it with the
+ * lanes, and maintains the lanes on a timer.
  */
 export function watchChain(
   services: WorkerServices,
   connected: ConnectedChain,
   leadOf: Lead,
-  beside: BesideScan = async () => undefined,
+  headWork: BesideScan = async () => undefined,
 ): Watcher {
   const closing = new AbortController();
-  const loop = standBy(services, connected, { leadOf, beside }, closing.signal);
+  const loop = standBy(services, connected, { leadOf, headWork }, closing.signal);
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -54,7 +53,7 @@ export function watchChain(
 async function standBy(
   services: WorkerServices,
   connected: ConnectedChain,
-  { leadOf, beside }: { readonly leadOf: Lead; readonly beside: BesideScan },
+  { leadOf, headWork }: { readonly leadOf: Lead; readonly headWork: BesideScan },
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
@@ -65,7 +64,7 @@ async function standBy(
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, { beside, worked: leadership.worked }, stop);
+        await lead(services, connected, { headWork, worked: leadership.worked }, stop);
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -75,7 +74,7 @@ async function standBy(
       await leadership?.release().catch(() => undefined);
     }
     await pause(STAND_BY_MS, closing);
-    // A block says that the node is back.
+    // A new block shows that the node is back.
     await untilHead(connected.connection.heads, pauseMs - STAND_BY_MS, closing);
   }
 }
@@ -83,7 +82,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: ConnectedChain,
-  { beside, worked }: { readonly beside: BesideScan; readonly worked: () => void },
+  { headWork, worked }: { readonly headWork: BesideScan; readonly worked: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -101,10 +100,10 @@ async function lead(
   });
   const onStop = (): void => wake();
   stop.addEventListener("abort", onStop);
-  const caretaker = createCaretaker(services, connected);
+  const maintenance = createLaneMaintenance(services, connected);
   const onFault = (error: unknown): void =>
     services.events.fault("chain_fault", error, { chain: chain.name });
-  const neighbour = oneAtATime(beside, onFault);
+  const headWorker = oneAtATime(headWork, onFault);
   const recheck = oneAtATime(() => recheckFinalBlocks(services, connected, trail), onFault);
   let lastReport: SendRecord | undefined;
   const unattributed = oneAtATime(async (tip) => {
@@ -118,7 +117,7 @@ async function lead(
   const lookAtLag = watchScanLag(services.events, chain);
   // The endpoint may serve less than is announced.
   let hasFailed = false;
-  // Blocks of the trail were replaced since the lane was compared with it.
+  // Blocks of the trail were replaced since the lanes were last compared.
   let reorged = false;
   const follow = (next: readonly BlockRef[]): void => {
     const tip = trail.at(-1);
@@ -143,16 +142,16 @@ async function lead(
           looked = head;
           worked();
           const scanned = trail.at(-1);
-          if (scanned !== undefined) neighbour.look(scanned.number);
+          if (scanned !== undefined) headWorker.look(scanned.number);
           if (scanned !== undefined) reports.look(scanned.number);
           if (scanned !== undefined) recheck.look(scanned.number);
-          // What a reorg dropped is sent again at once.
-          if (reorged) caretaker.hurry();
+          // What a reorg dropped is sent again immediately.
+          if (reorged) maintenance.makeDue();
           reorged = false;
           hasFailed = head !== announced;
         }
         lookAtLag(scanLag(chain, newest, trail.at(-1)));
-        caretaker.look();
+        maintenance.look();
         const nowMs = performance.now();
         if (nowMs >= openAtMs) {
           openAtMs = nowMs + reconcileIntervalMs;
@@ -163,7 +162,7 @@ async function lead(
       } catch (error) {
         if (!(error instanceof TrailMoved))
           services.events.fault("chain_fault", error, { chain: chain.name });
-        // Steps before the one that failed are committed.
+        // Steps before the failed one are committed.
         const stored = await loadTrail(services, connected).catch(() => undefined);
         if (stored !== undefined) follow(stored);
         lookAtLag(scanLag(chain, newest, trail.at(-1)));
@@ -187,8 +186,8 @@ async function lead(
     stop.removeEventListener("abort", onStop);
     unsubscribe();
     await Promise.all([
-      caretaker.idle(),
-      neighbour.idle(),
+      maintenance.idle(),
+      headWorker.idle(),
       reports.idle(),
       recheck.idle(),
       unattributed.idle(),
@@ -196,7 +195,7 @@ async function lead(
   }
 }
 
-/** Runs what is asked for unless it still runs: the next head asks again. */
+/** Runs the work unless it is still running: the next head asks again. */
 function oneAtATime(
   work: BesideScan,
   onFault: (error: unknown) => void,
@@ -214,14 +213,11 @@ function oneAtATime(
   };
 }
 
-/**
- * Cares for the lane beside the scan, one round at a time: many slow broadcasts must not keep deposits from
- * being seen.
- */
-function createCaretaker(
+/** Maintains the lanes alongside the scan, one round at a time: slow broadcasts must not delay deposits. */
+function createLaneMaintenance(
   services: WorkerServices,
   connected: ConnectedChain,
-): { look(): void; hurry(): void; idle(): Promise<void> } {
+): { look(): void; makeDue(): void; idle(): Promise<void> } {
   let nextAtMs = 0;
   let round: Promise<void> | undefined;
   return {
@@ -237,14 +233,14 @@ function createCaretaker(
           round = undefined;
         });
     },
-    hurry() {
+    makeDue() {
       nextAtMs = 0;
     },
     idle: async () => round,
   };
 }
 
-/** Waits for a new head, but no longer than so many ms. */
+/** Waits for a new head, up to this many ms. */
 async function untilHead(heads: HeadSource, ms: number, closing: AbortSignal): Promise<void> {
   if (ms <= 0) return;
   const heard = new AbortController();
@@ -268,7 +264,7 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
 
 /**
  * The newest head that the endpoint serves: the announcement may come from another node, which is ahead.
- * Never below what is scanned: one node that lags is no reorg, and a real one is announced.
+ * Never below what is scanned: a lagging node is not a reorg, and a real one is announced.
  */
 async function servedHead(
   reader: ChainReader,

@@ -9,7 +9,7 @@ import { watchChain } from "./watch-chain.job.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A chain whose node does not answer, and a watcher that gets its leadership whenever it asks. */
+/** A chain whose node does not answer, and a watcher that always acquires leadership. */
 function aDeadNode() {
   const events: EventName[] = [];
   const listeners = new Set<(head: Head) => void>();
@@ -48,13 +48,13 @@ function aDeadNode() {
     watcher,
     events,
     tries: () => asked,
-    hearsOfAHead: () => {
+    announceHead: () => {
       for (const listener of listeners) listener({} as Head);
     },
   };
 }
 
-test("tries at growing pauses of at most 15 seconds to lead a chain whose node is away, and does not claim to lead it", async () => {
+test("retries at growing pauses of at most 15 seconds to lead a chain whose node is unreachable, without claiming to lead it", async () => {
   const { watcher, events, tries } = aDeadNode();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(tries()).toBeGreaterThanOrEqual(6);
@@ -66,18 +66,18 @@ test("tries at growing pauses of at most 15 seconds to lead a chain whose node i
   await watcher.close();
 });
 
-test("tries again at once when a block says that the node is back", async () => {
-  const { watcher, tries, hearsOfAHead } = aDeadNode();
+test("retries immediately when a new block shows that the node is back", async () => {
+  const { watcher, tries, announceHead } = aDeadNode();
   await vi.advanceTimersByTimeAsync(60_000);
   const before = tries();
   await vi.advanceTimersByTimeAsync(1_000);
-  hearsOfAHead();
+  announceHead();
   await vi.advanceTimersByTimeAsync(1);
   expect(tries()).toBe(before + 1);
   await watcher.close();
 });
 
-test("stops at once while it waits", async () => {
+test("stops immediately while it waits", async () => {
   const { watcher } = aDeadNode();
   await vi.advanceTimersByTimeAsync(60_000);
   await watcher.close();

@@ -10,14 +10,14 @@ import { createFaultPauses } from "../db/fault-pause.job.ts";
 import type { Watcher } from "./watch-chain.job.ts";
 import { watchScanLag } from "./watch-scan-lag.job.ts";
 
-/** Pause after leadership was lost or could not be asked for; it doubles while the chain cannot be led. */
+/** Pause after leadership was lost or could not be acquired; it doubles while the chain cannot be led. */
 const STAND_BY_MS = 500;
 const MAX_STAND_BY_MS = 5_000;
 
 /**
- * Watches one non-EVM chain for as long as this process leads it: reads final deposits, attributes deposits
- * whose senders named their orders late, and tracks open payments, at any news and at least once per
- * interval. None of the three waits for the others.
+ * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
+ * mapped late, and tracks open payments, at any news and at least once per interval. None of the three waits
+ * for the others.
  */
 export function watchRail(services: WorkerServices, connected: ConnectedPayingRail, leadOf: Lead): Watcher {
   const closing = new AbortController();
@@ -88,7 +88,7 @@ async function lead(
   ]);
 }
 
-/** Does it at any news of the chain, at least every so often, and once at a time. */
+/** Runs at any news of the chain and at least once per interval, one run at a time. */
 async function again(
   { events, enginePolicy }: Pick<WorkerServices, "events" | "enginePolicy">,
   { chain }: Pick<ConnectedPayingRail, "chain">,

@@ -2,7 +2,7 @@ import type { Chain, RailChain } from "@causeway/domain";
 import type { Events } from "../db/events.port.ts";
 import type { Lag, ScanLag } from "../deposits/scan-lag.ts";
 
-/** Raises one alarm when the scan of a chain falls behind, and one line when it has caught up. */
+/** Raises one alarm when the scan of a chain falls behind, and logs once when it has caught up. */
 export function watchScanLag(
   events: Pick<Events, "alarm" | "happened">,
   chain: Pick<Chain | RailChain, "name">,

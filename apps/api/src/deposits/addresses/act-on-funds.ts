@@ -20,7 +20,7 @@ import { orderSignerOf } from "../../chains/order-signer.ts";
 import { endOf } from "../../http/request-end.ts";
 import { sweepJob } from "../../requests/transition.ts";
 import type { AddressServices } from "./address-services.ts";
-import { askedAgain } from "./ask-for-address.ts";
+import { requoteInput } from "./ask-for-address.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
 import type { AwaitingRequest } from "./awaiting-request.ts";
 import { findSender } from "./find-sender.ts";
@@ -29,22 +29,22 @@ import { returnFacts, valueOf } from "./return-facts.ts";
 import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
 import type { FillContracts } from "./standing-in.ts";
 
-/** What is to be done with observed money, everything asked that can be asked. */
+/** What to do with observed funds, once every source has been asked. */
 type Plan =
   | { readonly kind: "hold"; readonly reason: HoldReason }
-  /** Something passes: it is decided at another look. */
+  /** Decided at a later look, because the obstacle is temporary. */
   | { readonly kind: "later" }
   | {
       readonly kind: "sweep";
       readonly amount: bigint;
       readonly excess: bigint;
       readonly terms: RequestTerms;
-      /** The order of the address itself; otherwise a new request is made with the sweep. */
+      /** The order of the address itself; otherwise the sweep creates a new request. */
       readonly isOwn: boolean;
     };
 
-/** What may pass by waiting: the money waits with it, for as long as a fill waits for inventory. */
-const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Temporary errors: the funds wait for as long as a fill waits for inventory. */
+const temporaryErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CHAIN_DISABLED",
   "INSUFFICIENT_LIQUIDITY",
   "PRICE_FETCH_FAILED",
@@ -54,11 +54,10 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Decides what becomes of the confirmed part of the money that was observed at an address, and writes it
- * down: a request for it where one is needed, the sweep that brings it to the depository, and the job that
- * makes it, in one commit. Two processes, or one twice, come to one sweep: the address is locked, and an
- * observation has room for one.
- * @throws RpcFault, ServiceError: nothing was decided, the next look tries again
+ * Decides what happens to the confirmed funds at an address and stores the decision in one commit: a new
+ * request if needed, the sweep, and its job. Concurrent runs plan one sweep: the address is locked, and an
+ * observation has at most one.
+ * @throws RpcFault, ServiceError: nothing was decided; the next look retries
  */
 export async function actOnFunds(
   services: AddressServices,
@@ -69,7 +68,7 @@ export async function actOnFunds(
 ): Promise<void> {
   const awaiting = await awaitingRequest(services, at, funds);
   const planned = await plan(services, connected, at, awaiting, { funds, confirmed });
-  // Decided again while the fast fill is not covered; the answer is told once.
+  // Decided again while the fast fill is not covered; the same answer is stored once.
   if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
     chain: connected.chain.name,
@@ -79,12 +78,12 @@ export async function actOnFunds(
   };
   const isDone = await services.uow.run(async (tx) => {
     const current = await tx.depositAddresses.lock(at.address);
-    // Somebody else has decided, or something else is there now.
+    // Another process decided first, or the funds changed.
     if (current === undefined) return false;
     const observed = await tx.depositAddresses.lockFunds(funds, funds.observation);
     if (observed === undefined || observed.amount !== funds.amount || observed.held !== funds.held)
       return false;
-    // A fast fill or a deposit came in between: the next look decides by what is so now.
+    // A fast fill or a deposit came in between: the next look decides on the new state.
     if ((await lockedStanding(tx, awaiting)) !== awaiting.standing) return false;
     if (planned.kind === "hold") {
       await tx.depositAddresses.hold(funds, planned.reason);
@@ -96,7 +95,7 @@ export async function actOnFunds(
   });
   if (!isDone) return;
   if (planned.kind === "hold") {
-    // Once for a reason, and never for dust or tokens that are not configured: anyone can send those, to
+    // Alarm once per reason, and never for dust or tokens that are not configured: anyone can send those to
     // every address.
     if (planned.reason !== funds.alarmed) {
       const isTheirs =
@@ -134,7 +133,8 @@ async function sweep(
     if (awaiting.standing === "waiting")
       await depositAddresses.supersede(at.requestId, terms.requestId, nowMs);
   }
-  // Requests whose own sweeps moved nothing: this money may belong to them, so their status follows it.
+  // Requests whose own sweeps moved nothing: these funds may belong to them, so their status follows the new
+  // request.
   await depositAddresses.supersedeVoided(at.address, terms.requestId, nowMs);
   const sweepId = await depositAddresses.addSweep({
     address: funds.address,
@@ -149,7 +149,7 @@ async function sweep(
     createdAtMs: nowMs,
     layers: oldestLayers(funds.layers, amount + excess),
   });
-  // What came later is the next observation.
+  // Funds beyond the sweep become the next observation.
   await depositAddresses.observe(
     funds,
     layersBeyond(funds.layers, amount + excess),
@@ -178,7 +178,7 @@ async function plan(
   { funds, confirmed }: { readonly funds: ObservedFunds; readonly confirmed: bigint },
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
-  // Since most of it was there: dust before or after makes it neither older nor younger.
+  // The time at which half of it had arrived: dust before or after does not change the age.
   const sinceMs = seenSince(funds.layers, (confirmed + 1n) / 2n) ?? nowMs;
   const isLate = nowMs - sinceMs > services.enginePolicy.inventoryWaitMs;
   const found: ConfirmedFunds = {
@@ -193,9 +193,9 @@ async function plan(
     quoted: terms.origin,
     isUnused: standing !== "used",
     isFronted: standing === "fronted",
-    // An order that this solver cannot settle is not worth keeping: the money gets a quote of its own.
+    // This solver cannot settle the order, so the funds get a quote of their own.
     isFirm: nowMs <= terms.firmUntilMs && orderSignerOf(services, terms.order.solver) !== undefined,
-    // The contract takes no other order, so the refund goes to the recipient that this one names.
+    // The contract accepts no other order, so the refund goes to the recipient that this one names.
     refundTo: at.key.strict && at.refundTo === "sender" ? terms.refundTo : at.refundTo,
     sender: undefined,
   };
@@ -203,14 +203,14 @@ async function plan(
   const { count, lastAtMs } = await services.depositAddresses.voidSweeps(funds);
   if (nowMs < lastAtMs + sweepPauseMs(count)) return { kind: "later" };
   const back = await returnFacts(services, connected, funds);
-  // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
+  // A missing price is usually temporary; until it is back, it is unknown whether a refund is possible.
   if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
     return { kind: "later" };
-  // A token that is not configured any more could be neither filled nor given back from the depository; at
-  // the address its owner can take it.
+  // A token that is no longer configured could be neither filled nor refunded from the depository; at the
+  // address its owner can recover it.
   const isConfigured = services.chains.currency(funds.chainId, funds.currency) !== undefined;
   const canDecide = isConfigured || standing === "fronted";
-  // The search is not free, and anyone can send dust: only where the decision depends on the sender.
+  // The search costs node calls, and anyone can send dust: search only if the decision depends on the sender.
   const sender =
     canDecide && dependsOnSender(known, found, back)
       ? await findSender(services, connected, found)
@@ -218,7 +218,7 @@ async function plan(
   const decision: FundsDecision = canDecide
     ? decideFunds({ ...known, sender }, found, back)
     : { kind: "hold", reason: "CURRENCY_NOT_HELD" };
-  const decided = await carryOut(services, connected, {
+  const decided = await planDecision(services, connected, {
     at,
     terms,
     funds: found,
@@ -226,21 +226,21 @@ async function plan(
     isLate,
     sender,
   });
-  // What stays for its amount or its sender may be decided otherwise together with what came later.
+  // Funds held for their amount or sender may be decided differently together with newer funds.
   return decided.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : decided;
 }
 
-interface Deciding {
+interface DecisionContext {
   readonly at: DepositAddress;
   readonly terms: RequestTerms;
   readonly funds: ConfirmedFunds;
   readonly decision: FundsDecision;
-  /** What could have passed has not. */
+  /** The wait for temporary obstacles is over. */
   readonly isLate: boolean;
   readonly sender: AddressFacts["sender"];
 }
 
-/** A destination that is no longer configured keeps what the order names: nothing is filled there. */
+/** For a destination that is no longer configured, keeps what the order names: nothing is filled there. */
 function fillContractsOf(
   { chains }: Pick<AddressServices, "chains">,
   connected: ConnectedChain,
@@ -253,10 +253,10 @@ function fillContractsOf(
   };
 }
 
-async function carryOut(
+async function planDecision(
   services: AddressServices,
   connected: ConnectedChain,
-  deciding: Deciding,
+  deciding: DecisionContext,
 ): Promise<Plan> {
   const { at, terms, funds, decision } = deciding;
   const through = { address: at.address, strict: at.strict, recovery: at.key.recovery };
@@ -299,7 +299,7 @@ async function carryOut(
       const agreed = await requote(services, deciding);
       if (agreed === "later") return { kind: "later" };
       if (agreed === undefined)
-        return await carryOut(services, connected, { ...deciding, decision: decision.otherwise });
+        return await planDecision(services, connected, { ...deciding, decision: decision.otherwise });
       return {
         kind: "sweep",
         amount: decision.amount,
@@ -313,12 +313,12 @@ async function carryOut(
   }
 }
 
-/** What would be agreed upon for what came; undefined: nothing, and that will not pass. */
+/** Quotes the funds that arrived. Undefined: not possible, for a permanent reason. */
 async function requote(
   services: AddressServices,
-  { at, funds, sender, isLate }: Deciding,
+  { at, funds, sender, isLate }: DecisionContext,
 ): Promise<RequestTerms | "later" | undefined> {
-  const question = askedAgain(await services.depositAddresses.question(at.address));
+  const question = requoteInput(await services.depositAddresses.question(at.address));
   const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
   try {
     return await services.agreeOn(
@@ -335,6 +335,6 @@ async function requote(
   } catch (error) {
     if (error instanceof RpcFault) return isLate ? undefined : "later";
     if (!(error instanceof ServiceError)) throw error;
-    return passing.has(error.code) && !isLate ? "later" : undefined;
+    return temporaryErrors.has(error.code) && !isLate ? "later" : undefined;
   }
 }

@@ -3,8 +3,7 @@ import type { Chain } from "@causeway/domain";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 
 /**
- * Whether what is sent to this address on a chain can be moved: the chain's factory makes the very same
- * address.
+ * Whether funds sent to this address on a chain can be moved: the chain's factory derives the same address.
  */
 export function isAddressOn(
   { contracts }: Pick<Chain, "contracts">,

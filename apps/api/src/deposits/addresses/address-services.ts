@@ -6,7 +6,7 @@ import type { Services } from "../../db/services.port.ts";
 import type { OwnKeys } from "../../chains/lane-signers.ts";
 import type { TransitionServices } from "../../requests/transition.ts";
 
-/** What watching deposit addresses, and deciding about what comes to them, asks for. */
+/** Dependencies of watching deposit addresses and deciding about their funds. */
 export interface AddressServices
   extends
     TransitionServices,
@@ -15,10 +15,6 @@ export interface AddressServices
   readonly depositAddresses: DepositAddressReads;
   readonly random: Random;
   readonly solver: Address;
-  /**
-   * What a quote for this input would agree upon now; nothing is stored.
-   *
-   * @throws ServiceError as a quote does
-   */
+  /** Prices this input like a quote, without storing anything. @throws ServiceError as a quote does */
   agreeOn(input: QuoteInput, keyId: string | undefined): Promise<RequestTerms>;
 }

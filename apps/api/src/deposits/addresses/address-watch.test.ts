@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
-import { MOST, nextTurn, YOUNG_MS } from "./address-watch.ts";
+import { MAX_PER_LOOK, nextTurn, YOUNG_MS } from "./address-watch.ts";
 import type { Turns } from "./address-watch.ts";
 
 const NOW_MS = 1_700_000_000_000;
@@ -15,7 +15,7 @@ function given(n: number, activeAtMs: number, more: Partial<Given> = {}): Given 
   return { address: `0x${n.toString(16).padStart(40, "0")}`, activeAtMs, ...more };
 }
 
-/** Stored addresses, asked as the database is. */
+/** An in-memory stand-in for the database reads. */
 function stored(all: readonly Given[]): Parameters<typeof nextTurn>[0] {
   const some = (chosen: readonly Given[], limit: number): DepositAddress[] =>
     chosen.slice(0, limit).map((one) => one as Given & DepositAddress);
@@ -56,7 +56,7 @@ async function lookedAt(all: readonly Given[], looks: number): Promise<readonly 
   return seen;
 }
 
-test("what was given out or paid within a day is looked at with every block, everything else in turns", async () => {
+test("looks at addresses issued or paid within a day with every block, and at all others in turns", async () => {
   const young = Array.from({ length: 10 }, (_, n) => given(n, NOW_MS - 1_000 * n));
   const old = Array.from({ length: 900 }, (_, n) => given(100 + n, NOW_MS - YOUNG_MS - 1 - n));
   const looks = await lookedAt([...young, ...old], 6);
@@ -68,18 +68,18 @@ test("what was given out or paid within a day is looked at with every block, eve
   expect(all.size).toBe(910);
 });
 
-test("however many addresses are given out, one with undecided money is looked at with every block, and each that waits has its turn", async () => {
-  // All newer than those that were there before.
+test("looks at an address with undecided funds with every block, and reaches every waiting one, however many are issued", async () => {
+  // All newer than the addresses that existed before.
   const crowd = Array.from({ length: 6_000 }, (_, n) =>
     given(10 + n, NOW_MS - (n < 600 ? 5 : n), { isWaiting: true }),
   );
   const paid = given(1, NOW_MS - YOUNG_MS / 2, { isUndecided: true });
   const honest = given(9_999, NOW_MS - YOUNG_MS / 2, { isWaiting: true });
-  const turn = Math.ceil((crowd.length + 1) / MOST.waiting) + 1;
+  const turn = Math.ceil((crowd.length + 1) / MAX_PER_LOOK.waiting) + 1;
   const looks = await lookedAt([paid, ...crowd, honest], turn);
   for (const look of looks) expect(look.has(paid.address)).toBe(true);
   expect(looks.some((look) => look.has(honest.address))).toBe(true);
   expect(new Set(looks.flatMap((look) => [...look])).size).toBe(6_002);
-  const most = MOST.undecided + MOST.young + MOST.waiting + MOST.quiet;
-  expect(Math.max(...looks.map(({ size }) => size))).toBeLessThanOrEqual(most);
+  const limit = MAX_PER_LOOK.undecided + MAX_PER_LOOK.young + MAX_PER_LOOK.waiting + MAX_PER_LOOK.quiet;
+  expect(Math.max(...looks.map(({ size }) => size))).toBeLessThanOrEqual(limit);
 });

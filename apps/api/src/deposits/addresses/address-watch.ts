@@ -5,46 +5,44 @@ import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.po
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
 
-/**
- * Addresses that were given out, or that money came to, within this time are looked at with every block; ms.
- */
+/** Addresses that were issued or paid within this time (ms) are looked at with every block. */
 export const YOUNG_MS = 24 * 3600_000;
 /**
- * Addresses of each kind that a look is for at most. What somebody can make many of waits for its turn, and
- * pushes nothing else out.
+ * Addresses of each kind per look. A kind that anyone can create in bulk takes turns, so that it displaces no
+ * other.
  */
-export const MOST = {
-  /** With money that is not decided about yet. */
+export const MAX_PER_LOOK = {
+  /** With funds that are not decided yet. */
   undecided: 500,
-  /** Given out or paid lately, the newest first. */
+  /** Issued or paid recently, newest first. */
   young: 500,
-  /** Whose request waits for its money, in turns. */
+  /** Whose request waits for its deposit, in turns. */
   waiting: 400,
   /** All others, in turns. */
   quiet: 200,
 } as const;
 
-/** Looks at one chain's addresses, one round after the other. */
+/** Looks at one chain's addresses, round by round. */
 export interface AddressWatch {
   /** Looks once, at a block that the watcher has read. @throws RpcFault */
   look(atBlock: bigint): Promise<void>;
 }
 
-/** Where the turns go on. */
+/** Where the next turns start. */
 export interface Turns {
   readonly waiting: Address;
   readonly quiet: Address;
 }
 
-/** Which addresses a look is for, and where the turns of the next one go on. */
+/** The addresses of one look, and where the turns of the next one start. */
 export interface Turn {
   readonly addresses: readonly DepositAddress[];
   readonly after: Turns;
 }
 
 /**
- * Chooses the addresses of one look: those with undecided money and the young ones with every block, all
- * others in the order of the addresses. However many are given out, each has its turn.
+ * Chooses the addresses of one look: those with undecided funds and young ones always, all others in address
+ * order. Every address gets its turn, however many are issued.
  * @param after where the last turns ended
  */
 export async function nextTurn(
@@ -54,29 +52,29 @@ export async function nextTurn(
   after: Turns,
 ): Promise<Turn> {
   const [undecided, young, waiting, quiet] = await Promise.all([
-    reads.undecided(chainId, MOST.undecided),
-    reads.active(nowMs - YOUNG_MS, MOST.young),
-    reads.waiting(after.waiting, MOST.waiting),
-    reads.quiet(after.quiet, MOST.quiet),
+    reads.undecided(chainId, MAX_PER_LOOK.undecided),
+    reads.active(nowMs - YOUNG_MS, MAX_PER_LOOK.young),
+    reads.waiting(after.waiting, MAX_PER_LOOK.waiting),
+    reads.quiet(after.quiet, MAX_PER_LOOK.quiet),
   ]);
   const chosen = [...undecided, ...young, ...waiting, ...quiet];
   return {
     addresses: [...new Map(chosen.map((one) => [one.address, one])).values()],
-    after: { waiting: endOf(waiting, MOST.waiting), quiet: endOf(quiet, MOST.quiet) },
+    after: { waiting: endOf(waiting, MAX_PER_LOOK.waiting), quiet: endOf(quiet, MAX_PER_LOOK.quiet) },
   };
 }
 
-/** Where the next turn begins: behind these, or at the first again. */
-function endOf(turn: readonly DepositAddress[], most: number): Address {
-  return turn.length < most ? "0x" : (turn.at(-1)?.address ?? "0x");
+/** Where the next turn starts: after these addresses, or at the first one again. */
+function endOf(turn: readonly DepositAddress[], limit: number): Address {
+  return turn.length < limit ? "0x" : (turn.at(-1)?.address ?? "0x");
 }
 
-/** One for each chain, in the process that watches the chain. What it remembers only says where to go on. */
+/** One per chain, in the process that watches the chain. Its memory only holds where to continue. */
 export function createAddressWatch(services: AddressServices, connected: ConnectedChain): AddressWatch {
   const { chain } = connected;
   const currencies = [NATIVE_CURRENCY, ...chain.tokens.map(({ address }) => address)];
   let lookedAt = new Map<Address, bigint>();
-  // Somewhere: a process that is started often must not look at the same ones for ever.
+  // A varying start: a process that restarts often must not look at the same addresses forever.
   const start: Address = `0x${(services.clock.nowMs() % 256).toString(16).padStart(2, "0")}`;
   let after: Turns = { waiting: start, quiet: start };
   return {
@@ -91,7 +89,7 @@ export function createAddressWatch(services: AddressServices, connected: Connect
         atBlock,
         lookedAt,
       });
-      // Where something was missed, who sent it is looked for from the last whole look on.
+      // If a balance was missed, its sender is searched for from the last complete look on.
       const before = lookedAt;
       lookedAt = new Map(
         addresses.flatMap(({ address }) => {

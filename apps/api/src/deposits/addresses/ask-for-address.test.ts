@@ -75,9 +75,9 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
     "INVALID_REQUEST",
     "useDepositAddress",
   ],
-  ["gas of a wallet", { originGasOverhead: 300_000 }, "INVALID_REQUEST", "originGasOverhead"],
+  ["the gas overhead of a wallet", { originGasOverhead: 300_000 }, "INVALID_REQUEST", "originGasOverhead"],
   [
-    "deposits in nobody's name",
+    "deposits in the name of the zero address",
     { user: NATIVE_CURRENCY, recipient: wallet, refundTo: wallet },
     "INVALID_ADDRESS",
     "user",
@@ -137,7 +137,7 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
   expect(await refusal(changes)).toEqual([code, field]);
 });
 
-test("without a factory on the chain, or anybody to move what comes, there are no addresses", async () => {
+test("refuses deposit addresses without a factory on the chain or without an operator key", async () => {
   const field = "useDepositAddress";
   const refused = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field } };
   await expect(
@@ -157,7 +157,7 @@ test("refuses a same-chain transfer to the user's own wallet", async () => {
   ]);
 });
 
-test("the address is that of the order, and is stored with the quote and what was asked", async () => {
+test("derives the address from the order and stores it with the quote and its request", async () => {
   const { services, given } = addressWorld();
   const answer = await createQuote(
     services,
@@ -178,28 +178,31 @@ test("the address is that of the order, and is stored with the quote and what wa
     { address, key, refundTo: wallet, keyId: "key-1", requestId: answer.requestId },
   ]);
   expect(given[0]?.question).toMatchObject({ strict: true, recipient: wallet });
-  // What no other quote asks for again is not stored.
+  // Fields that a requote does not use are not stored.
   for (const field of ["amount", "tradeType", "refundTo", "additionalData", "protocolVersion"])
     expect(given[0]?.question).not.toHaveProperty(field);
 });
 
-test("nobody named, whoever sent it, and an address are three wishes; an order that nobody is named for names the user", async () => {
-  const wishOf = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
+test("stores refunds to no one, to the sender or to an address; without a named recipient the order names the user", async () => {
+  const storedRefundTo = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
     const { services, given } = addressWorld();
     const { protocol } = await createQuote(services, asking(changes));
     return [given[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
   };
-  expect(await wishOf({})).toEqual(["nobody", user]);
-  expect(await wishOf({ refundTo: wallet })).toEqual([wallet, wallet]);
-  expect(await wishOf({ refundTo: NATIVE_CURRENCY })).toEqual(["sender", user]);
-  // Who may recover never gets refunds.
-  expect(await wishOf({ refundTo: NATIVE_CURRENCY, recoveryAddress: wallet })).toEqual(["sender", user]);
+  expect(await storedRefundTo({})).toEqual(["nobody", user]);
+  expect(await storedRefundTo({ refundTo: wallet })).toEqual([wallet, wallet]);
+  expect(await storedRefundTo({ refundTo: NATIVE_CURRENCY })).toEqual(["sender", user]);
+  // The recovery address never receives refunds.
+  expect(await storedRefundTo({ refundTo: NATIVE_CURRENCY, recoveryAddress: wallet })).toEqual([
+    "sender",
+    user,
+  ]);
 });
 
 test.each([
-  ["native coin", NATIVE_CURRENCY, "1000000000000000000"],
+  ["native tokens", NATIVE_CURRENCY, "1000000000000000000"],
   ["a token", usdcOn(ORIGIN), "1000000000"],
-])("the output pays for moving %s from the address, at the measured gas", async (_, currency, amount) => {
+])("deducts the measured gas of sweeping %s from the output", async (_, currency, amount) => {
   const { services } = addressWorld();
   const chain = services.chains.get(ORIGIN);
   if (chain === undefined) throw new Error("the chain is there");
@@ -234,7 +237,7 @@ test("lets the solver fill a same-chain request even if pools exist, because an 
   expect(stored[0]?.input).toBeUndefined();
 });
 
-test("a strict address is given out before a wallet is connected when its refunds go to a named address", async () => {
+test("issues a strict address before a wallet is connected when its refunds go to a named address", async () => {
   const { services, given } = addressWorld();
   await createQuote(
     services,

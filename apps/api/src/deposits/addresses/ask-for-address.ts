@@ -18,10 +18,10 @@ import type { QuoteInput } from "@causeway/wire";
 import type { NewDepositAddress, RouteQuestion } from "./deposit-addresses.port.ts";
 import { isPlaceholder } from "../../chains/placeholder-user.ts";
 
-/** What is asked of an address that a quote is to be paid to. */
-export interface AddressWish {
+/** What a quote asks of its deposit address. */
+export interface AddressOptions {
   readonly strict: boolean;
-  /** The zero address: nobody. */
+  /** The zero address: no one. */
   readonly recovery: Address;
   readonly refundTo: RefundTarget;
 }
@@ -33,20 +33,20 @@ interface Refusal {
   readonly asked: (input: QuoteInput) => boolean;
 }
 
-/** Anybody can have quotes stored before they are paid. */
+/** Anyone can have quotes stored before they are paid. */
 const MAX_STORED_CHARACTERS = 8_192;
 
-/** What cannot be had with a deposit address: whoever pays only sends money, and signs and calls nothing. */
+/** What a deposit address does not support: its payer only sends money, and signs and calls nothing. */
 const refusals: readonly Refusal[] = [
   {
     field: "useDepositAddress",
     code: "INVALID_REQUEST",
     message: `useDepositAddress: the request must have at most ${MAX_STORED_CHARACTERS} characters; shorten its longest fields`,
-    asked: (input) => JSON.stringify(askedAgain(input)).length > MAX_STORED_CHARACTERS,
+    asked: (input) => JSON.stringify(requoteInput(input)).length > MAX_STORED_CHARACTERS,
   },
   {
-    // In whose name nobody deposits: to the depository the address itself would be the depositor, and a
-    // refund would come back to it, again and again.
+    // The depository would record the address itself as the depositor, and a refund would return to it again
+    // and again.
     field: "user",
     code: "INVALID_ADDRESS",
     message:
@@ -54,7 +54,7 @@ const refusals: readonly Refusal[] = [
     asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
   },
   {
-    // A deposit of another amount would go to user, whom nobody is.
+    // A deposit of another amount would be refunded to `user`, which is a placeholder.
     field: "user",
     code: "INVALID_ADDRESS",
     message:
@@ -118,14 +118,14 @@ const refusals: readonly Refusal[] = [
 ];
 
 /**
- * Reads whether a quote is to be paid to an address of its own, and how it is priced then: what arrives there
- * can only be deposited, so nothing is swapped before.
- * @returns the input as it is quoted, and the wish; undefined wish: an ordinary quote
- * @throws ServiceError naming the field that contradicts
+ * Reads whether a quote is to be paid to an address of its own, and how to price it: funds that arrive there
+ * can only be deposited, so nothing is swapped first.
+ * @returns the input to quote, and the options of the address; undefined options: an ordinary quote
+ * @throws ServiceError naming the contradicting field
  */
 export function askForAddress(input: QuoteInput): {
   readonly quoted: QuoteInput;
-  readonly wish: AddressWish | undefined;
+  readonly addressOptions: AddressOptions | undefined;
 } {
   if (input.useDepositAddress !== true) {
     for (const field of ["recoveryAddress", "strict"] as const)
@@ -133,14 +133,14 @@ export function askForAddress(input: QuoteInput): {
         throw new ServiceError("INVALID_REQUEST", `${field} requires useDepositAddress to be true`, {
           field,
         });
-    return { quoted: input, wish: undefined };
+    return { quoted: input, addressOptions: undefined };
   }
   for (const { field, code, message, asked } of refusals)
     if (asked(input)) throw new ServiceError(code, message, { field });
   const recovery = recoveryOf(input.recoveryAddress);
   const { refundTo, ...rest } = input;
-  const isToSender = refundWishOf(refundTo) === "sender";
-  // Until it is known who sent it, an order names the user, as any order does.
+  const isToSender = refundTargetOf(refundTo) === "sender";
+  // Until the sender is known, the order names the user, as any order does.
   const named = isToSender ? undefined : refundTo;
   return {
     quoted: {
@@ -149,12 +149,12 @@ export function askForAddress(input: QuoteInput): {
       disableOriginSwaps: true,
       forceSolverExecution: true,
     },
-    wish: { strict: input.strict === true, recovery, refundTo: refundWishOf(refundTo) },
+    addressOptions: { strict: input.strict === true, recovery, refundTo: refundTargetOf(refundTo) },
   };
 }
 
-/** Where the address's money goes when it is not filled: the zero address means its sender. */
-function refundWishOf(text: string | undefined): RefundTarget {
+/** Where funds go that are not filled: the zero address means their sender. */
+function refundTargetOf(text: string | undefined): RefundTarget {
   const refundTo = text === undefined ? undefined : parseAddress(text);
   if (refundTo === undefined) return "nobody";
   return refundTo === NATIVE_CURRENCY ? "sender" : refundTo;
@@ -174,7 +174,7 @@ function recoveryOf(text: string | undefined): Address {
   return recovery;
 }
 
-/** @throws ServiceError when this instance cannot move what would arrive there */
+/** @throws ServiceError if this instance cannot move funds from such an address */
 export function refuseUnmovable(
   {
     isSend,
@@ -210,11 +210,11 @@ export function refuseUnmovable(
     );
 }
 
-/** The terms with the address that their order makes. */
+/** The terms with the deposit address that their order determines. */
 export function withAddress(
   terms: RequestTerms,
   { contracts }: Chain,
-  { strict, recovery, refundTo }: AddressWish,
+  { strict, recovery, refundTo }: AddressOptions,
 ): RequestTerms {
   const { depositAddressFactory: factory } = contracts;
   if (factory === undefined)
@@ -233,11 +233,11 @@ function keyOf(
   return { id: orderId, depositor: user, recovery, strict: isBoundToOrder(bound) };
 }
 
-/** What is stored of an address that is given out; undefined: the terms have none. */
-export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
+/** The row to store for a new deposit address; undefined if the terms have none. */
+export function newDepositAddress(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
   const { depositAddress } = terms;
   if (depositAddress === undefined) return undefined;
-  const refundTo = refundWishOf(input.refundTo);
+  const refundTo = refundTargetOf(input.refundTo);
   const { strict, recovery } = depositAddress;
   return {
     address: depositAddress.address,
@@ -246,7 +246,7 @@ export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddr
     strict,
     refundTo,
     quoted: { chainId: terms.origin.chainId, currency: terms.origin.currency },
-    question: askedAgain(input),
+    question: requoteInput(input),
     keyId: terms.keyId,
     createdAtMs: terms.createdAtMs,
     activeAtMs: terms.createdAtMs,
@@ -254,22 +254,22 @@ export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddr
 }
 
 /** Fields of a quote request that also apply to a deposit of another amount at the same address. */
-export function askedAgain(input: RouteQuestion): RouteQuestion {
+export function requoteInput(input: RouteQuestion): RouteQuestion {
   return Object.fromEntries(
-    Object.entries(input).filter(([field]) => !notAskedAgain.has(field)),
+    Object.entries(input).filter(([field]) => !fieldsNotRequoted.has(field)),
   ) as RouteQuestion & Record<string, unknown>;
 }
 
-const notAskedAgain: ReadonlySet<string> = new Set<keyof QuoteInput>([
+const fieldsNotRequoted: ReadonlySet<string> = new Set<keyof QuoteInput>([
   "amount",
   "tradeType",
   "refundTo",
-  // Who sponsored one quote has not agreed to sponsor whatever anybody sends.
+  // A sponsor of one quote has not agreed to sponsor what anyone sends later.
   "subsidizeFees",
   "maxSubsidizationAmount",
   "sponsoredFeeComponents",
   "fixedRate",
-  // Without effect.
+  // Fields without effect.
   "additionalData",
   "gasLimitForDepositSpecifiedTxs",
   "includeProtocolData",

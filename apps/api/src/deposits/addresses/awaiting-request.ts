@@ -6,21 +6,21 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { AddressServices } from "./address-services.ts";
 
 /**
- * `waiting`: for its money. `fronted`: the same, and its recipient is paid already. `used`: further money at
- * the address is not for its quote.
+ * `waiting`: for its deposit. `fronted`: the same, but the recipient is already paid. `used`: further funds
+ * at the address are not for its quote.
  */
 export type Standing = "waiting" | "fronted" | "used";
 
-/** The request that money at an address is judged by. */
+/** The request that decides what funds at an address are for. */
 export interface AwaitingRequest {
   readonly terms: RequestTerms;
   readonly standing: Standing;
 }
 
 /**
- * Finds the request that money at an address is for: one that was filled ahead of it, else the one that the
- * address was given out for. A sweep that moved nothing leaves any request of the address waiting again, so a
- * fast fill may have to be covered for a request that superseded the first.
+ * Finds the request for funds at an address: one that was fast filled, else the one that the address was
+ * issued for. A sweep that moved nothing returns its request to waiting, so a fast fill of a successor may
+ * need cover.
  */
 export async function awaitingRequest(
   { reads, depositAddresses }: Pick<AddressServices, "reads" | "depositAddresses">,
@@ -34,7 +34,7 @@ export async function awaitingRequest(
   const covered =
     held.find(({ terms }) => isMoneyOf(terms, funds) && funds.amount >= terms.origin.amount) ??
     held[0] ??
-    // The app has paid: only a payment that is unmistakably the late one counts for it.
+    // The app has paid: only an exact match counts as the late deposit.
     uncovered.find(({ terms }) => isMoneyOf(terms, funds) && funds.amount === terms.origin.amount);
   if (covered !== undefined) return { terms: covered.terms, standing: "fronted" };
   const first = await reads.request(at.requestId);
@@ -45,7 +45,7 @@ export async function awaitingRequest(
   };
 }
 
-/** How the request stands now; it is locked. */
+/** The current standing of the request, which is locked. */
 export async function lockedStanding(
   tx: Pick<Tx, "requests" | "depositAddresses">,
   { terms: { requestId } }: AwaitingRequest,
@@ -61,7 +61,7 @@ export async function lockedStanding(
 function standingOf({ state }: Pick<RequestRecord, "state">, isUsed: boolean): Standing {
   if (isUsed || state.depositId !== undefined) return "used";
   if (isFronted(state)) return "fronted";
-  // One that has expired gets its money late; its status then says what becomes of that.
+  // An expired request still accepts its deposit; the status then shows what happens to it.
   const isExpired = state.name === "expired" && state.failReason === "TTL_EXPIRED";
   return state.name === "quoted" || isExpired ? "waiting" : "used";
 }

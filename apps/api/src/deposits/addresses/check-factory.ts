@@ -12,8 +12,8 @@ const SELECTORS = {
 } as const satisfies Readonly<Record<string, Hex>>;
 
 /**
- * Asks the deposit address factory of a chain who may move what is paid to its addresses, and where to;
- * undefined: it is as configured, or there is none.
+ * Checks who may move funds from a chain's deposit addresses, and where to. Undefined: as configured, or no
+ * factory.
  * @throws RpcFault
  */
 export async function factoryProblem(
@@ -41,9 +41,8 @@ export async function factoryProblem(
 }
 
 /**
- * At the start of a process: a factory from which money could be taken, or would go where nobody looks, is a
- * wrong configuration. A node that does not answer now is asked again before an address is given out and
- * before anything is moved.
+ * Refuses to start with a factory that could send funds elsewhere. If the node does not answer, the check is
+ * repeated before an address is issued and before funds are moved.
  * @throws ServiceError SERVICE_UNAVAILABLE
  */
 export async function checkFactoryAtStart(

@@ -15,7 +15,7 @@ const sweeping = statement(
    from deposit_sweeps s where s.state in ('planned', 'sent', 'mined') order by s.id limit 1000`,
 );
 
-/** What lies at deposit addresses and why, then what is being moved from there. */
+/** Reports funds at deposit addresses and why they are there, then the sweeps in progress. */
 export async function addressReport(sql: Sql): Promise<object[]> {
   return [...(await sql.query<object>(unswept, [])), ...(await sql.query<object>(sweeping, []))];
 }

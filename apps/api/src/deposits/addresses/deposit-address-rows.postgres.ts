@@ -21,7 +21,7 @@ export function addressOf(row: AddressRow): DepositAddress {
       strict: row.boundToOrder,
     },
     strict: row.strict,
-    refundTo: wishOf(row.refundTo),
+    refundTo: refundTargetOf(row.refundTo),
     quoted: { chainId: row.quotedChainId, currency: row.quotedCurrency },
     keyId: row.keyId ?? undefined,
     createdAtMs: row.createdAtMs,
@@ -29,7 +29,7 @@ export function addressOf(row: AddressRow): DepositAddress {
   };
 }
 
-function wishOf(refundTo: Address | null): RefundTarget {
+function refundTargetOf(refundTo: Address | null): RefundTarget {
   if (refundTo === null) return "nobody";
   return refundTo === NATIVE_CURRENCY ? "sender" : refundTo;
 }
@@ -93,7 +93,7 @@ export function layersText(layers: readonly FundsLayer[]): string {
   );
 }
 
-/** Rows of a version without layers are one layer: all of it is as young as its last change. */
+/** Rows written before layers existed count as one layer, as old as its last change. */
 function layersOf({
   layers,
   amount,

@@ -169,7 +169,7 @@ const noteFunds = defineSql(
             and (exists (select from ${addresses} where ${addresses.address} = ${p.address} and ${addresses.requestId} = ${requests.requestId})
               or (${requests.requestId} in (select request_id from voided) and ${requests.depositId} is null and ${requests.front} = 'none'))
             and not exists (select from ${sweeps} where ${sweeps.requestId} = ${requests.requestId} and not ${isVoid}) as is_awaiting,
-          -- Too little to be moved at today's fees, but the whole amount of the quote: nobody must pay it again.
+          -- Too little to move at current fees, but the whole quoted amount: it must not be paid again.
           exists (select from ${funds} where ${funds.address} = ${p.address} and ${funds.speaks}
             and ${funds.heldReason} = 'AMOUNT_TOO_LOW' and ${funds.chainId} = ${requests.originChainId}
             and ${funds.currency} = ${originCurrency} and ${funds.amount} >= ${originAmount}::numeric) as is_whole
@@ -254,8 +254,8 @@ const setRefusedSince = defineQuery(
   (db, p: Params<{ id: string; sinceMs: number | null }>) =>
     db.update(sweeps).set({ refusedSinceMs: p.sinceMs }).where(eq(sweeps.id, p.id)),
 );
-// Counted from the next block: a look that read balances before the end of the sweep must not decide by this.
-// The sender is still found in the original block.
+// Counts from the next block: a look that read balances before the sweep ended must not decide on this. The
+// sender is still searched for in the original block.
 const seeAgain = defineSql(
   "deposit_sweep_see_again",
   {},
@@ -287,7 +287,7 @@ const seeAgain = defineSql(
 );
 
 const other = alias(requests, "r");
-/** Nothing pays this request any more: it has no live sweep, no deposit and no fast fill. */
+/** No longer has a live sweep, a deposit or a fast fill. */
 const hasNothing = (table: typeof requests | typeof other): SQL => text`
   ${table.depositId} is null and ${table.front} = 'none'
   and not exists (select from ${sweeps} where ${sweeps.requestId} = ${table.requestId} and not ${isVoid})`;

@@ -11,31 +11,31 @@ import type {
 import type { QuoteInput } from "@causeway/wire";
 import type { Overdue } from "../../db/job-runs.port.ts";
 
-/** What a quote for another sum is asked with. */
+/** The input of a requote for another amount. */
 export type RouteQuestion = Pick<
   QuoteInput,
   "user" | "originChainId" | "originCurrency" | "destinationChainId" | "destinationCurrency"
 > &
   Partial<QuoteInput>;
 
-/** An address that was given out. */
+/** A deposit address that was issued. */
 export interface DepositAddress {
   readonly address: Address;
-  /** Of the quote that it was given out for. */
+  /** The request that it was issued for. */
   readonly requestId: RequestId;
   readonly key: DepositAddressKey;
   /**
-   * Asked for as strict: it fills exactly what was quoted. Its key is strict as well unless refunds go to the
+   * Requested as strict: fills exactly what was quoted. Its key is strict as well unless refunds go to the
    * sender.
    */
   readonly strict: boolean;
   readonly refundTo: RefundTarget;
-  /** The currency it was quoted for. */
+  /** The currency that it was quoted for. */
   readonly quoted: Pick<CurrencyAt, "chainId" | "currency">;
-  /** API key that asked; undefined: none did. */
+  /** The API key of the quote, if any. */
   readonly keyId: string | undefined;
   readonly createdAtMs: number;
-  /** When it was given out, or money that its request tells of came last. */
+  /** When it was issued, or last received funds that its request reports. */
   readonly activeAtMs: number;
 }
 
@@ -51,44 +51,44 @@ export interface CurrencyAt {
   readonly currency: Address;
 }
 
-/** What lies there and is not on its way. */
+/** Funds at an address that no sweep is moving. */
 export interface ObservedFunds extends CurrencyAt {
-  /** Another one whenever the amount changes. */
+  /** A new number whenever the amount changes. */
   readonly observation: number;
   readonly amount: bigint;
-  /** What makes up the amount, the oldest first. */
+  /** The parts of the amount, oldest first. */
   readonly layers: readonly FundsLayer[];
-  /** The block in which the amount was seen to change last. */
+  /** The block in which the amount was last seen to change. */
   readonly changedBlock: bigint;
-  /** When some of it was seen first. */
+  /** When part of it was first seen. */
   readonly seenAtMs: number;
-  /** Why it stays there; undefined: it is not decided yet. */
+  /** Why the funds stay at the address; undefined: not decided yet. */
   readonly held: HoldReason | undefined;
-  /** The reason that the operator was told last, if money stayed there before. */
+  /** The hold reason of the last alarm, if any. */
   readonly alarmed: HoldReason | undefined;
 }
 
 export interface PlannedSweep extends Omit<SweepRecord, "id" | "state" | "txHash" | "refusedSinceMs"> {
-  /** Where the money was at the address: a sweep that moves nothing gives it back. */
+  /** The funds at the address before the sweep, restored if it moves nothing. */
   readonly layers: readonly FundsLayer[];
 }
 
 export type SweepState = "planned" | "sent" | "mined" | "final" | "void";
 
-/** Money moved from an address into the depository. */
+/** Funds moved from an address into the depository. */
 export interface SweepRecord extends CurrencyAt {
   readonly id: string;
   readonly observation: number;
   readonly amount: bigint;
-  /** Deposited under the same order, beside `amount`. */
+  /** Deposited under the same order, in addition to `amount`. */
   readonly excess: bigint;
   readonly orderId: OrderId;
   readonly requestId: RequestId;
-  /** When `amount` was at the address first. */
+  /** When `amount` had arrived at the address. */
   readonly arrivedAtMs: number;
   readonly state: SweepState;
   readonly txHash: TxHash | undefined;
-  /** When the chain first refused it in a simulation; undefined: the last simulation did not revert. */
+  /** When a simulation first reverted; undefined: the last one did not. */
   readonly refusedSinceMs: number | undefined;
   readonly createdAtMs: number;
 }
@@ -96,40 +96,36 @@ export interface SweepRecord extends CurrencyAt {
 /** Deposit addresses inside one transaction. */
 export interface DepositAddressWrites {
   insert(address: NewDepositAddress): Promise<void>;
-  /** Locks the address: nothing is decided about its money elsewhere until the end of the transaction. */
+  /** Locks the address: no other transaction decides about its funds until this one ends. */
   lock(address: Address): Promise<DepositAddress | undefined>;
   setActive(address: Address, atMs: number): Promise<void>;
-  /** What is observed at a locked address on a chain. */
+  /** The funds observed at a locked address on a chain. */
   funds(chainId: number, address: Address): Promise<readonly ObservedFunds[]>;
-  /**
-   * Writes down what is there now, as another observation that is to be decided about; nothing is forgotten.
-   */
+  /** Stores the current funds as a new observation, to be decided. */
   observe(
     place: CurrencyAt,
     layers: readonly FundsLayer[],
     changedBlock: bigint,
-    /** Whether the status of a request tells of it. */
+    /** Whether the status of a request reports these funds. */
     speaks: boolean,
   ): Promise<void>;
   /**
-   * As {@link DepositAddressReads.underWay}; of an address that is locked it stays so until the end of the
-   * transaction, but for blocks that come.
+   * As {@link DepositAddressReads.underWay}. For a locked address it does not change within the transaction,
+   * except by new blocks.
    */
   underWay(
     chainId: number,
     addresses: readonly Address[],
     balanceBlock: bigint,
   ): Promise<ReadonlyMap<string, bigint>>;
-  /** Locks what is observed; undefined when it is another observation now. */
+  /** Locks an observation; undefined if it has been replaced. */
   lockFunds(place: CurrencyAt, observation: number): Promise<ObservedFunds | undefined>;
   hold(place: CurrencyAt, reason: HoldReason): Promise<void>;
-  /** What is on hold at an address of a chain is to be decided about again. */
+  /** Makes funds on hold at an address undecided again. */
   release(chainId: number, address: Address): Promise<void>;
-  /**
-   * Writes to the requests whose money comes through the address what lies there for them, and announces it.
-   */
+  /** Updates the requests of an address with the funds that are there for them, and announces it. */
   noteFunds(address: Address, atMs: number): Promise<void>;
-  /** @throws when there is a sweep of this observation already */
+  /** @throws if this observation already has a sweep */
   addSweep(sweep: PlannedSweep): Promise<string>;
   lockSweep(id: string): Promise<SweepRecord | undefined>;
   setSweep(
@@ -139,27 +135,26 @@ export interface DepositAddressWrites {
   ): Promise<void>;
   setRefusedSince(id: string, sinceMs: number | undefined): Promise<void>;
   /**
-   * Ends a locked sweep that moved nothing. Its money counts as seen at the address again until the next
-   * look, and the requests that its request superseded wait again, unless that request has its money or was
-   * fast filled.
+   * Ends a locked sweep that moved nothing. Its funds count as seen at the address until the next look, and
+   * requests that its request superseded wait again, unless that request has its deposit or was fast filled.
    */
   voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
-  /** Whether something was swept for this request, or is about to be. */
+  /** Whether a sweep for this request exists that is not void. */
   hasSweep(requestId: RequestId): Promise<boolean>;
-  /** Sweeps for this request that have a nonce of the executor's lane which is not known to be dead. */
+  /** Sweeps for this request with a nonce of the executor that is not known to be dead. */
   sweepsWithNonce(requestId: RequestId): Promise<readonly SweepRecord[]>;
-  /** The sweep that a transaction was sent for, if it was one for this request. */
+  /** The sweep for this request that a transaction belongs to, if any. */
   sweepBy(requestId: RequestId, txHash: TxHash): Promise<SweepRecord | undefined>;
-  /** The request's money comes through this address. */
+  /** Links the request to the address that its deposit comes through. */
   setAddress(requestId: RequestId, address: Address): Promise<void>;
-  /** Another request has taken its place; the first one that did stays. */
+  /** Records that another request replaced it; the first one recorded stays. */
   supersede(requestId: RequestId, by: RequestId, atMs: number): Promise<void>;
-  /** The same for every other request of the address whose sweeps all ended as void. */
+  /** The same for every other request of the address whose sweeps are all void. */
   supersedeVoided(address: Address, by: RequestId, atMs: number): Promise<void>;
   supersededBy(requestId: RequestId): Promise<RequestId | undefined>;
 }
 
-/** What is not swept of a chain, for metrics. */
+/** Unswept funds of a chain, for metrics. */
 export interface UnsweptTotal {
   readonly chainId: number;
   readonly currency: Address;
@@ -172,29 +167,23 @@ export interface UnsweptTotal {
 /** Reads outside any transaction. */
 export interface DepositAddressReads {
   find(address: Address): Promise<DepositAddress | undefined>;
-  /** @throws Error for an address that was not given out */
+  /** @throws Error if the address was not issued */
   question(address: Address): Promise<RouteQuestion>;
-  /** The address that a request's money comes through, of the first request or of a later one. */
+  /** The address that a request's deposit comes through, of the first request or a later one. */
   findByRequest(requestId: RequestId): Promise<DepositAddress | undefined>;
-  /**
-   * Those with money on a chain that is not decided about; what the status of a request tells of first, then
-   * the oldest.
-   */
+  /** Addresses with undecided funds on a chain: those that a request reports first, then the oldest. */
   undecided(chainId: number, limit: number): Promise<readonly DepositAddress[]>;
-  /** Those given out or paid lately, newest first. */
+  /** Addresses issued or paid since, newest first. */
   active(sinceMs: number, limit: number): Promise<readonly DepositAddress[]>;
-  /** Those whose request waits for its money, in the order of the addresses, after this one. */
+  /** Addresses whose request waits for its deposit, in address order. */
   waiting(after: Address, limit: number): Promise<readonly DepositAddress[]>;
-  /** All of them, in the order of the addresses, after this one. */
+  /** All addresses, in address order. */
   quiet(after: Address, limit: number): Promise<readonly DepositAddress[]>;
-  /** What is observed at these addresses on a chain. */
+  /** The funds observed at these addresses on a chain. */
   funds(chainId: number, addresses: readonly Address[]): Promise<readonly ObservedFunds[]>;
-  /** Everything observed at an address. */
+  /** All funds observed at an address. */
   fundsAt(address: Address): Promise<readonly ObservedFunds[]>;
-  /**
-   * What a balance read at that block still shows, or may show, of money that is on its way, by address and
-   * currency.
-   */
+  /** Funds in sweeps that a balance read at that block includes or may include, by address and currency. */
   underWay(
     chainId: number,
     addresses: readonly Address[],
@@ -203,18 +192,15 @@ export interface DepositAddressReads {
   sweep(id: string): Promise<SweepRecord | undefined>;
   /** The newest sweeps from an address. */
   sweepsFrom(address: Address, limit: number): Promise<readonly SweepRecord[]>;
-  /** The sweep that brought a request its money. */
+  /** The sweep that brought a request its deposit. */
   sweepOf(requestId: RequestId): Promise<SweepRecord | undefined>;
   /** Sweeps of a currency that moved nothing, and when the last of them was planned. */
   voidSweeps(at: CurrencyAt): Promise<{ readonly count: number; readonly lastAtMs: number }>;
-  /** Whether something was swept for this request, or another request took its place. */
+  /** Whether funds were swept for this request, or another request replaced it. */
   isUsed(requestId: RequestId): Promise<boolean>;
-  /**
-   * Requests of an address that were filled ahead of their deposit and have neither the deposit nor a sweep,
-   * the oldest first.
-   */
+  /** Fast-filled requests of an address that have neither a deposit nor a sweep, oldest first. */
   frontedAt(address: Address): Promise<readonly RequestId[]>;
-  /** Planned sweeps that stand without a job. */
+  /** Planned sweeps whose job was lost. */
   overdue(overdue: Overdue, limit: number): Promise<readonly string[]>;
   unswept(): Promise<readonly UnsweptTotal[]>;
 }

@@ -41,7 +41,7 @@ const known: DepositAddressAnswer = {
 };
 const KEY = "reader";
 const PAGE = "https://app.example";
-const wishes: ReindexWish[] = [];
+const reindexed: ReindexWish[] = [];
 const asked: object[] = [];
 const askers: (string | undefined)[] = [];
 const { app } = await aServer({
@@ -50,9 +50,9 @@ const { app } = await aServer({
     page: anApiKey({ scopes: ["read"], origins: [PAGE] }),
   }),
   depositAddresses: {
-    reindex: async (wish) => {
-      wishes.push(wish);
-      if (wish.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
+    reindex: async (call) => {
+      reindexed.push(call);
+      if (call.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
       return {
         message: "done",
         triggeredCurrencies: [{ currency: NATIVE_CURRENCY, symbol: "ETH", balance: "5" }],
@@ -75,12 +75,12 @@ const reindex = async (payload: object) =>
 const lookUp = async (query: string, headers: Record<string, string> = { "x-api-key": KEY }) =>
   await app.inject({ method: "GET", url: `/deposit-addresses/v1${query}`, headers });
 
-test("a look is asked for by chain and address, the chain as a number or its digits", async () => {
+test("reindexes by chain and address, accepting the chain id as a number or as digits", async () => {
   for (const chainId of [11, "11"]) {
     const answer = await reindex({ chainId, depositAddress: ADDRESS, targetChainId: "12", unknown: 1 });
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toMatchObject({ message: "done", triggeredCurrencies: [{ balance: "5" }] });
-    expect(wishes.at(-1)).toEqual({
+    expect(reindexed.at(-1)).toEqual({
       chainId: 11,
       depositAddress: ADDRESS,
       targetChainId: 12,
@@ -89,7 +89,7 @@ test("a look is asked for by chain and address, the chain as a number or its dig
   }
 });
 
-test("a look at what was not given out is 404, and one at nothing is 400", async () => {
+test("answers 404 for an address that was not issued, and 400 without an address or a chain", async () => {
   expect((await reindex({ chainId: 12, depositAddress: ADDRESS })).statusCode).toBe(404);
   for (const body of [{}, { chainId: 11 }, { chainId: "x", depositAddress: ADDRESS }]) {
     const answer = await reindex(body);
@@ -97,7 +97,7 @@ test("a look at what was not given out is 404, and one at nothing is 400", async
   }
 });
 
-test("an address is told to keys that may read, by itself or by a request", async () => {
+test("shows an address to keys that may read, by address or by request", async () => {
   expect((await lookUp(`?address=${ADDRESS}`, {})).statusCode).toBe(401);
   const answer = await lookUp(`?address=${ADDRESS}`);
   expect(answer.statusCode).toBe(200);
@@ -107,7 +107,7 @@ test("an address is told to keys that may read, by itself or by a request", asyn
   expect(asked.at(-1)).toEqual({ requestId: requestId.toLowerCase() });
 });
 
-test("a publishable key looks an address up by its request only, and as nobody's key", async () => {
+test("lets a publishable key look up an address by request only, without identifying the key", async () => {
   const asPage = async (query: string) => await lookUp(query, { "x-api-key": "page", origin: PAGE });
   const refused = await asPage(`?address=${ADDRESS}`);
   expect([refused.statusCode, refused.json().message]).toEqual([
@@ -119,7 +119,7 @@ test("a publishable key looks an address up by its request only, and as nobody's
   expect(askers.slice(-2)).toEqual([undefined, anApiKey().id]);
 });
 
-test("asking for neither, for both, or for no address is refused", async () => {
+test("refuses a lookup by neither, by both, or by an invalid address", async () => {
   for (const query of ["", `?address=${ADDRESS}&requestId=0x${"01".repeat(32)}`, "?address=0x12"])
     expect((await lookUp(query)).statusCode).toBe(400);
 });

@@ -16,8 +16,8 @@ const underWay = defineSql(
 );
 
 /**
- * Amounts that sweeps move or moved and that balances read at a block still include, or may include, by
- * address and currency.
+ * Amounts that sweeps move or moved and that balances read at a block include or may include, by address and
+ * currency.
  */
 export async function sumUnderWay(
   sql: Sql,

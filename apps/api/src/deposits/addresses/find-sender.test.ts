@@ -74,7 +74,7 @@ async function senderOf(
 test.each<[string, Payments | undefined, Address | undefined]>([
   ["one payment", [{ from: alice, amount: 60n }], alice],
   [
-    "two payments of one account",
+    "two payments from one account",
     [
       { from: alice, amount: 20n },
       { from: alice, amount: 40n },
@@ -82,7 +82,7 @@ test.each<[string, Payments | undefined, Address | undefined]>([
     alice,
   ],
   [
-    "what came before and is gone",
+    "earlier funds that are gone",
     [
       { from: bob, amount: 5n },
       { from: alice, amount: 60n },
@@ -97,20 +97,20 @@ test.each<[string, Payments | undefined, Address | undefined]>([
     ],
     undefined,
   ],
-  ["less than is there", [{ from: alice, amount: 59n }], undefined],
-  ["more than is there", [{ from: alice, amount: 61n }], undefined],
-  ["nothing that left a trace", [], undefined],
+  ["payments below the balance", [{ from: alice, amount: 59n }], undefined],
+  ["payments above the balance", [{ from: alice, amount: 61n }], undefined],
+  ["no logged payment", [], undefined],
   ["too many blocks", undefined, undefined],
-  ["new money out of nothing", [{ from: NATIVE_CURRENCY, amount: 60n }], undefined],
-  ["a payment of the solver", [{ from: solver, amount: 60n }], undefined],
-  ["a payment of the executor", [{ from: executor, amount: 60n }], undefined],
+  ["newly minted tokens", [{ from: NATIVE_CURRENCY, amount: 60n }], undefined],
+  ["a payment by the solver", [{ from: solver, amount: 60n }], undefined],
+  ["a payment by the executor", [{ from: executor, amount: 60n }], undefined],
   ["a payment by a former router", [{ from: formerRouter, amount: 60n }], undefined],
   ["a payment by the router", [{ from: contracts.router, amount: 60n }], undefined],
-])("of %s the sender is told only where there is one who would get it back", async (_, payments, sender) => {
+])("given %s, finds a sender only if exactly one can be refunded", async (_, payments, sender) => {
   expect((await senderOf(payments)).sender).toBe(sender);
 });
 
-test("nobody keeps money from its sender with dust of his own, and a tenth is no dust", async () => {
+test("ignores dust when finding a sender, but not a tenth of the amount", async () => {
   const of = async (...amounts: readonly [alice: bigint, bob: bigint]): Promise<Address | undefined> => {
     const payments = amounts.map((amount, n) => ({ from: n === 0 ? alice : bob, amount }));
     return (await senderOf(payments, { amount: amounts[0] + amounts[1] })).sender;
@@ -118,11 +118,11 @@ test("nobody keeps money from its sender with dust of his own, and a tenth is no
   expect(await of(60_000_000n, 1n)).toBe(alice);
   expect(await of(1n, 60_000_000n)).toBe(bob);
   expect(await of(60_000_000n, 6_000_000n)).toBeUndefined();
-  // Of next to nothing every unit counts.
+  // Of a tiny amount every unit counts.
   expect(await of(60n, 1n)).toBeUndefined();
 });
 
-test("it is searched for in the blocks since it was not there, or in some before it was first seen", async () => {
+test("searches the blocks since the balance was last lower, or a fixed number before it was first seen", async () => {
   expect((await senderOf([])).asked).toEqual([at, token, 8_999n, 9_000n]);
   expect((await senderOf([], { unseenBlock: "unknown" })).asked).toEqual([at, token, 4_000n, 9_000n]);
   const native = { unseenBlock: "unknown" as const, currency: NATIVE_CURRENCY };
@@ -130,7 +130,7 @@ test("it is searched for in the blocks since it was not there, or in some before
   expect((await senderOf([], { unseenBlock: "unknown", seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
 });
 
-test("searches at most 5,000 blocks, however long ago the address was looked at or the first of several payments came", async () => {
+test("searches at most 5,000 blocks, however long ago the address was looked at or the first payment came", async () => {
   const seldom = await senderOf([{ from: alice, amount: 60n }], { unseenBlock: 12n });
   expect([seldom.sender, seldom.asked]).toEqual([alice, [at, token, 4_000n, 9_000n]]);
   const layers = [
@@ -141,7 +141,7 @@ test("searches at most 5,000 blocks, however long ago the address was looked at 
   expect([spread.sender, spread.asked]).toEqual([undefined, undefined]);
 });
 
-test("dust of long ago does not make the search reach back to it", async () => {
+test("does not extend the search back to old dust", async () => {
   const layers = [
     { amount: 1n, sinceBlock: 10n, unseenBlock: 9n, seenAtMs: 0 },
     { amount: 60_000n, sinceBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 1 },
@@ -150,7 +150,7 @@ test("dust of long ago does not make the search reach back to it", async () => {
   expect([sender, asked]).toEqual([alice, [at, token, 8_999n, 9_000n]]);
 });
 
-test("the sender of money that a sweep did not move is found where it was paid, although its confirmations count anew", async () => {
+test("finds the sender of funds that a sweep did not move in their original block, although confirmations restart", async () => {
   const layers = [{ amount: 60n, sinceBlock: 90_000n, foundBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 0 }];
   const { sender, asked } = await senderOf([{ from: alice, amount: 60n }], { layers });
   expect(sender).toBe(alice);

@@ -7,28 +7,25 @@ import type { Services } from "../../db/services.port.ts";
 import { ownAccounts } from "../../chains/lane-signers.ts";
 import type { OwnKeys } from "../../chains/lane-signers.ts";
 
-/** Blocks searched for the payments at most: anyone could make a longer search necessary with old dust. */
+/** Maximum blocks searched for payments: old dust could otherwise force a longer search. */
 const SEARCHED_BLOCKS = 5_000n;
-/** The same for native coin, for which whole blocks are read. */
+/** The same for native tokens, for which whole blocks are read. */
 const SEARCHED_NATIVE_BLOCKS = 15n;
 
-/**
- * What others sent, if it is less than one part in so many, does not count: anybody could keep money from its
- * sender with a smallest unit of his own.
- */
+/** Payments below this fraction do not count: otherwise anyone could hide the sender with one base unit. */
 const DUST_PART = 1_000n;
 
-/** Confirmed money at an address. */
+/** Confirmed funds at an address. */
 export interface ConfirmedFunds extends CurrencyAt {
   readonly amount: bigint;
-  /** What makes up the amount, the oldest first. */
+  /** The parts of the amount, oldest first. */
   readonly layers: readonly FundsLayer[];
 }
 
 /**
- * Who sent what was found at an address: the newest payments add up to exactly that, and are one account's
- * but for dust. Undefined when several accounts did, when something of it left no trace, or when it was an
- * account from which nobody would get it back.
+ * Finds the sender of funds: the newest payments add up to the exact amount and, except for dust, come from
+ * one account. Undefined if several accounts paid, a payment left no log, or the account is one of this
+ * service's.
  * @throws RpcFault
  */
 export async function findSender(
@@ -36,7 +33,7 @@ export async function findSender(
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   { address, currency, amount, layers }: ConfirmedFunds,
 ): Promise<Address | undefined> {
-  // Dust of long ago would make the search reach back to it.
+  // Old dust would extend the search back to it.
   const recent = withoutOldDust(layers, amount / DUST_PART);
   const inOrder = recent.toSorted((one, other) => Number(foundIn(one) - foundIn(other)));
   const [first, last] = [inOrder.at(0), inOrder.at(-1)];
@@ -46,7 +43,7 @@ export async function findSender(
   const searchedAmount = totalOf(recent);
   const searched = currency === NATIVE_CURRENCY ? SEARCHED_NATIVE_BLOCKS : SEARCHED_BLOCKS;
   const earliest = seenBlock > searched ? seenBlock - searched : 0n;
-  // Some of it was paid before the blocks that are searched: the payments found would not add up.
+  // Part of it was paid before the searched blocks: the payments found would not add up.
   if (foundIn(first) < earliest) return undefined;
   const from = unseenBlock === undefined || unseenBlock < earliest ? earliest : unseenBlock + 1n;
   if (from > seenBlock) return undefined;

@@ -23,23 +23,23 @@ const keys = {
   depositAddressOperator: { address: operator },
 } as unknown as OwnKeys;
 
-interface FactorySays {
+interface FactoryState {
   readonly codeHash?: Hex;
   readonly operator?: Hex;
   readonly owner?: Hex;
   readonly depository?: Hex;
-  readonly isAway?: boolean;
+  readonly isUnreachable?: boolean;
 }
 
-/** A chain whose factory answers so. */
-function chainWith(says: FactorySays, onAsked: () => void = () => undefined) {
+/** A chain whose factory returns these answers. */
+function chainWith(state: FactoryState, onAsked: () => void = () => undefined) {
   const answers: Record<Address, Record<Hex, Hex>> = {
     [factory]: {
-      "0xdb4c545e": says.codeHash ?? cloneCodeHash(factory),
-      "0x570ca735": says.operator ?? padded(operator),
-      "0x8da5cb5b": says.owner ?? padded(owner),
+      "0xdb4c545e": state.codeHash ?? cloneCodeHash(factory),
+      "0x570ca735": state.operator ?? padded(operator),
+      "0x8da5cb5b": state.owner ?? padded(owner),
     },
-    [cloneImplementation(factory)]: { "0xbedd12a5": says.depository ?? padded(depository) },
+    [cloneImplementation(factory)]: { "0xbedd12a5": state.depository ?? padded(depository) },
   };
   return {
     chain: {
@@ -51,7 +51,7 @@ function chainWith(says: FactorySays, onAsked: () => void = () => undefined) {
       reader: {
         ask: async (to: Address, data: Hex) => {
           onAsked();
-          if (says.isAway === true) throw new Error("connection refused");
+          if (state.isUnreachable === true) throw new Error("connection refused");
           return answers[to]?.[data];
         },
       },
@@ -59,14 +59,14 @@ function chainWith(says: FactorySays, onAsked: () => void = () => undefined) {
   } as unknown as ConnectedChain;
 }
 
-function store(says: FactorySays) {
+function store(state: FactoryState) {
   const written: string[] = [];
   let asked = 0;
   const note = (what: string) => async (): Promise<void> => void written.push(what);
   const services = {
     ...keys,
     events: recordedEvents(),
-    chains: { get: () => chainWith(says, () => asked++) },
+    chains: { get: () => chainWith(state, () => asked++) },
     uow: {
       run: async (work: (tx: unknown) => Promise<unknown>) =>
         await work({
@@ -78,13 +78,13 @@ function store(says: FactorySays) {
   return { quotes: storeQuotes(services, note("plain")), written, asked: () => asked };
 }
 
-test("a quote without an address is stored as ever, and no chain is asked", async () => {
+test("stores a quote without a deposit address without asking a chain", async () => {
   const { quotes, written, asked } = store({});
   await quotes.insertQuoted(terms);
   expect([written, asked()]).toEqual([["plain"], 0]);
 });
 
-test("a quote with an address is stored with it in one commit, and the factory is asked once", async () => {
+test("stores a quote and its deposit address in one commit, and asks the factory once", async () => {
   const { quotes, written, asked } = store({});
   await quotes.insertQuoted(terms, address);
   await quotes.insertQuoted(terms, address);
@@ -93,14 +93,14 @@ test("a quote with an address is stored with it in one commit, and the factory i
 });
 
 test.each([
-  ["makes other clones", { codeHash: `0x${"00".repeat(32)}` as Hex }, "SERVICE_UNAVAILABLE"],
-  ["obeys somebody else", { operator: padded(factory) }, "SERVICE_UNAVAILABLE"],
-  ["obeys the executor", { operator: padded(executor) }, "SERVICE_UNAVAILABLE"],
+  ["creates other clones", { codeHash: `0x${"00".repeat(32)}` as Hex }, "SERVICE_UNAVAILABLE"],
+  ["has another operator", { operator: padded(factory) }, "SERVICE_UNAVAILABLE"],
+  ["is operated by the executor", { operator: padded(executor) }, "SERVICE_UNAVAILABLE"],
   ["deposits into another depository", { depository: padded(factory) }, "SERVICE_UNAVAILABLE"],
-  ["is no factory", { codeHash: "0x" as Hex, operator: "0x" as Hex }, "SERVICE_UNAVAILABLE"],
-  ["cannot be asked", { isAway: true }, "RPC_HTTP_ERROR"],
-])("where the factory %s no address is given out, and the next quote asks again", async (_, says, code) => {
-  const { quotes, written, asked } = store(says);
+  ["is not a factory", { codeHash: "0x" as Hex, operator: "0x" as Hex }, "SERVICE_UNAVAILABLE"],
+  ["is unreachable", { isUnreachable: true }, "RPC_HTTP_ERROR"],
+])("issues no address while the factory %s, and asks again for the next quote", async (_, state, code) => {
+  const { quotes, written, asked } = store(state);
   for (const times of [1, 2]) {
     await expect(quotes.insertQuoted(terms, address)).rejects.toMatchObject({ code });
     expect(asked()).toBe(4 * times);
@@ -108,9 +108,9 @@ test.each([
   expect(written).toEqual([]);
 });
 
-test.each<[string, FactorySays, RegExp]>([
+test.each<[string, FactoryState, RegExp]>([
   [
-    "makes other clones",
+    "creates other clones",
     { codeHash: `0x${"00".repeat(32)}` },
     /not a deposit address factory of this version/,
   ],
@@ -134,15 +134,15 @@ test.each<[string, FactorySays, RegExp]>([
     { depository: padded(factory) },
     /deposits into 0xfa.*expected 0xd0.*deploy a factory/,
   ],
-])("does not start with a factory that %s", async (_, says, message) => {
-  await expect(checkFactoryAtStart(keys, chainWith(says), recordedEvents())).rejects.toThrow(message);
+])("does not start with a factory that %s", async (_, state, message) => {
+  await expect(checkFactoryAtStart(keys, chainWith(state), recordedEvents())).rejects.toThrow(message);
 });
 
-test("the service starts while a factory has another operator or cannot be asked, and says so", async () => {
+test("starts and raises an alarm when a factory has another operator or its node is unreachable", async () => {
   const events = recordedEvents();
   await checkFactoryAtStart(keys, chainWith({}), events);
   expect(events.all).toEqual([]);
   await checkFactoryAtStart(keys, chainWith({ operator: padded(factory) }), events);
-  await checkFactoryAtStart(keys, chainWith({ isAway: true }), events);
+  await checkFactoryAtStart(keys, chainWith({ isUnreachable: true }), events);
   expect(events.all.map(({ event }) => event)).toEqual(["deposit_addresses_unusable", "chain_fault"]);
 });

@@ -9,8 +9,8 @@ import { factoryProblem } from "./check-factory.ts";
 type Needs = OwnKeys & Pick<Services, "uow" | "chains" | "events">;
 
 /**
- * Stores quotes, those with a deposit address together with it. Before the first address of a chain is given
- * out its factory is checked: what is sent to an address that this instance cannot empty would be lost.
+ * Stores quotes, each with its deposit address if any. Checks the factory before the first address of a chain
+ * is issued: funds at an address that this instance cannot sweep would be lost.
  */
 export function storeQuotes(
   services: Needs,
@@ -42,8 +42,8 @@ async function insertWithAddress(
 }
 
 /**
- * @throws ServiceError SERVICE_UNAVAILABLE when the factory cannot be used, RPC_HTTP_ERROR when its node does
- * not answer
+ * @throws ServiceError SERVICE_UNAVAILABLE if the factory is unusable, RPC_HTTP_ERROR if its node does not
+ * answer
  */
 async function checkFactory(services: Needs, chainId: number): Promise<void> {
   const connected = services.chains.get(chainId);

@@ -9,36 +9,35 @@ import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
 import { speakerOf } from "./speaker-of.ts";
 
-/** Balances in tokens that are not configured that are kept of one address on one chain. */
+/** Maximum balances of unconfigured tokens kept per address and chain. */
 export const MAX_UNLISTED = 10;
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
-/** What is to be looked at on one chain. */
+/** What to look at on one chain. */
 export interface Look {
   readonly addresses: readonly DepositAddress[];
   readonly currencies: readonly Address[];
-  /** Where: a block that the watcher has read. */
+  /** A block that the watcher has read. */
   readonly atBlock: bigint;
-  /** The last block in which each address was looked at. */
+  /** The block of each address's last look. */
   readonly lookedAt?: ReadonlyMap<Address, bigint> | undefined;
 }
 
-/** What was seen. */
+/** The result of a look. */
 export interface Looked {
-  /** What lies there and is not on its way. */
+  /** Funds that no sweep is moving. */
   readonly found: readonly (CurrencyAt & { readonly amount: bigint })[];
-  /** Tokens that did not tell a balance. */
+  /** Tokens whose balance could not be read. */
   readonly failed: readonly CurrencyAt[];
   /** Addresses whose balances were not fully read or stored. */
   readonly missed: ReadonlySet<Address>;
 }
 
 /**
- * Looks what is at deposit addresses on one chain, and decides about what has lain there for as many blocks
- * as its value asks for. What is on its way already is not counted again. When nothing changed nothing is
- * written.
- * @throws RpcFault; a decision that could not be made is told as a fault and tried again with the next look
+ * Reads balances at deposit addresses on one chain, and decides about funds that have enough confirmations
+ * for their value. Excludes funds in sweeps; writes nothing if nothing changed.
+ * @throws RpcFault; a decision that fails is reported as a fault and retried with the next look
  */
 export async function lookAtAddresses(
   services: AddressServices,
@@ -51,8 +50,8 @@ export async function lookAtAddresses(
   );
   const asked = [...here.keys()];
   if (asked.length === 0) return { found: [], failed: [], missed: new Set() };
-  // Only what was asked about: a token that somebody else named may burn all gas of the call that asks
-  // everybody's balances.
+  // Only currencies that were asked for: a token named by someone else may use all gas of the shared balance
+  // call.
   const held = await connection.reader.heldAmounts(
     asked,
     [...new Set([...currencies, ...quotedCurrencies(chain, here)])],
@@ -79,7 +78,7 @@ export async function lookAtAddresses(
   const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
   for (const funds of current) {
     const at = here.get(funds.address);
-    // What does not cover a fast fill is decided again as soon as the fast fill stands otherwise.
+    // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
     if (at === undefined || isDecided || unwritten.has(funds.address)) continue;
     const confirmed = await confirmedOf(services, chain, funds, atBlock);
@@ -87,7 +86,7 @@ export async function lookAtAddresses(
     try {
       await actOnFunds(services, connected, at, funds, confirmed);
     } catch (error) {
-      // One address's fault does not keep the others waiting.
+      // One address's fault must not delay the others.
       services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
     }
   }
@@ -98,10 +97,7 @@ export async function lookAtAddresses(
   };
 }
 
-/**
- * What the addresses were quoted for: configured then, and looked for although it may have been taken off the
- * list since.
- */
+/** The quoted currencies of the addresses: still read if they were removed from the configuration since. */
 function quotedCurrencies({ id }: Chain, here: ReadonlyMap<Address, DepositAddress>): readonly Address[] {
   return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
 }
@@ -114,8 +110,8 @@ function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<st
 }
 
 /**
- * What is on its way is reckoned again under the lock of the address: a sweep that was planned since the
- * balances were read has taken its money, which must not be taken for new.
+ * Subtracts sweeps again under the lock of the address: funds of a sweep planned since the balances were read
+ * must not count as new.
  * @returns the addresses where that failed
  */
 async function writeDown(
@@ -130,16 +126,16 @@ async function writeDown(
   const byAddress = Map.groupBy(changed, ({ address }) => address);
   for (const [address, places] of byAddress)
     try {
-      const isTold = await speakerOf(services, connected, here.get(address));
+      const isReported = await speakerOf(services, connected, here.get(address));
       const speaking = new Set<Address>();
-      for (const place of places) if (await isTold(place)) speaking.add(place.currency);
+      for (const place of places) if (await isReported(place)) speaking.add(place.currency);
       await writeDownAt(services, address, places, speaking, {
         atBlock,
         nowMs,
         unseenBlock: lookedAt?.get(address),
       });
     } catch (error) {
-      // One address's fault does not keep the others waiting.
+      // One address's fault must not delay the others.
       services.events.fault("deposit_address_fault", error, { chain: connected.chain.name, address });
       unwritten.add(address);
     }
@@ -162,7 +158,7 @@ async function writeDownAt(
       const before = known.find(({ currency }) => currency === place.currency);
       const amount = leftOf(place, underWay);
       if (before === undefined && !hasRoomFor(services, known, place)) continue;
-      // An older look knows less.
+      // An older look must not overwrite a newer one.
       if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
       const reading = {
         amount,
@@ -174,13 +170,13 @@ async function writeDownAt(
       await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock, isSpeaking);
     }
     await depositAddresses.noteFunds(address, nowMs);
-    // Only what a request tells of: dust at many addresses must not crowd others out.
+    // Only for funds that a request reports: dust at many addresses must not displace others.
     if (places.some((place) => speaking.has(place.currency) && leftOf(place, underWay) > 0n))
       await depositAddresses.setActive(address, nowMs);
   });
 }
 
-/** Anyone may ask for a look for any token: of those that are not configured only so many are kept. */
+/** Anyone can request a look for any token, so only a limited number of unconfigured tokens is kept. */
 function hasRoomFor(
   { chains }: AddressServices,
   known: readonly ObservedFunds[],
@@ -191,7 +187,7 @@ function hasRoomFor(
   return unlisted.length < MAX_UNLISTED;
 }
 
-/** How much has been there for as many blocks as a deposit of its value would need. */
+/** The amount with as many confirmations as a deposit of its value needs. */
 async function confirmedOf(
   services: AddressServices,
   { confirmationTiers }: Chain,

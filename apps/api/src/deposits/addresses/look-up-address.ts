@@ -5,12 +5,12 @@ import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.po
 import type { Services } from "../../db/services.port.ts";
 import { isAddressOn } from "./address-on.ts";
 
-/** Deposits told of one address. */
+/** Maximum deposits shown per address. */
 const MAX_DEPOSITS = 100;
 
 type Needs = Pick<Services, "chains" | "reads"> & { readonly depositAddresses: DepositAddressReads };
 
-/** What is known of an address, and of what came to it; undefined: it was not given out here. */
+/** Describes an address and its deposits. Undefined: it was not issued here. */
 export async function lookUpAddress(
   services: Needs,
   by: { readonly address: Address } | { readonly requestId: RequestId },
@@ -31,7 +31,7 @@ export async function lookUpAddress(
   if (first === undefined) return undefined;
   const { origin, destination, recipient } = first.terms;
   const isItsKey = askerKeyId !== undefined && askerKeyId === found.keyId;
-  // The first transaction from an address shows everybody what it is made of.
+  // The first transaction from an address publishes its key on chain.
   const isSwept = sweeps.some(({ state }) => state === "mined" || state === "final");
   return {
     ...ofKey(found, isItsKey || isSwept),
@@ -56,7 +56,7 @@ export async function lookUpAddress(
         heldReason: held ?? null,
         requestId: null,
       })),
-      // Until its transaction is mined the money is at the address.
+      // Until its transaction is mined, the money is at the address.
       ...sweeps.flatMap(({ chainId, currency, amount, excess, arrivedAtMs, requestId, state }) =>
         state === "planned" || state === "sent"
           ? [

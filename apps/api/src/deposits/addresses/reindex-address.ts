@@ -10,22 +10,22 @@ import { lookAtAddresses } from "./look-at-addresses.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
 
 /**
- * Looks at one address now, whenever its turn would be, and decides anew about what is on hold there: gas may
- * be cheaper, a route may be open again.
+ * Looks at one address now, and decides about its held funds again: gas may be cheaper, or a route open
+ * again.
  * @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND,
  * SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault
  */
 export async function reindexAddress(
   services: AddressServices & { readonly tokens: TokenBook },
-  wish: ReindexWish,
+  reindex: ReindexWish,
 ): Promise<ReindexAddressAnswer> {
-  const address = parseAddress(wish.depositAddress);
+  const address = parseAddress(reindex.depositAddress);
   if (address === undefined) throw invalidAddress("depositAddress");
-  chainOf(services, wish.chainId, "chainId");
+  chainOf(services, reindex.chainId, "chainId");
   const connected =
-    wish.targetChainId === undefined
-      ? chainOf(services, wish.chainId, "chainId")
-      : chainOf(services, wish.targetChainId, "targetChainId");
+    reindex.targetChainId === undefined
+      ? chainOf(services, reindex.chainId, "chainId")
+      : chainOf(services, reindex.targetChainId, "targetChainId");
   const { chain } = connected;
   const at = await services.depositAddresses.find(address);
   if (at === undefined) throw depositAddressNotFound(address, "depositAddress");
@@ -34,17 +34,17 @@ export async function reindexAddress(
       "UNSUPPORTED_CHAIN",
       `Deposit address ${address} does not exist on ${chain.displayName}`,
       {
-        field: wish.targetChainId === undefined ? "chainId" : "targetChainId",
+        field: reindex.targetChainId === undefined ? "chainId" : "targetChainId",
       },
     );
-  const currencies = await currenciesOf(services, connected, wish.currency);
+  const currencies = await currenciesOf(services, connected, reindex.currency);
   const cursor = await services.reads.cursor(chain.id);
   if (cursor === undefined)
     throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} has not been scanned yet; try again`);
 
   await services.uow.run(async ({ depositAddresses }) => {
     await depositAddresses.lock(address);
-    // Nothing is announced before it is decided: whoever asks again and again must not make a status flicker.
+    // Not announced until it is decided: repeated calls must not make a status flicker.
     await depositAddresses.release(chain.id, address);
   });
   const asked = currencies.map((currency) => currency.address);

@@ -8,7 +8,7 @@ import { sweepGasOf } from "./sweep-gas.ts";
 
 type Needs = Pick<Services, "chains" | "prices" | "quotePolicy">;
 
-/** What a currency is worth; undefined: this instance does not know it, or has no price. */
+/** The price of a currency; undefined if it is not configured or has no price. */
 export async function priceOf(
   services: Pick<Services, "chains" | "prices">,
   { chainId, currency: address }: Pick<CurrencyAt, "chainId" | "currency">,
@@ -23,7 +23,7 @@ export async function priceOf(
   }
 }
 
-/** USD (18 decimals) of what was found; undefined: nobody knows. */
+/** The value of the funds, in USD with 18 decimals; undefined if unknown. */
 export async function valueOf(
   services: Pick<Services, "chains" | "prices">,
   funds: Pick<CurrencyAt, "chainId" | "currency"> & { readonly amount: bigint },
@@ -33,8 +33,8 @@ export async function valueOf(
 }
 
 /**
- * What giving a currency back on its chain takes, at today's gas.
- * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing
+ * What refunding a currency on its chain costs at the current gas price.
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR if a price is stale
  */
 export async function returnFacts(
   services: Needs,

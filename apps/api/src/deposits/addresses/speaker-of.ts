@@ -5,7 +5,7 @@ import type { DepositAddress } from "./deposit-addresses.port.ts";
 import type { AddressServices } from "./address-services.ts";
 import { returnFacts } from "./return-facts.ts";
 
-/** Tells of money at an address whether the status of its request reports it. */
+/** Tells whether the status of a request reports funds at its address. */
 export async function speakerOf(
   services: AddressServices,
   connected: ConnectedChain,
@@ -20,7 +20,7 @@ export async function speakerOf(
     });
 }
 
-/** Without a price nothing is called dust: the money of a request is not to be overlooked. */
+/** Without a price nothing counts as dust: a request's funds must not be overlooked. */
 async function isDust(
   services: AddressServices,
   connected: ConnectedChain,

@@ -6,13 +6,13 @@ import type { Random } from "../../db/random.port.ts";
 type Needs = {
   readonly random: Random;
   readonly quotePolicy: QuotePolicy;
-  /** Who is the solver now: the first order of an address may name a former one. */
+  /** The current solver: the first order of an address may name a former one. */
   readonly solver: Address;
 };
 
 /**
- * What names the routers of today: the first order of an address may name former ones, whose payments are no
- * longer attested.
+ * The current routers as `extraData`: the first order of an address may name former ones, whose payments are
+ * no longer attested.
  */
 export interface FillContracts {
   readonly origin: Hex;
@@ -20,8 +20,8 @@ export interface FillContracts {
 }
 
 /**
- * The same promise anew, but that a refund goes to `refundTo`: an order names its recipient, and who sent the
- * money is known only when it came.
+ * The same terms with another refund recipient: an order names it, but the sender is known only when the
+ * funds arrive.
  */
 export function sameWithRefundTo(
   { random, quotePolicy, solver }: Needs,
@@ -43,18 +43,15 @@ export function sameWithRefundTo(
   return { ...terms, requestId: random.bytes32(), orderId: orderIdOf(order), refundTo, order };
 }
 
-/** What a refund of found money is made of. */
+/** The inputs of a refund of found funds. */
 export interface Returned extends FoundFunds {
   readonly to: Address;
   readonly reason: FailReason;
-  /** USD with 18 decimals, as far as known. */
+  /** USD with 18 decimals; 0 if unknown. */
   readonly valueUsd: bigint;
 }
 
-/**
- * A request for money that nobody can use: its deposit goes back whole, less the gas. `first` is the one that
- * the address was given out for.
- */
+/** Terms that refund funds whole, less the gas. `first` is the request that the address was issued for. */
 export function refundTerms(
   { random, quotePolicy, solver }: Needs,
   first: RequestTerms,
@@ -78,7 +75,7 @@ export function refundTerms(
             chainId: chain.name,
             recipient: to,
             currency,
-            // Whatever gas leaves of it.
+            // Whatever remains after gas.
             minimumAmount: 0n,
             deadline: deadline + quotePolicy.refundGraceSeconds,
             extraData: fillContracts.origin,

@@ -3,7 +3,8 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 
 /**
- * Gas units of the transaction that deposits what came to an address, as measured, its clone created with it.
+ * Gas units of the transaction that deposits funds from an address, as measured, including the creation of
+ * its clone.
  */
 export function sweepGasOf(currency: Address): bigint {
   return currency === NATIVE_CURRENCY ? depositAddressGas.nativeFirst : depositAddressGas.erc20First;

@@ -12,26 +12,25 @@ import { isInTime } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
 
-/** Each is a question to the hub. */
+/** Each costs a hub call. */
 const AT_ONCE = 50;
 
 /**
- * Looks again at transfers whose senders had not said what they are for: those of which it is known now act
- * on their orders, those of which it will not be known any more go back to whoever sent them. May run at any
- * time, in any number of processes: each is placed or sent back under its own lock, once.
+ * Revisits transfers without a nonce mapping: mapped ones now act on their orders, overdue ones are refunded
+ * to their sender. May run at any time in any number of processes: each is handled once, under its own lock.
  */
 export async function attributeLate(services: Needs, { chain }: Pick<ConnectedRail, "chain">): Promise<void> {
   for (const unmapped of await services.reads.unmappedDeposits(chain.id, AT_ONCE)) {
     const { deposit, nonce, untilMs } = unmapped;
-    const { mapped, asOf } = await saidOf(services, chain.id, deposit.sender, nonce);
+    const { mapped, asOf } = await readMapping(services, chain.id, deposit.sender, nonce);
     if (mapped !== undefined && isInTime(mapped, untilMs)) await place(services, chain, unmapped, mapped);
-    // By the hub's clock, as oracles go by it: what is not there yet may have been said in time all the same.
-    else if (mapped !== undefined || Number(asOf) * 1000 > untilMs) await sendBack(services, chain, unmapped);
+    // By the hub's clock, like the oracles: a mapping that is not visible yet may still be in time.
+    else if (mapped !== undefined || Number(asOf) * 1000 > untilMs) await refund(services, chain, unmapped);
   }
 }
 
-/** Where nobody can say anything, the time passes by our own clock. @throws RpcFault */
-async function saidOf(
+/** Without a hub, the window ends by the local clock. @throws RpcFault */
+async function readMapping(
   { nonceMappings, clock }: Needs,
   chainId: number,
   sender: Address,
@@ -48,7 +47,7 @@ async function place(
   { id, depositor }: MappedNonce,
 ): Promise<void> {
   await services.uow.run(async (tx) => {
-    // The order's request before the deposit, as everywhere.
+    // Locks the order's request before the deposit, as everywhere.
     const record = (await tx.requests.lockByOrders([id])).get(id);
     const waiting = await tx.rails.lockUnmapped(deposit.id);
     if (waiting === undefined) return;
@@ -73,7 +72,7 @@ async function place(
   });
 }
 
-async function sendBack(
+async function refund(
   services: Needs,
   chain: ConnectedRail["chain"],
   { deposit, nonce }: UnmappedDeposit,

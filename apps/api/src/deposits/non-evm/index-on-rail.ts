@@ -13,10 +13,9 @@ type Needs = RecordingServices & UnattributedServices & Pick<Services, "uow" | "
 const MAX_DEPOSITS = 20;
 
 /**
- * A client points at a transaction of a chain that is reached by a rail: what it deposited for good is
- * recorded now instead of when the watcher comes to it.
- * @throws ServiceError TRANSACTION_NOT_FOUND while no node has seen it, SERVICE_UNAVAILABLE beyond the share
- * of the rate limit. @throws RpcFault
+ * Records the final deposits of a reported transaction on a non-EVM chain, ahead of the watcher.
+ * @throws ServiceError TRANSACTION_NOT_FOUND while no node knows it, SERVICE_UNAVAILABLE beyond the share of
+ * the rate limit; RpcFault
  */
 export async function indexOnRail(
   services: Needs,

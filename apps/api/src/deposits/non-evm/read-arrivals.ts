@@ -5,7 +5,7 @@ import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "nonceMappings">;
 
-/** Another process has moved the chain's cursor: this one no longer leads, or must read the cursor again. */
+/** Another process moved the chain's cursor: this one no longer leads, or must read the cursor again. */
 export class CursorMoved extends Error {
   constructor(chainName: string) {
     super(`the cursor of ${chainName} was moved by another process`);
@@ -14,18 +14,18 @@ export class CursorMoved extends Error {
 }
 
 export interface ReadArrivals {
-  /** Behind what was read. */
+  /** The position after what was read. */
   readonly cursor: string;
-  /** When the oldest transfer was made that is known of and was not read, seconds since epoch. */
+  /** When the oldest known but unread transfer was made, in seconds since the epoch. */
   readonly unreadSince: bigint | undefined;
 }
 
 /**
- * Reads what has become final since the cursor. Deposits, states, jobs and the new cursor are one commit, so
- * that a crash repeats or skips nothing.
+ * Reads what became final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that
+ * a crash repeats or skips nothing.
  * @param cursor as stored; undefined: the chain was never read
- * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again. @throws
- * CursorMoved
+ * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again.
+ * @throws CursorMoved
  */
 export async function readArrivals(
   services: Needs,

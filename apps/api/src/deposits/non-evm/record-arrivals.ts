@@ -7,19 +7,22 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import { actOnDeposits, storeDeposits } from "../record-deposits.ts";
 import type { MovedDeposit, RecordingServices } from "../record-deposits.ts";
 
-/** Seconds after a transfer within which its sender may say what it is for. */
+/** Seconds after a transfer within which its sender may map its nonce to an order. */
 export const MAPPING_WINDOW_SECONDS = 3_600n;
 
-/** A deposit with what its sender has said about it so far. */
+/** A deposit with the nonce mapping of its sender, if known. */
 export interface NamedFact {
   readonly fact: DepositFact;
-  /** He may still say it until then, ms since epoch; undefined: it says itself what it is for, or he has. */
+  /**
+   * The end of the mapping window, in ms since the epoch; undefined if the deposit names its order or is
+   * already mapped.
+   */
   readonly waitsUntilMs: number | undefined;
 }
 
 /**
- * Asks what senders have said about transfers that cannot say it themselves. What cannot be told now is told
- * later, as if it had not been said yet.
+ * Looks up the nonce mappings of transfers that carry no order id. If a lookup fails, the mapping counts as
+ * missing and is looked up again later.
  */
 export async function nameFacts(
   services: Pick<Services, "nonceMappings">,
@@ -29,18 +32,18 @@ export async function nameFacts(
 ): Promise<readonly NamedFact[]> {
   return await Promise.all(
     facts.map(async (fact): Promise<NamedFact> => {
-      const said: NamedFact = { fact, waitsUntilMs: undefined };
-      if (fact.nonce === undefined) return said;
+      const named: NamedFact = { fact, waitsUntilMs: undefined };
+      if (fact.nonce === undefined) return named;
       const untilMs = Number((fact.timestamp ?? upTo.timestamp) + MAPPING_WINDOW_SECONDS) * 1000;
       const mapped = await mappedNow(services, chain, fact.sender, fact.nonce);
       if (mapped !== undefined && isInTime(mapped, untilMs))
-        return { ...said, fact: { ...fact, id: mapped.id, depositor: mapped.depositor } };
-      return fact.id === undefined ? { fact, waitsUntilMs: untilMs } : said;
+        return { ...named, fact: { ...fact, id: mapped.id, depositor: mapped.depositor } };
+      return fact.id === undefined ? { fact, waitsUntilMs: untilMs } : named;
     }),
   );
 }
 
-/** Whether it was said while it could be. */
+/** Whether the mapping was made within its window. */
 export function isInTime({ setAt }: MappedNonce, untilMs: number): boolean {
   return Number(setAt) * 1000 <= untilMs;
 }
@@ -60,9 +63,8 @@ async function mappedNow(
 }
 
 /**
- * Writes down final deposits and lets each act on the request it names. May be called any number of times
- * with the same facts, by the watcher and by a client's hint alike. The caller has locked the chain's cursor:
- * of one transfer two readers may know differently what it is for.
+ * Stores final deposits and applies each to the request that it names. Idempotent. The caller has locked the
+ * chain's cursor: two readers may know different mappings for one transfer.
  */
 export async function recordArrivals(
   services: RecordingServices,
@@ -73,7 +75,7 @@ export async function recordArrivals(
 ): Promise<void> {
   const fresh = await unknownOf(tx, chain, named);
   const highest = fresh.reduce(
-    (most, { fact: { blockNumber } }) => (blockNumber > most ? blockNumber : most),
+    (max, { fact: { blockNumber } }) => (blockNumber > max ? blockNumber : max),
     upTo.number,
   );
   const reading = { chain, headNumber: highest, seenAtMs };
@@ -104,7 +106,7 @@ export async function recordArrivals(
   await actOnDeposits(services, tx, reading, placed);
 }
 
-/** What a transfer is for may have been learnt since it was written down: it is still the same one. */
+/** A transfer may have been mapped since it was stored; it is still the same one. */
 async function unknownOf(
   tx: Tx,
   { id: chainId }: RailChain,

@@ -1,20 +1,16 @@
-/** Nonces for transfers of users' wallets that carry nothing else. */
+/** Nonces for wallet transfers that carry no other id. */
 export interface WalletNonces {
   /**
-   * Never the same twice, and close enough to now to be taken by the exchange: Unix ms.
-   *
+   * Unique, and close enough to the current time for Hyperliquid to accept: Unix ms.
    * @param chance from 0 to 1
    */
   next(nowMs: number, chance: number): number;
 }
 
-/**
- * Other processes give nonces at the same moment: of two that are asked for one wallet, they must not be
- * likely to give one.
- */
+/** Other processes issue nonces at the same time: two for one wallet must be unlikely to collide. */
 const SPREAD_MS = 4_096;
 
-/** Ascending within this process, whoever asks. */
+/** Strictly ascending within this process. */
 export function walletNonces(): WalletNonces {
   let last = 0;
   return {

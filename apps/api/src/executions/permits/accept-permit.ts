@@ -13,9 +13,9 @@ export interface AcceptPermitServices extends TransitionServices, Pick<Services,
   readonly permitPolicy: PermitPolicy;
 }
 
-/** What signatures may cost today is used up. */
+/** The daily budget for submitting permits is used up. */
 class BudgetSpent extends ServiceError {
-  /** USD, 18 decimals. */
+  /** USD with 18 decimals. */
   readonly todayUsd: bigint;
 
   constructor(todayUsd: bigint) {
@@ -25,10 +25,10 @@ class BudgetSpent extends ServiceError {
 }
 
 /**
- * One commit: the request, the execution, its job, and the answer that a repeated call gets; and the bounds
- * of what the service ventures, counted under one lock.
- * @throws ServiceError INVALID_REQUEST when the quote was taken meanwhile, RATE_LIMITED or
- * SERVICE_UNAVAILABLE beyond the bounds
+ * Commits the request, the execution, its job and the answer for repeated calls together, and counts the
+ * limits of what the service risks under one lock.
+ * @throws ServiceError INVALID_REQUEST if the quote was taken meanwhile, RATE_LIMITED or SERVICE_UNAVAILABLE
+ * beyond the limits
  */
 export async function acceptPermit(
   services: AcceptPermitServices,
@@ -58,7 +58,7 @@ async function accept(
     const current = await tx.requests.lock(requestId);
     if (current === undefined || !acceptsExecution(current.state, false)) {
       const known = await tx.executions.lock(requestId);
-      // The same signature came twice at once: the other one was answered for both.
+      // The same signature arrived twice at once: the other one was answered for both.
       if (known?.keyId === execution.keyId && known.questionHash === execution.questionHash) return;
       throw new ServiceError(
         "INVALID_REQUEST",
@@ -79,7 +79,7 @@ async function accept(
   });
 }
 
-/** What was submitted and no output has paid for: under way, or in vain. */
+/** Counts submissions that no output has paid for: pending or failed. */
 async function keepToBounds(
   { permitPolicy }: Pick<AcceptPermitServices, "permitPolicy">,
   tx: Pick<Tx, "executions">,

@@ -41,7 +41,7 @@ export interface ExecutePermitServices extends Pick<
   readonly permitPolicy: PermitPolicy;
 }
 
-/** What a client posts of a step that was signed. */
+/** A signed step, as posted by a client. */
 export interface PostedPermit {
   /** As in the step's body. */
   readonly kind: string;
@@ -49,25 +49,26 @@ export interface PostedPermit {
   readonly signature: Hex;
 }
 
-/** The newest state must have answered by then, ms. */
+/** Deadline for the simulation (ms). */
 const SIMULATION_DEADLINE_MS = 5_000;
 /**
- * What a signature must still be worth, seconds: less, and it is over before its transaction is in a block.
+ * Minimum remaining lifetime of a signature (seconds): with less it would expire before its transaction is
+ * mined.
  */
 const MIN_LIFE_SECONDS = 15;
 /**
- * A contract that judges its own signature may use some gas for it; what uses so many times what was priced
- * is not looked at to its end.
+ * A contract wallet may use gas to verify its signature; the simulation stops at this multiple of the priced
+ * gas.
  */
 const MAX_GAS_FACTOR = 4n;
-/** Within the firm time of a quote gas may cost so many times what was counted. */
+/** Within the firm time of a quote, gas may cost this multiple of what was included. */
 const FIRM_GAS_FACTOR = 2n;
 
 /**
- * Takes the signature of a quote that is paid by one: everything but the signature is of the quote's own
- * terms. When it is the user's, and the newest state lets it make the deposit, the executor sends it; its gas
- * was priced into the output, and nobody's balance is touched. The same signature again gets the same answer.
- * @throws ServiceError PERMIT_FAILED (what is wrong with the signature, or keeps it from paying),
+ * Accepts the signature of a quote that is paid by permit. If it is the user's and the simulated deposit
+ * succeeds, the executor submits it; the output pays for its gas, and no balance is charged. Idempotent per
+ * signature.
+ * @throws ServiceError PERMIT_FAILED (what is wrong with the signature, or prevents it from paying),
  * INVALID_REQUEST, SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault
  */
 export async function executePermit(
@@ -82,7 +83,7 @@ export async function executePermit(
   const { executor } = services;
   if (origin === undefined || executor === undefined)
     throw failed(requestId, "Signatures are no longer submitted on this chain; pay by transaction");
-  // Before anything is told of the request: only its user has a word in it.
+  // Before revealing anything about the request: only its user may learn more.
   const isOfUser = await services.permitSignatures.isPermitSignedBy(
     terms.user,
     { method: permit.method, typedData: typedDataOf(terms) },
@@ -205,8 +206,7 @@ function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }
 }
 
 /**
- * Said in words of its own, because it is what happens most. A node that is asked about an earlier block may
- * be behind: the simulation decides.
+ * The most common failure gets its own message. A lagging node may be wrong about it: the simulation decides.
  */
 async function refuseUncoveredUser(
   { chain, connection }: ConnectedChain,
@@ -237,7 +237,7 @@ async function refuseUncoveredUser(
     );
 }
 
-/** What would not be filled is not worth sending. @throws ServiceError */
+/** A deposit that would not be filled is not worth sending. @throws ServiceError */
 function refuseIdle(
   { chain }: ConnectedChain,
   terms: SignedTerms,
@@ -250,8 +250,7 @@ function refuseIdle(
 }
 
 /**
- * The output bears what was counted; within the firm time a little more is borne by the service.
- *
+ * The output covers what was included; within the firm time the service covers a little more.
  * @throws ServiceError
  */
 function refuseUnpaid(

@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
 import type { LeasePermits } from "../../http/leased-limits.adapter.ts";
 
-/** A command that takes longer is a fault. */
+/** A slower command is a fault. */
 const ANSWER_WITHIN_MS = 250;
 const READY_WITHIN_MS = 1_000;
 
-// One step, so that no two processes are given the same permits. The window begins with its first permit and
-// ends with the key.
+// Atomic, so that no two processes get the same permits. The window starts with its first permit and ends
+// with the key.
 const TAKE = `
 local used = tonumber(redis.call('get', KEYS[1]) or '0')
 local ends = redis.call('pttl', KEYS[1])
@@ -21,14 +21,14 @@ if granted > 0 then
 end
 return {granted, used, ends}`;
 
-/** Permits in Redis, one counter for each bucket and window. */
+/** Rate limit permits in Redis, one counter per bucket and window. */
 export interface PermitStore {
-  /** Of windows of this length: every use of a bucket must ask for the same. */
+  /** Every use of a bucket must request the same window length. */
   lease(windowMs: number): LeasePermits;
   close(): void;
 }
 
-/** Connects; a Redis that does not answer in time is found out at the first question. */
+/** Connects; a Redis that does not answer in time fails at the first call. */
 export async function connectPermitStore(
   url: string,
   { prefix }: { readonly prefix: string },
@@ -42,8 +42,8 @@ export async function connectPermitStore(
   redis.on("error", () => {});
   await readyOrLate(redis);
   return {
-    lease: (windowMs) => async (bucket, wanted, most) => {
-      const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, most, windowMs);
+    lease: (windowMs) => async (bucket, wanted, max) => {
+      const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, max, windowMs);
       const [granted, used, endsInMs] = numbersOf(answer);
       if (granted === undefined || used === undefined || endsInMs === undefined)
         throw new TypeError("Redis did not return three numbers");

@@ -1,8 +1,8 @@
 import type { RequestState, StateName } from "@causeway/domain";
 
 /**
- * Before the deposit, and where an app vouches for it: then the transaction that makes it is still to be
- * sent, whatever was paid out already.
+ * Before the deposit, including fast fills: the transaction that makes the deposit is still to be sent, even
+ * if the recipient is already paid.
  */
 const beforeDeposit: ReadonlySet<StateName> = new Set<StateName>([
   "quoted",
@@ -20,16 +20,16 @@ export function awaitsExecution({ kind, name, depositId }: RequestState): boolea
 }
 
 /**
- * Whether an execution of this request can be accepted: while it waits for its deposit, and as long as an app
- * vouches for that. Calls that are to ride along with the fill come too late for one that is under way. Pure.
+ * Whether an execution of this request can be accepted: while it waits for its deposit, or was fast filled
+ * without one. Calls that run with the fill are too late once it has started. Pure.
  */
-export function acceptsExecution(state: RequestState, hasCallsBeside: boolean): boolean {
+export function acceptsExecution(state: RequestState, hasDestinationCalls: boolean): boolean {
   const { kind, name, front, depositId } = state;
   if (kind !== "bridge" || depositId !== undefined) return false;
-  return name === "quoted" || (front !== "none" && !hasCallsBeside && awaitsExecution(state));
+  return name === "quoted" || (front !== "none" && !hasDestinationCalls && awaitsExecution(state));
 }
 
-/** Whether nothing will be filled any more because of an execution that did not happen. Pure. */
+/** Whether the request ended unfilled because its execution did not happen. Pure. */
 export function isOverWithoutExecution({ name }: RequestState): boolean {
   return name === "expired" || name === "failed";
 }

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const options = { atOnce: 2, withinMs: 100, heldMs: 400 };
 
-/** A gate, and how many have passed it. */
+/** A gate, and the number of callers that passed it. */
 function aGate() {
   const gate = burstGate({ nowMs: () => Date.now() }, options);
   let passed = 0;
@@ -16,7 +16,7 @@ function aGate() {
   return { come, passed: () => passed };
 }
 
-test("whoever comes now and then passes at once", async () => {
+test("lets occasional callers pass immediately", async () => {
   const { come, passed } = aGate();
   for (let n = 1; n <= 10; n++) {
     come(1);
@@ -25,7 +25,7 @@ test("whoever comes now and then passes at once", async () => {
   }
 });
 
-test("of a burst the first pass at once and all others together, those included that came meanwhile", async () => {
+test("lets the first of a burst pass immediately and all others together, including those that arrive meanwhile", async () => {
   const { come, passed } = aGate();
   come(10);
   await vi.advanceTimersByTimeAsync(300);

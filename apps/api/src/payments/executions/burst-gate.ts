@@ -1,18 +1,17 @@
 import type { Clock } from "../../db/clock.port.ts";
 
 export interface BurstOptions {
-  /** So many within `withinMs` go at once; what comes beyond that is a burst. */
+  /** This many callers within `withinMs` pass immediately; more are a burst. */
   readonly atOnce: number;
   readonly withinMs: number;
-  /** What belongs to a burst is held until so much time after its first, ms, and then goes together. */
+  /** A burst is held for this time (ms) from its first caller, then passes together. */
   readonly heldMs: number;
 }
 
 /**
- * Lets single comers pass at once, and those of a burst together a little later: what is done for many at
- * once costs a fraction for each, and whoever is still coming is not kept waiting by what is done for those
- * before.
- * @returns settles when it is the caller's turn; never rejects
+ * Lets single callers pass immediately and bursts a little later together: work for many at once costs a
+ * fraction per caller, and later callers do not wait for earlier work.
+ * @returns resolves when it is the caller's turn; never rejects
  */
 export function burstGate(
   clock: Pick<Clock, "nowMs">,

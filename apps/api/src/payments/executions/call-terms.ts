@@ -3,12 +3,10 @@ import { NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
 import type { Chain } from "@causeway/domain";
 import type { LaneCall } from "../../db/leg.port.ts";
 
-/** How long a call may wait for its block, ms: an app has forgotten it by then. */
+/** How long a call may wait for its block (ms): apps no longer expect it after that. */
 export const CALL_LIFETIME_MS = 600_000;
 
-/**
- * The terms of a call that was never quoted: nothing is agreed but that it is sent, and its order is empty.
- */
+/** The terms of a call without a quote: its order is empty. */
 export function callTerms({
   requestId,
   salt,

@@ -11,11 +11,11 @@ import type { OwnKeys } from "../../chains/lane-signers.ts";
 type OnChain = { readonly chain: Pick<Chain, "name" | "contracts"> };
 
 /**
- * The contract of the service that a call made for others would have one of our accounts call; undefined:
- * none. What such a contract does, it does by the role of its caller: an executor that operated a deposit
- * address factory would move other people's money.
- * @param inner calls that the call makes, as far as the node tells: the executor calls further contracts only
- * when it has code of its own
+ * The service's own contract that a call for others would call from one of our accounts; undefined: none.
+ * Such contracts trust their caller: an executor that operated a deposit address factory could move other
+ * people's money.
+ * @param inner calls that the call makes, as far as traced: the executor calls further contracts only if it
+ * has code
  */
 export function calledAsUs(
   keys: OwnKeys,
@@ -30,8 +30,7 @@ export function calledAsUs(
 }
 
 /**
- * @throws ServiceError INVALID_REQUEST, with an alarm: such a call is an attack or a misunderstanding worth a
- * look
+ * @throws ServiceError INVALID_REQUEST, with an alarm: such a call is an attack or a mistake worth checking
  */
 export function refuseOwnContracts(
   services: OwnKeys & Pick<Services, "events">,
@@ -50,9 +49,9 @@ export function refuseOwnContracts(
 }
 
 /**
- * The same of a call that was accepted: the configuration may know more contracts by now.
- * @returns undefined: it may be sent. Signatures of quotes are submitted to our own contracts, by a call that
- * we wrote
+ * The same for an accepted call: the configuration may list more contracts by now. Permit submissions call
+ * our own contracts with calldata that we wrote, so they are exempt.
+ * @returns undefined: it may be sent
  */
 export function refusedTarget(
   services: OwnKeys & Pick<Services, "events">,

@@ -27,32 +27,32 @@ export type PricedDestination =
       readonly kind: "priced";
       readonly destination: DestinationExecution;
       /**
-       * The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry
-       * is a part of it.
+       * Maximum cost of the calls beyond the payment, including the value they carry, in USD with 18
+       * decimals.
        */
       readonly costUsd: bigint;
-      /** The native token that they carry. */
+      /** The native tokens that they carry. */
       readonly sold: SoldNative;
-      /** Every call that they make, they themselves included; undefined where the node does not tell. */
+      /** Every call that they make, including themselves; undefined if the node cannot trace them. */
       readonly calls: readonly InnerCall[] | undefined;
     };
 
 /**
- * Finds out what calls beside a fill cost, by running the whole fill as it would be today: the payment of
- * what was quoted, then the calls.
- * @param paidIn the currencies of the app balance that can pay for native token that the calls carry
- * @throws ServiceError when they must not be made, or nobody can tell now; RpcFault
+ * Prices calls that run with a fill, by simulating the whole fill: the payment of the quoted output, then the
+ * calls.
+ * @param paidIn currencies of the app balance that can pay for native tokens that the calls carry
+ * @throws ServiceError if the calls are not allowed, or cannot be checked now; RpcFault
  */
 export async function priceDestination(
   services: Needs,
   terms: RequestTerms,
-  beside: DestinationCalls,
+  destinationCalls: DestinationCalls,
   paidIn: readonly Currency[],
   signal: AbortSignal,
 ): Promise<PricedDestination> {
   if (terms.outputCalls !== undefined)
     throw refusal("destinationChainExecutionData is not supported for a quote with txs");
-  // The fill would refuse them too: the deposit would only come back.
+  // The fill would refuse them too, and the deposit would only be refunded.
   if (terms.destination.paidFrom !== undefined)
     throw refusal("destinationChainExecutionData is not supported for a quote whose fill swaps");
   if (terms.gasTopup !== undefined)
@@ -87,10 +87,10 @@ export async function priceDestination(
   const [{ simulated }, dataFeeWei] = await Promise.all([
     simulateFillWithCalls(
       connected,
-      { payment, beside, solver, ours: ownAccounts(services), fees },
+      { payment, destinationCalls, solver, ours: ownAccounts(services), fees },
       { signal },
     ),
-    dataFeeOf(connected, beside),
+    dataFeeOf(connected, destinationCalls),
   ]);
   switch (simulated.kind) {
     case "reverts":
@@ -109,20 +109,20 @@ export async function priceDestination(
     default:
       return simulated satisfies never;
   }
-  // Their accounts or paymasters would pay for gas that the app pays already.
+  // Their accounts or paymasters would pay for gas that the app already pays.
   const refusedOps = refusesInnerOperations(
-    simulated.outcome.calls ?? beside.calls.map(({ data }) => ({ userOperations: data })),
+    simulated.outcome.calls ?? destinationCalls.calls.map(({ data }) => ({ userOperations: data })),
   );
   if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  const valueWei = valueOf(beside.calls);
+  const valueWei = valueOf(destinationCalls.calls);
   const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const salePriceUsd = salePrice?.salePriceUsd;
   const toContract = await isNativeToContract(connected, currency, terms.recipient);
   const plainGas = gasOf(services.quotePolicy.gas.fill, delivered, toContract);
   const wholeGas = withHeadroom(simulated.outcome.gas);
   const destination: DestinationExecution = {
-    ...beside,
+    ...destinationCalls,
     plainGas,
     extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
     maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
@@ -141,7 +141,7 @@ export async function priceDestination(
       { ...native, salePriceUsd },
     ).totalUsd;
   const madeUsd = costOf(destination.extraGas, valueWei);
-  // When they revert in the block the quote pays for nothing, and their native token comes back.
+  // If they revert in the block, the quote pays for nothing, and their native tokens are returned.
   const burntUsd = costOf(maxGasOf(destination), 0n);
   const reached = simulated.outcome.calls;
   return {
@@ -154,11 +154,12 @@ export async function priceDestination(
       usd: amountToUsdUp(valueWei, native),
     },
     calls:
-      reached && reachedBeside(reached, { calls: beside.calls, payment, router: chain.contracts.router }),
+      reached &&
+      reachedBeside(reached, { calls: destinationCalls.calls, payment, router: chain.contracts.router }),
   };
 }
 
-/** What the bytes of the calls cost beside their gas; those of the payment are the quote's. */
+/** The data fee of the calls; that of the payment is part of the quote. */
 async function dataFeeOf(
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   { calls }: DestinationCalls,

@@ -1,19 +1,19 @@
 import type { GasPrices } from "@causeway/chains";
 import { MAX_TRANSACTION_GAS, type Chain } from "@causeway/domain";
 
-/** Room above the simulated gas: state may move between simulation and block. Unused gas is not charged. */
+/** Headroom above the simulated gas: state may change before the block. Unused gas is not charged. */
 export const GAS_HEADROOM_BPS = 3_000n;
 
 /**
- * Gas units to give to a transaction that was seen to need `gas`: with room, up to the cap. A chain that ran
- * it with more than the cap does not have the cap.
+ * The gas limit for a transaction that needed `gas` in simulation: with headroom, up to the cap per
+ * transaction. A chain that ran it with more than the cap does not have the cap.
  */
 export function withHeadroom(gas: bigint): bigint {
   const roomy = gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
   return roomy <= MAX_TRANSACTION_GAS || gas > MAX_TRANSACTION_GAS ? roomy : MAX_TRANSACTION_GAS;
 }
 
-/** The most wei per gas to reckon with: what is offered now, raised once as a replacement would be. */
+/** Maximum wei per gas: the current offer, raised once as for a replacement. */
 export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain, bumpBps: number): bigint {
   const raised = (prices.maxFeePerGas * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
   const allowed = raised < chain.fees.maxFeePerGasWei ? raised : chain.fees.maxFeePerGasWei;
@@ -21,8 +21,8 @@ export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain, 
 }
 
 /**
- * The most wei to reckon with for the bytes of a transaction that cost `wei` now: the chain that a rollup
- * writes them to may be twice as dear by then.
+ * Maximum wei for a transaction's data fee, `wei` now: the parent chain of a rollup may double its price by
+ * then.
  */
 export function dataFeeCap(wei: bigint): bigint {
   return wei * 2n;

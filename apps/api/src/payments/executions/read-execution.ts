@@ -7,20 +7,20 @@ import type { ChainDirectory, ConnectedChain } from "../../chains/chains.port.ts
 import type { LaneCall } from "../../db/leg.port.ts";
 import { disabledChain } from "../../http/refusals.ts";
 
-/** What somebody wants to be sent for a user, its words understood. */
+/** A parsed request to send a call for a user. */
 export interface ExecutionQuestion {
   readonly origin: ConnectedChain;
   readonly call: LaneCall;
   readonly sponsored: boolean;
-  /** The quote that is executed; undefined: a call of its own. */
+  /** The quote to execute; undefined: a call of its own. */
   readonly requestId: RequestId | undefined;
   readonly destination: DestinationCalls | undefined;
   /**
-   * Whom it is made for: the account that is called, or the one whose operation an entry point is to carry
-   * out; undefined when there are several.
+   * The user it is for: the account called, or the sender of the user operation; undefined if there are
+   * several.
    */
   readonly user: Address | undefined;
-  /** SHA-256 of all of this: the same question has the same. */
+  /** SHA-256 of all of this; equal requests have equal hashes. */
   readonly hash: Hex;
 }
 
@@ -29,19 +29,19 @@ export interface DestinationCalls {
   readonly authorizationList: readonly Authorization[] | undefined;
 }
 
-/** @throws ServiceError telling what cannot be done for anybody, now or ever */
+/** @throws ServiceError for requests that can never be executed */
 export function readExecution(chains: ChainDirectory, input: ExecuteInput): ExecutionQuestion {
   const { data, executionOptions: options } = input;
   const origin = openChain(chains, Number(data.chainId));
   const call = { ...callOf(data), authorizationList: authorizationsOf(data.authorizationList) };
   refuseTooLarge("data", [call], call.authorizationList);
   const requestId = input.requestId?.toLowerCase() as RequestId | undefined;
-  const beside = options.destinationChainExecutionData;
-  if (beside !== undefined && requestId === undefined)
+  const destinationCalls = options.destinationChainExecutionData;
+  if (destinationCalls !== undefined && requestId === undefined)
     throw refusal("destinationChainExecutionData requires requestId: the calls run with the fill of a quote");
-  const destination = beside && {
-    calls: beside.calls.map(callOf),
-    authorizationList: authorizationsOf(beside.authorizationList),
+  const destination = destinationCalls && {
+    calls: destinationCalls.calls.map(callOf),
+    authorizationList: authorizationsOf(destinationCalls.authorizationList),
   };
   if (destination !== undefined)
     refuseTooLarge("destinationChainExecutionData", destination.calls, destination.authorizationList);
@@ -49,7 +49,7 @@ export function readExecution(chains: ChainDirectory, input: ExecuteInput): Exec
   return { ...question, origin, user: userOf(call), hash: hashOf({ chainId: origin.chain.id, ...question }) };
 }
 
-/** A call as the rules of a sponsor name it. */
+/** A call in the form that sponsor rules use. */
 export function sponsoredCall({ to, data }: Pick<CallPlan, "to" | "data">): SponsoredCall {
   return { target: to, selector: data.length < 10 ? undefined : (data.slice(0, 10) as Hex) };
 }
@@ -58,11 +58,11 @@ export function refusal(message: string, code: ErrorCode = "INVALID_REQUEST"): S
   return new ServiceError(code, message);
 }
 
-/** The most that nodes take into their pools as one transaction, bytes. */
+/** Maximum size in bytes of a transaction that node mempools accept. */
 const MAX_BYTES = 131_072;
 /**
- * As the chain encodes them, at most: what a transaction has beside calls and authorizations, a call beside
- * its data, and an authorization.
+ * Upper bounds of the encoded sizes: a transaction without calls and authorizations, a call without its data,
+ * and an authorization.
  */
 const FRAME_BYTES = 1_500;
 const CALL_BYTES = 300;
@@ -73,8 +73,8 @@ function refuseTooLarge(
   calls: readonly CallPlan[],
   authorizationList: readonly Authorization[] = [],
 ): void {
-  const besides = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
-  const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, besides);
+  const overhead = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
+  const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, overhead);
   if (bytes > MAX_BYTES)
     throw refusal(`${field}: the transaction must have at most ${MAX_BYTES} bytes, got up to ${bytes}`);
 }
@@ -116,8 +116,8 @@ function userOf({ to, data }: CallPlan): Address | undefined {
   if (handleOps === undefined) return to;
   const refused = refusesUserOperations(handleOps);
   if (refused !== undefined) throw refusal(`data.data: ${refused.message}`);
-  // Anybody may write any name into data of a contract of his own: only an entry point has had the named
-  // account agree.
+  // Anyone can put any sender into calldata for their own contract: only an entry point verifies that the
+  // sender agreed.
   if (handleOps.kind !== "read" || !isEntryPoint(to)) return to;
   const senders = new Set(handleOps.ops.map(({ sender }) => sender));
   const [sender] = senders;

@@ -17,7 +17,7 @@ export type SendServices = Pick<Services, "events"> &
   LaneKeys &
   Pick<Services, "chains" | "uow" | "reads">;
 
-/** Gives one execution its nonce and sends it. @throws as a `SendExecution` does */
+/** Reserves a nonce for one execution and sends it. @throws as a `SendExecution` does */
 export async function sendExecution(
   services: SendServices,
   connected: ConnectedChain,
@@ -28,10 +28,10 @@ export async function sendExecution(
     .run(async (tx) => {
       const current = await tx.requests.lock(requestId);
       if (current === undefined || !awaitsExecution(current.state)) return "moved" as const;
-      // Given up by another process: it would be sent, and nobody would pay.
+      // Abandoned by another process: if sent, no one would pay for it.
       if (!isOpen(await tx.executions.lock(requestId))) return "moved" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      const leftWei = await uncommittedCoin(tx, connected, plan);
+      const leftWei = await uncommittedNative(tx, connected, plan);
       if (leftWei < maxWei(plan)) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.requests.note(requestId, services.clock.nowMs(), "executionPlanned", { nonce: slot.nonce });
@@ -48,10 +48,10 @@ export async function sendExecution(
 }
 
 /**
- * The same for executions of one chain that come at the same moment: their nonces are given in one commit,
- * their bytes are stored in another, and what nodes said of them in a third.
- * @returns what became of each, in order; an error is of that one alone: tried again, its nonce is found
- * @throws what keeps all of them from being sent
+ * The same for concurrent executions of one chain: their nonces, their bytes and the nodes' answers are
+ * stored in one commit each.
+ * @returns the outcome of each, in order; an error concerns that one alone, and a retry finds its nonce
+ * @throws what prevents all of them from being sent
  */
 export async function sendExecutions(
   services: SendServices,
@@ -84,7 +84,7 @@ export async function sendExecutions(
     attempts.filter(({ slot }) => ours.has(slot.id)),
   );
   for (const one of signed) if ("error" in one) errors.set(one.slot.id, one.error);
-  // Another process has signed these first, and its bytes are the ones to send.
+  // Another process signed these first, so its bytes are the ones to send.
   for (const { slot } of attempts.filter(({ slot: { id } }) => !ours.has(id)))
     await sendSlot(services, slot.id).catch((error: unknown) => errors.set(slot.id, asError(error)));
 
@@ -113,7 +113,7 @@ async function reserveTogether(
     const [first] = wanted;
     if (first === undefined) return { slots: [], short };
     await tx.lanes.lockLane(first.chainId, first.sender);
-    let leftWei = await uncommittedCoin(tx, connected, first);
+    let leftWei = await uncommittedNative(tx, connected, first);
     const borne = wanted.filter((plan) => {
       if (leftWei < maxWei(plan)) {
         short.add(plan.leg.requestId);
@@ -133,10 +133,10 @@ async function reserveTogether(
 }
 
 /**
- * What a sender of ours can still spend: its native balance less everything that this does not show yet, wei;
- * may be below zero. Call with the lane locked.
+ * The native balance of a sender minus everything it does not show yet, in wei; may be negative. Call with
+ * the lane locked.
  */
-export async function uncommittedCoin(
+export async function uncommittedNative(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedChain,
   { sender }: Pick<SlotPlan, "sender">,
@@ -146,7 +146,7 @@ export async function uncommittedCoin(
   return has.amount - amount - gasWei;
 }
 
-/** The most native token that a call can cost its sender, its gas included. */
+/** Maximum native tokens that a call can cost its sender, including gas. */
 export function maxWei({
   call,
   gasLimit,

@@ -2,9 +2,8 @@ import type { Services } from "../../db/services.port.ts";
 import { noteCosts } from "./settle-execution.ts";
 
 /**
- * Charges executions whose request ended and whose calls beside the fill will not be made any more: what is
- * not noted to have cost something by now, cost nothing. What the quoted output was to pay for it has paid
- * for when the request was filled.
+ * Charges executions whose request ended and whose calls with the fill will no longer run: costs not recorded
+ * by now are zero. The quoted output, if it was to pay, has paid when the request was filled.
  */
 export async function settleEndedExecutions(
   services: Pick<Services, "reads" | "uow" | "clock" | "events">,

@@ -7,20 +7,20 @@ import { releaseFees } from "../../balances/release-fees.ts";
 
 type Needs = Pick<Services, "clock">;
 
-/** Costs that are certain now, USD with 18 decimals. */
+/** Costs that are now final, in USD with 18 decimals. */
 export interface KnownCosts {
   readonly originUsd?: bigint;
   readonly destinationUsd?: bigint;
   /**
-   * Whether the quoted output pays for it, where no app does: then whoever set something aside gets it back.
-   * `unknown` until the request has ended.
+   * Whether the quoted output pays where no app does; then the reserved balance is released. `unknown` until
+   * the request has ended.
    */
   readonly outputPays?: boolean | "unknown";
 }
 
 /**
- * Notes what a part of an execution did cost, and charges the sponsor as soon as every part is known: what it
- * cost, at most what was reserved; the rest goes back. A cost that was noted before stays as it was.
+ * Records the actual cost of a part of an execution, and charges the sponsor once every part is known: at
+ * most the reservation, releasing the rest. A recorded cost is never changed.
  */
 export async function noteCosts(
   services: Needs,
@@ -42,8 +42,7 @@ export async function noteCosts(
 }
 
 /**
- * Nothing more will be sent that costs anything: the sponsor gets everything back, but for costs that were
- * noted before.
+ * Releases the sponsor's reservation, except for costs already recorded, because nothing more will be sent.
  */
 export async function forgiveCosts(
   services: Needs,
@@ -69,10 +68,7 @@ async function release(
   await tx.executions.settle(requestId, 0n);
 }
 
-/**
- * Whose balance something was set aside from; undefined for what was accepted when nothing was unless an app
- * paid.
- */
+/** The wallet with the reservation; undefined for executions accepted before a reservation was required. */
 async function payerOf(
   tx: Pick<Tx, "ledger">,
   { requestId, wallet }: ExecutionRecord,
@@ -88,10 +84,10 @@ async function charge(
 ): Promise<void> {
   const { requestId } = known;
   const wallet = await payerOf(tx, known);
-  // Nobody's but the service's, as of a signature that did not pay: what it bears is counted.
+  // The service pays, as for a permit that did not pay; the cost is counted.
   if (wallet === undefined) return await tx.executions.settle(requestId, usd);
   const paid = await payFees(services, tx, { requestId, wallet }, { usd }, `execution:${requestId}:pay`);
-  // The price of gas rose beyond what was reckoned with: the difference is the service's.
+  // The gas price rose beyond the maximum: the service pays the difference.
   if (paid.kind === "paid" && paid.uncoveredUsd > 0n)
     tx.events.alarm("execution_overrun", { requestId, usd, uncoveredUsd: paid.uncoveredUsd });
   await tx.executions.settle(requestId, usd);

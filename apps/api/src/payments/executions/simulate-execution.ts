@@ -4,7 +4,7 @@ import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 
-/** What a call would do, as far as sending it depends on that. */
+/** The simulated effects of a call, as far as they decide whether to send it. */
 export type SimulatedExecution =
   | {
       readonly kind: "ok";
@@ -13,26 +13,26 @@ export type SimulatedExecution =
   | { readonly kind: "reverts"; readonly failure: SimulationFailure }
   /** It would take more from the service than its price. */
   | { readonly kind: "forbidden"; readonly message: string }
-  /** The node cannot tell what it would take. */
+  /** The node cannot trace it. */
   | { readonly kind: "unseen" }
-  /** Whoever sends it lacks the coin for its value and gas. */
+  /** The sender lacks native tokens for its value and gas. */
   | { readonly kind: "insufficientFunds" };
 
 export interface SimulationQuestion {
   readonly from: Address;
   readonly call: LaneCall;
   readonly fees: FeeCaps;
-  /** The limit it will be sent with; without one the limit it needs is looked for. */
+  /** The gas limit to send it with; absent: it is estimated. */
   readonly gas?: bigint;
   /** Accounts of the service. */
   readonly ours: readonly Address[];
-  /** Leaves out what the call is meant to take from them; without it all is judged. */
+  /** Removes movements that the call is meant to make; absent: all logs are judged. */
   readonly withoutOwn?: (logs: readonly FrameLog[]) => readonly FrameLog[];
 }
 
 /**
- * Runs a call on the newest state, and judges what it would take from the service.
- * @throws RpcFault when the node did not tell
+ * Simulates a call on the latest state, and judges what it would take from the service.
+ * @throws RpcFault if the node did not answer
  */
 export async function simulateExecution(
   { connection }: Pick<ConnectedChain, "connection">,

@@ -15,31 +15,31 @@ import type { DestinationCalls } from "./read-execution.ts";
 import { simulateExecution } from "./simulate-execution.ts";
 import type { SimulatedExecution } from "./simulate-execution.ts";
 
-/** A fill together with the calls beside it, as far as sending it depends on that. */
+/** A simulated fill with its calls. */
 export type SimulatedFill = { readonly call: LaneCall; readonly simulated: SimulatedExecution };
 
 /**
- * A third of a block of 30 million: no calls that an app pays for want more. With its headroom it stays below
- * what any transaction may have.
+ * A third of a 30-million-gas block, enough for sponsored calls. With headroom it stays below the cap per
+ * transaction.
  */
 const MAX_GAS = 10_000_000n;
 
 /**
- * Runs a fill with its calls on the newest state. A call that takes from the recipient what he was paid is
- * forbidden: such a payment could not be proven to anybody.
+ * Simulates a fill with its calls on the latest state. A call that takes the payment from the recipient is
+ * forbidden: the payment could not be proven.
  * @throws RpcFault
  */
 export async function simulateFillWithCalls(
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   {
     payment,
-    beside,
+    destinationCalls,
     solver,
     ours,
     fees,
   }: {
     readonly payment: Payment;
-    readonly beside: DestinationCalls;
+    readonly destinationCalls: DestinationCalls;
     readonly solver: Address;
     readonly ours: readonly Address[];
     readonly fees: FeeCaps;
@@ -47,10 +47,10 @@ export async function simulateFillWithCalls(
   options: TraceOptions = {},
 ): Promise<SimulatedFill> {
   const { router, approvalProxy } = chain.contracts;
-  const fill = { payment, calls: beside.calls, solver, router, approvalProxy };
-  const call: LaneCall = { ...fillWithCalls(fill), authorizationList: beside.authorizationList };
+  const fill = { payment, calls: destinationCalls.calls, solver, router, approvalProxy };
+  const call: LaneCall = { ...fillWithCalls(fill), authorizationList: destinationCalls.authorizationList };
   // Oracles refuse such a fill unless the order's own signer sends it, and that may be a former key.
-  if (beside.calls.some(({ data }) => depositsForOrder(data, payment.orderId))) {
+  if (destinationCalls.calls.some(({ data }) => depositsForOrder(data, payment.orderId))) {
     const message = "a call deposits for the order of its own fill; deposit with another id";
     return { call, simulated: { kind: "forbidden", message } };
   }
@@ -66,8 +66,8 @@ export async function simulateFillWithCalls(
 }
 
 /**
- * The router checks the balance in the block as well; that the token's events show the payment is seen only
- * in the logs.
+ * The router checks the balance in the block as well; whether the token's events show the payment is only
+ * visible in the logs.
  */
 function keeps(
   simulated: SimulatedExecution,
@@ -80,9 +80,9 @@ function keeps(
 }
 
 /**
- * Whether the solver can pay so much by a transaction that makes calls as well: tokens have to be there, and
- * approved to the proxy that routes them.
- * @throws RpcFault; ServiceError RPC_HTTP_ERROR when nothing fresh is known
+ * Whether the solver can pay this amount in a transaction with calls: it must hold the tokens and have
+ * approved them to the proxy.
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR if no fresh balance is known
  */
 export async function canPayWithCalls(
   { chain, connection, pulse }: ConnectedChain,

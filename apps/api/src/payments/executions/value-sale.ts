@@ -14,19 +14,19 @@ import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../../balan
 import { addExposures } from "../../markets/prices/price-exposure.ts";
 import { spreadBetween, spreadOf } from "../../markets/prices/quote-pricing.ts";
 
-/** Native token that calls carry: the app balance buys it from the solver. */
+/** Native tokens that calls carry: the app balance buys them from the solver. */
 export interface ValueSale {
   /** Currencies of the balance that the sale prices were computed for. */
   readonly paidIn: readonly Currency[];
-  /** By chain. */
+  /** One entry per chain. */
   readonly sold: readonly SoldNative[];
 }
 
 export interface SoldNative {
   readonly native: Currency;
-  /** What the sale price was computed from, see {@link SalePrice}. */
+  /** The price behind the sale price, see {@link SalePrice}. */
   readonly priceUsd: bigint;
-  /** USD with 18 decimals, fees not included. */
+  /** USD with 18 decimals, before fees. */
   readonly usd: bigint;
 }
 
@@ -38,9 +38,8 @@ export interface SalePrice {
 }
 
 /**
- * The currencies that a charge of this wallet can take: those with a balance, and a price that can be
- * believed.
- * @throws ServiceError PRICE_FETCH_FAILED when something owed has no such price
+ * The currencies that a charge of this wallet can use: those with a balance and a reliable price.
+ * @throws ServiceError PRICE_FETCH_FAILED if a currency it owes has no such price
  */
 export async function payingCurrencies(
   services: Pick<Services, "appBalance" | "chains" | "clock" | "prices" | "quotePolicy" | "uow">,
@@ -54,9 +53,9 @@ export async function payingCurrencies(
 }
 
 /**
- * The price of native token that a call carries, and the price with the service fee and the spread of a quote
- * between it and the dearest of the currencies that pay.
- * @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets
+ * The price of the native tokens that a call carries, and the price including the highest service fee and
+ * spread among the paying currencies.
+ * @throws ServiceError PRICE_FETCH_FAILED if the prices do not allow a trade between two assets
  */
 export async function salePriceOf(
   services: Pick<Services, "prices" | "quotePolicy">,
@@ -72,9 +71,9 @@ export async function salePriceOf(
 }
 
 /**
- * Counts an accepted sale against the limit of each asset, as the fill of a quote between the two would be.
- * @throws ServiceError PRICE_FETCH_FAILED when a limit is used up; SERVICE_UNAVAILABLE when another currency
- * pays, or at another price, than it was priced for
+ * Counts an accepted sale against the limit of each asset, like a fill between the two.
+ * @throws ServiceError PRICE_FETCH_FAILED if a limit is used up; SERVICE_UNAVAILABLE if another currency or
+ * price applies than at pricing
  */
 export async function countSale(
   services: Pick<Services, "clock" | "enginePolicy">,
@@ -97,7 +96,7 @@ export async function countSale(
     let leftUsd = soldUsd;
     for (const { currency, amount, usd } of paid) {
       if (isOneAsset(pairClassOf(currency, native))) {
-        // Native token pays for native token amount for amount only at one price.
+        // Native tokens pay for native tokens one to one only at the same price.
         if (isConvertedAt({ amount, usd }, { decimals: currency.decimals, priceUsd })) continue;
         throw new ServiceError(
           "SERVICE_UNAVAILABLE",
@@ -121,9 +120,9 @@ export async function countSale(
 }
 
 /**
- * Looks at the price of an accepted sale again, before anything is signed.
- * @param agreedPriceUsd what is charged per whole native token, fees included
- * @returns why the calls must wait; undefined when they need not
+ * Checks the price of an accepted sale again before signing.
+ * @param agreedPriceUsd the charge per whole native token, including fees
+ * @returns why the calls must wait; undefined: they need not
  */
 export async function whySaleWaits(
   services: Pick<Services, "chains" | "prices" | "quotePolicy" | "uow">,
@@ -148,8 +147,7 @@ export async function whySaleWaits(
   for (const { currency, amount, reservedUsd } of paid) {
     if (currency === undefined) return "a currency that pays for the calls is no longer configured";
     const pairClass = pairClassOf(currency, native);
-    // Both were priced alike when the call was accepted: what was reserved is the amount of native token that
-    // is sold.
+    // Both had one price when the call was accepted: the reserved amount equals the native tokens sold.
     if (isOneAsset(pairClass)) continue;
     const [nativeUnit, unit] = [gasUnitInMemory(services, native), unitInMemory(services, currency)];
     const spreadBps = spreadBetween(services, currency, native);

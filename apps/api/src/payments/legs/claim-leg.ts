@@ -3,14 +3,14 @@ import { claimJob } from "../../balances/accept-claim.ts";
 import { closePaidClaim, returnClaim } from "../../balances/end-claim.ts";
 import type { LegHandler } from "./leg-course.ts";
 
-/** What a wallet takes back of its balance. */
+/** The payout of an app balance to its wallet. */
 export function claimLeg(claimId: Hex32): LegHandler {
   return {
     async mined({ services, tx }, { attempt, receipt }) {
       if (receipt.status === "success")
         await tx.claims.setTxHash(claimId, attempt.txHash, services.clock.nowMs());
     },
-    async unmined({ services, tx }) {
+    async orphaned({ services, tx }) {
       await tx.claims.setTxHash(claimId, undefined, services.clock.nowMs());
     },
     async final({ services, tx }) {
@@ -20,8 +20,8 @@ export function claimLeg(claimId: Hex32): LegHandler {
     async dead({ services, tx }, reason) {
       const wallet = await tx.claims.walletOf(claimId);
       if (wallet === undefined) return;
-      // What reverted will revert again: the money is balance again, without what the try cost, which the
-      // recipient could make fail for ever. What was merely not included is tried anew.
+      // A reverted payout would revert again: it returns to the balance, minus the gas, since the recipient
+      // could make it fail forever. One that was not included is retried.
       if (reason === "TRANSACTION_REVERTED")
         return await returnClaim(services, tx, { claimId, wallet }, { failReason: reason, cost: "fee" });
       const atMs = services.clock.nowMs();

@@ -11,7 +11,7 @@ import { transition } from "../../requests/transition.ts";
 import type { LegHandler, LegContext } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 
-/** A call that the executor sends for a user. Nobody is charged for it before its block is beyond reorgs. */
+/** A call that the executor sends for a user. It is charged only once its block is final. */
 export const executionLeg: LegHandler = {
   async mined({ services, tx, slot, record }, { attempt, receipt }) {
     if (record === undefined) return;
@@ -25,7 +25,7 @@ export const executionLeg: LegHandler = {
         : { kind: "executionReverted", reason: "TRANSACTION_REVERTED" };
     await transition(services, tx, record, event, change, facts);
   },
-  async unmined({ services, tx, record }, attempt) {
+  async orphaned({ services, tx, record }, attempt) {
     if (record === undefined) return;
     const inTxHashes = record.inTxHashes.filter((known) => known !== attempt.txHash);
     await transition(services, tx, record, { kind: "executionUnmined" }, { inTxHashes });
@@ -43,10 +43,9 @@ export const executionLeg: LegHandler = {
       record && (await transition(services, tx, record, { kind: "executionDead", reason }, {}, { reason }));
     const { requestId } = slot.leg;
     if (requestId === undefined) return;
-    // A deposit by another way, or an app that vouched, may have the request filled all the same, with its
-    // calls.
+    // Another deposit, or a fast fill, may still get the request filled, with its calls.
     const isOver = after === undefined || isOverWithoutExecution(after.record.state);
-    // A revert costs its gas; a nonce that something else used up costs the sponsor nothing.
+    // A revert costs gas; a nonce used by something else costs the sponsor nothing.
     if (hasReverted(slot, reason) || isRefusedWithAuthorizations(slot, reason))
       await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
     else if (isOver) await forgiveCosts(services, tx, requestId);
@@ -54,15 +53,12 @@ export const executionLeg: LegHandler = {
   },
 };
 
-/**
- * An entry point goes on when an operation fails: then its transaction succeeds and has done nothing for the
- * user.
- */
+/** An entry point continues when an operation fails: its transaction succeeds without effect for the user. */
 function whatSuccessMeans(kind: RequestKind, { to, data }: LaneCall, logs: readonly LogFact[]): RequestEvent {
   const handleOps = readHandleOps(data);
   if (handleOps?.kind !== "read") return { kind: "executionMined" };
   const failed = userOperationsFailed(logs, to).length;
-  // Of several operations the one that makes the deposit may be another one: that waits for the deposit.
+  // Another of several operations may make the deposit: that waits for the deposit.
   const isInVain = failed > 0 && (kind === "call" || failed >= handleOps.ops.length);
   return isInVain ? { kind: "executionReverted", reason: "EXECUTION_REVERTED" } : { kind: "executionMined" };
 }
@@ -72,8 +68,8 @@ function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
 }
 
 /**
- * No node takes a transaction whose authorities have others in the pool, which only their owners can know:
- * the no-op that its nonce went to is charged like a revert, or refused calls could be had for nothing.
+ * Nodes refuse a transaction whose authorities have others in the mempool, which only their owners can know:
+ * the no-op that used its nonce is charged like a revert, or refused calls would be free.
  */
 function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, reason: FailReason): boolean {
   if (reason !== "TRANSACTION_SUBMISSION_FAILED" || (call.authorizationList ?? []).length === 0) return false;
@@ -81,14 +77,14 @@ function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, rea
 }
 
 /**
- * Charges what the mined transaction did cost, at the prices of the native token at which it was accepted.
+ * Charges the actual cost of the mined transaction, at the native token price of its acceptance.
  * @param ends.isOver nothing will be filled because of it
- * @param ends.isFunded it has made the deposit that is to be filled: then the output pays for it, unless an
- * app does or the deposit goes back in the end
+ * @param ends.isFunded it made the deposit to be filled: the output pays, unless an app does or the deposit
+ * is refunded
  */
 async function charge(
   { services, tx, slot }: LegContext,
-  besides: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
+  extraCosts: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
   { isOver = false, isFunded = false }: { readonly isOver?: boolean; readonly isFunded?: boolean },
 ): Promise<void> {
   const { requestId } = slot.leg;
@@ -102,20 +98,20 @@ async function charge(
     salePriceUsd: execution.salePriceUsd,
   };
   const { totalUsd } = executionCost(
-    { gas: slot.gasUsed, weiPerGas: slot.effectiveGasPrice, ...besides(execution) },
+    { gas: slot.gasUsed, weiPerGas: slot.effectiveGasPrice, ...extraCosts(execution) },
     native,
   );
   await noteCosts(services, tx, requestId, {
     originUsd: totalUsd,
-    // What did not happen here has nothing to be filled there.
+    // Without this execution, nothing is filled on the destination.
     ...(isOver && { destinationUsd: 0n }),
     ...(isFunded && { outputPays: "unknown" }),
   });
 }
 
 /**
- * Whether its transaction made the deposit that the request is to be filled for. Blocks are scanned for
- * deposits before their transactions are beyond reorgs.
+ * Whether its transaction made the request's deposit. Blocks are scanned for deposits before their
+ * transactions are final.
  */
 async function hasFunded({ tx, slot, record }: LegContext): Promise<boolean> {
   const depositId = record?.state.depositId;

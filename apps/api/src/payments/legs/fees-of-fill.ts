@@ -8,20 +8,20 @@ import { fillJob } from "../../requests/transition.ts";
 type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
 
 /**
- * What apps are charged and credited for a fill that is final, in the commit that makes it so. Without a
- * fresh price the credit is left to the fill's job, and written down as due: the lane waits for no price.
+ * Charges and credits apps for a final fill, in the commit that makes it final. Without a fresh price the
+ * credit is recorded as due and left to the fill's job: a lane must not wait for a price.
  */
 export async function feesOfFill(services: Needs, tx: Tx, record: RequestRecord): Promise<void> {
   const outcome = await settleFees(services, tx, record);
   const nowMs = services.clock.nowMs();
   if (outcome !== "unpriced") return;
   const { requestId } = record.terms;
-  // The job may get lost with its queue; what is due is not.
+  // The job may be lost with its queue; what is due is not.
   await tx.ledger.noteFeesDue(requestId, nowMs);
   await tx.outbox.add([fillJob(requestId, nowMs)], nowMs);
 }
 
-/** The same, as often as it is tried once. `unpriced`: apps are not credited yet. */
+/** One attempt of the same. `unpriced`: apps are not credited yet. */
 export async function settleFees(
   services: Needs,
   tx: Pick<Tx, "ledger" | "deposits">,
@@ -31,10 +31,10 @@ export async function settleFees(
   if (sponsorship === undefined && appFees === undefined) return "done";
   const recipients = appFees?.fees.map(({ recipient }) => recipient) ?? [];
   const wallets = new Set(sponsorship === undefined ? recipients : [sponsorship.wallet, ...recipients]);
-  // The deposit before wallets, and of those the lesser first, as everybody who needs several.
+  // Locks the deposit before wallets, and wallets in ascending order, as everywhere.
   const deposit = state.depositId === undefined ? undefined : await tx.deposits.lock(state.depositId);
   for (const wallet of [...wallets].toSorted()) await tx.ledger.lockWallet(wallet, services.clock.nowMs());
   await chargeSponsorship(services, tx, terms);
-  // What was not deposited was not taken either.
+  // Without a deposit no fees were taken.
   return deposit === undefined ? "done" : await accrueAppFees(services, tx, terms, deposit.amount);
 }

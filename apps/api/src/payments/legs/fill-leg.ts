@@ -23,11 +23,11 @@ export const fillLeg: LegHandler = {
       { txHashes: [attempt.txHash] },
       { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
     );
-    // A fill that did not wait for the deposit says nothing of how long the route takes.
+    // A fast fill does not measure how long the route takes.
     if (decision.kind === "applied" && record.state.front === "none")
       await measure({ services, tx, slot, record }, record.state.depositId, services.clock.nowMs());
   },
-  async unmined({ services, tx, slot, record }) {
+  async orphaned({ services, tx, slot, record }) {
     if (record && slot.minedStatus === "success")
       await transition(services, tx, record, { kind: "fillUnmined" });
   },
@@ -43,8 +43,8 @@ export const fillLeg: LegHandler = {
     }));
   },
   async dead({ services, tx, slot, record }, reason) {
-    // The quote's gas goes back with the deposit, so all that was burnt is the sponsor's; coin that calls
-    // carried has come back.
+    // The quote's gas is refunded with the deposit, so the sponsor pays all of the gas; native tokens that
+    // calls carried were returned.
     if (slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED")
       await charge({ services, tx, slot, record }, () => ({ quotedGas: 0n, valueWei: 0n }));
     if (record === undefined) return;
@@ -69,22 +69,21 @@ export const fillLeg: LegHandler = {
 const MAX_REVERTED = 3;
 
 /**
- * Notes gas that a fill burnt in a block, unless an app vouched for it, and pays.
- *
- * @returns how many fills of the request have
+ * Records the gas of a reverted fill, unless it was a fast fill, whose app pays.
+ * @returns how many fills of the request have reverted
  */
 async function noteBurn({ services, tx, slot, record }: LegContext): Promise<number> {
   if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
   const { requestId } = record.terms;
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
   const wei = gasUsed * effectiveGasPrice;
-  const beside = (await tx.executions.lock(requestId))?.destination;
-  // The app that sponsors calls with the fill is charged for this gas, see `charge`; a plain transfer runs no
-  // code of others. The quote's sponsor pays neither.
-  const isSponsored = beside === undefined && !isPlainTransfer(slot);
+  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
+  // `charge` charges the app that sponsors calls with the fill; a plain transfer runs no foreign code. The
+  // quote's sponsor pays neither.
+  const isSponsored = destinationCalls === undefined && !isPlainTransfer(slot);
   const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
-  if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
+  if (destinationCalls !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
   tx.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,
@@ -95,7 +94,7 @@ async function noteBurn({ services, tx, slot, record }: LegContext): Promise<num
   return burns;
 }
 
-/** Undefined without a price in memory: a lane waits for no price source. */
+/** Undefined without a price in memory: a lane must not wait for a price source. */
 function usdNow(
   { chains, prices }: Pick<LegContext["services"], "chains" | "prices">,
   chainId: number,
@@ -107,8 +106,8 @@ function usdNow(
 }
 
 /**
- * Whether a fill that reverted is planned anew: an exchange reverts when others have moved its pools beyond
- * what it may cost, and they may have moved back. Not for long: each try costs gas, and the deposit waits.
+ * Whether to retry a reverted fill: a swap reverts when pools moved beyond its limit, and they may move back.
+ * Not for long: each try costs gas, and the deposit waits.
  */
 function isWorthAnother(
   { services, slot, record }: LegContext,
@@ -116,9 +115,9 @@ function isWorthAnother(
   reason: FailReason,
 ): boolean {
   if (record?.terms.destination.paidFrom === undefined || deposit === undefined) return false;
-  // A reorg may have changed that since the fill was begun.
+  // A reorg may have changed it since the fill started.
   if (deposit.isUnattestable === true) return false;
-  // What reverted may as well be calls that somebody chose: they burn the solver's gas once.
+  // The revert may come from calls that the user chose: they use the solver's gas only once.
   if (record.terms.outputCalls !== undefined) return false;
   if (reason !== "TRANSACTION_REVERTED" || slot.minedStatus !== "reverted") return false;
   const nowMs = services.clock.nowMs();
@@ -127,58 +126,60 @@ function isWorthAnother(
 }
 
 /**
- * What a fast fill cost beside what it paid: the app pays it too when the deposit never comes. Gas of calls
- * that an app has sponsored beside it is charged on its own.
+ * The gas cost of a fast fill, which the app also pays if the deposit never arrives. Excludes the gas of
+ * sponsored calls, which is charged separately.
  */
 async function noteSpent(moment: LegContext): Promise<void> {
-  const usd = await gasUsdOf(moment, (gas, beside) =>
-    beside !== undefined && beside.plainGas < gas ? beside.plainGas : gas,
+  const usd = await gasUsdOf(moment, (gas, destinationCalls) =>
+    destinationCalls !== undefined && destinationCalls.plainGas < gas ? destinationCalls.plainGas : gas,
   );
   if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
 }
 
-/**
- * What a fast fill burnt that reverted in its block: the app that vouched pays for it. With calls beside the
- * fill their sponsor has paid.
- */
+/** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
 async function noteBurnt(moment: LegContext): Promise<void> {
   const { services, tx, slot } = moment;
-  const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
+  const burnt = await gasUsdOf(moment, (gas, destinationCalls) =>
+    destinationCalls === undefined ? gas : 0n,
+  );
   if (burnt === undefined || burnt.usd === 0n) return;
   await tx.fastFills.setRevertedGas(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
   tx.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
 }
 
-/** At the native token's price of the acceptance, USD with 18 decimals; undefined without a fast fill. */
+/** At the native token price of the acceptance, in USD with 18 decimals; undefined without a fast fill. */
 async function gasUsdOf(
   { services, tx, slot, record }: LegContext,
-  counted: (gas: bigint, beside: DestinationExecution | undefined) => bigint,
+  counted: (gas: bigint, destinationCalls: DestinationExecution | undefined) => bigint,
 ): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
   const requestId = record?.terms.requestId;
   const fastFill = requestId && (await tx.fastFills.find(requestId));
   const { gasUsed, effectiveGasPrice, chainId } = slot;
   if (!requestId || !fastFill || gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
-  const beside = (await tx.executions.lock(requestId))?.destination;
-  const wei = counted(gasUsed, beside) * effectiveGasPrice;
+  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
+  const wei = counted(gasUsed, destinationCalls) * effectiveGasPrice;
   const decimals = nativeDecimals(services.chains, chainId);
   return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
 }
 
 /**
- * What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and
- * the coin that they carried.
+ * Charges the sponsor for calls with the fill: the gas beyond what the quote pays for, and the native tokens
+ * they carried.
  */
 async function charge(
   { services, tx, slot }: LegContext,
-  counted: (beside: DestinationExecution) => { readonly quotedGas: bigint; readonly valueWei: bigint },
+  counted: (destinationCalls: DestinationExecution) => {
+    readonly quotedGas: bigint;
+    readonly valueWei: bigint;
+  },
 ): Promise<void> {
   const { requestId } = slot.leg;
-  const beside = requestId && (await tx.executions.lock(requestId))?.destination;
-  if (!requestId || !beside) return;
+  const destinationCalls = requestId && (await tx.executions.lock(requestId))?.destination;
+  if (!requestId || !destinationCalls) return;
   const { gasUsed, effectiveGasPrice, chainId } = slot;
   if (gasUsed === undefined || effectiveGasPrice === undefined)
     throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
-  const { quotedGas, valueWei } = counted(beside);
+  const { quotedGas, valueWei } = counted(destinationCalls);
   const decimals = nativeDecimals(services.chains, chainId);
   const { totalUsd } = executionCost(
     {
@@ -187,14 +188,14 @@ async function charge(
       valueWei,
       flatUsd: 0n,
     },
-    { decimals, priceUsd: beside.coinUsd, salePriceUsd: beside.salePriceUsd },
+    { decimals, priceUsd: destinationCalls.coinUsd, salePriceUsd: destinationCalls.salePriceUsd },
   );
   await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
 }
 
 /**
- * How long the route took beyond the confirmations that the deposit's value asked for: those are known
- * beforehand and differ by value.
+ * How long the route took beyond the confirmations, which are known in advance and depend on the deposit's
+ * value.
  */
 async function measure(
   { services, tx, slot }: LegContext,

@@ -7,7 +7,7 @@ import type { LegHandler } from "./leg-course.ts";
 import { refundLeg } from "./refund-leg.ts";
 import { sweepLeg } from "./sweep-leg.ts";
 
-/** The course of what a slot pays. */
+/** The handler of what a slot pays. */
 export function legOf({ leg }: Pick<Slot, "leg">): LegHandler {
   switch (leg.kind) {
     case "fill":

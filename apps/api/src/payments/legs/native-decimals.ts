@@ -1,9 +1,8 @@
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 
 /**
- * Decimals of a chain's own coin.
- *
- * @throws Error when the chain is not configured: what was paid there cannot be valued then
+ * Decimals of a chain's native token.
+ * @throws Error if the chain is not configured: payments there cannot be valued
  */
 export function nativeDecimals(chains: Pick<ChainDirectory, "profile">, chainId: number): number {
   const chain = chains.profile(chainId);

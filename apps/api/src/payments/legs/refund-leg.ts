@@ -2,7 +2,7 @@ import type { DepositId, TxHash } from "@causeway/domain";
 import { transition } from "../../requests/transition.ts";
 import type { LegHandler } from "./leg-course.ts";
 
-/** Money of a deposit that goes back. */
+/** The refund of a deposit. */
 export function refundLeg(depositId: DepositId): LegHandler {
   return {
     async mined({ services, tx, slot, record }, { attempt, receipt }) {
@@ -16,12 +16,11 @@ export function refundLeg(depositId: DepositId): LegHandler {
         { refundTxHashes },
         { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
       );
-      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must
-      // show; not so that of a stranger's money.
+      // A refund outside the request's own flow (such as a second deposit) changes no state, but its hash
+      // must be shown; that of another depositor's money must not.
       const isOwn = record.state.depositId === depositId && record.state.name === "refunding";
       const deposit = await tx.deposits.lock(depositId);
-      // Of a payment in native currency, and of any payment on a non-EVM chain, the call's target is the
-      // recipient.
+      // For native payments, and any payment on a non-EVM chain, the call's target is the recipient.
       const isToUser = deposit?.depositor === record.terms.user || slot.call.to === record.terms.refundTo;
       if (!isOwn && isToUser)
         await tx.requests.save(
@@ -30,7 +29,7 @@ export function refundLeg(depositId: DepositId): LegHandler {
           services.clock.nowMs(),
         );
     },
-    async unmined({ services, tx, slot, record }, attempt) {
+    async orphaned({ services, tx, slot, record }, attempt) {
       if (record === undefined || slot.minedStatus !== "success") return;
       await transition(
         services,
@@ -45,8 +44,7 @@ export function refundLeg(depositId: DepositId): LegHandler {
       if (record) await transition(services, tx, record, { kind: "refundFinal", depositId });
     },
     async dead({ services, tx, record }, reason) {
-      // A refund that reverted will revert again: somebody has to look. One that was merely not included is
-      // tried anew.
+      // A reverted refund would revert again and needs the operator. One that was not included is retried.
       const impossible = reason === "TRANSACTION_REVERTED";
       await tx.deposits.setRefund(
         depositId,

@@ -1,15 +1,11 @@
 import { sweepJob } from "../../requests/transition.ts";
 import type { LegHandler } from "./leg-course.ts";
 
-/**
- * Money moved from a deposit address. What it means to its request is said by the deposit that it makes, like
- * anybody's.
- */
+/** Moves funds from a deposit address. The deposit that it makes acts on the request, like any other. */
 export function sweepLeg(sweepId: string): LegHandler {
   return {
     async mined({ tx }, { attempt, receipt }) {
-      // One that reverted has moved nothing, but its money is spoken for until nothing can change that any
-      // more.
+      // A reverted sweep moved nothing, but its funds stay reserved until that is final.
       if (receipt.status !== "success") return;
       await tx.depositAddresses.lockSweep(sweepId);
       await tx.depositAddresses.setSweep(sweepId, "mined", {
@@ -17,7 +13,7 @@ export function sweepLeg(sweepId: string): LegHandler {
         txHash: attempt.txHash,
       });
     },
-    async unmined({ tx }) {
+    async orphaned({ tx }) {
       await tx.depositAddresses.lockSweep(sweepId);
       await tx.depositAddresses.setSweep(sweepId, "sent");
     },
@@ -36,8 +32,8 @@ export function sweepLeg(sweepId: string): LegHandler {
       const sweep = await tx.depositAddresses.lockSweep(sweepId);
       if (sweep === undefined || sweep.state === "void") return;
       const atMs = services.clock.nowMs();
-      // The contract moves exactly what was decided or nothing: what reverted will revert again, and what is
-      // there is decided about anew.
+      // The contract moves exactly the decided amount or nothing: a revert would repeat, and the remaining
+      // funds are decided again.
       if (reason === "TRANSACTION_REVERTED") {
         await tx.depositAddresses.voidSweep(sweep, atMs);
         if (record) await tx.requests.note(sweep.requestId, atMs, "sweepVoid", { reason });

@@ -5,10 +5,9 @@ import { isRail } from "../../http/request-end.ts";
 import { withinShare } from "../../db/within-share.ts";
 
 /**
- * What paying this very account costs the solver, where that may be more than paying anybody: the exchange
- * takes a dollar for the first that an account ever gets. Never less than what paying anybody costs: an
- * account may be made dearer after it was asked about. Undefined: as for anybody.
- * @throws RpcFault when the chain does not say; ServiceError RPC_HTTP_ERROR when nothing fresh is known of it
+ * The cost of paying this account if it may exceed the usual one: Hyperliquid charges a dollar for an
+ * account's first payment. At least the usual cost, which may rise later. Undefined: the usual cost.
+ * @throws RpcFault if the chain does not answer; ServiceError RPC_HTTP_ERROR if its state is stale
  */
 export async function costOfPaying(
   end: RequestEnd,
@@ -23,7 +22,6 @@ export async function costOfPaying(
 
 /**
  * The same for a quote.
- *
  * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE beyond the share of the rate limit
  */
 export async function quotedCostOfPaying(

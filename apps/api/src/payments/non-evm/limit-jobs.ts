@@ -3,8 +3,8 @@ import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Progress } from "../../db/wait.ts";
 
 /**
- * Jobs of one kind that may ask a rate-limited chain at once. They wait for its limit, and leave the other
- * slots to other chains.
+ * Jobs of one kind that may query a rate-limited chain at once, so that its limit does not occupy the slots
+ * of other chains.
  */
 const MAX_JOBS = 2;
 const LOOK_AGAIN_MS = 2_000;
@@ -14,8 +14,8 @@ type Kind = "fill" | "refund";
 const running = new WeakMap<ConnectedRail["rail"], Record<Kind, number>>();
 
 /**
- * Runs a job that asks a non-EVM chain. On a rate-limited one at most two of each kind run in this process;
- * the others, and those whose request exceeds the limit, try again later and hold no slot meanwhile.
+ * Runs a job that queries a non-EVM chain. On a rate-limited chain at most two of each kind run per process;
+ * others, and those that exceed the limit, retry later without holding a slot.
  */
 export async function limitJobs(
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,

@@ -1,10 +1,7 @@
 import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 
-/**
- * Makes sure that the rail's payments have a lane: a running number of ours, which the chain knows nothing
- * of.
- */
+/** Opens the lane of a non-EVM chain's payments: its nonces are a counter of ours, unknown to the chain. */
 export async function openRailLane(
   { uow }: Pick<Services, "uow">,
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,

@@ -5,9 +5,9 @@ import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 
 /**
- * What the solver says of a payment that cannot name its order itself: to be stored in one commit with the
- * payment's bytes, before anything leaves. Undefined where nothing is to be said: payments of the chain name
- * their orders, or this one is for none.
+ * The solver's nonce mapping for a payment that cannot carry its order: stored in one commit with the
+ * payment's bytes, before anything is sent. Undefined if none is needed: payments of the chain name their
+ * orders, or this one has no order.
  */
 export async function ownWordOf(
   { rail }: Pick<ConnectedPayingRail, "rail">,
@@ -29,9 +29,8 @@ export async function ownWordOf(
 }
 
 /**
- * Whether a payment may leave. One whose order the oracles would never learn of would be made in vain, so its
- * word must be on the hub before: a hub that is away for longer than words are waited for then costs time and
- * not the payment.
+ * Whether a payment may be sent: oracles must be able to learn its order, so its mapping must be on the hub
+ * first. An unreachable hub then delays the payment instead of making it worthless.
  * @throws RpcFault
  */
 export async function isUnderstood(

@@ -3,16 +3,12 @@ import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { slotPlanOf } from "./rail-payment.ts";
 
-/** `refused`: the recipient cannot be paid that. */
+/** `refused`: the recipient cannot be paid this. */
 export type FillByRailPlan =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
   | { readonly kind: "refused"; readonly reason: string };
 
-/**
- * Plans the payment of a recipient on a chain that is reached by a rail.
- *
- * @throws RpcFault: nothing is known, ask again
- */
+/** Plans the payment of a recipient on a non-EVM chain. @throws RpcFault: unknown now; retry */
 export async function planFillByRail(
   { enginePolicy }: Pick<Services, "enginePolicy">,
   connected: ConnectedRail,

@@ -5,25 +5,25 @@ import type { Leg } from "../../db/leg.port.ts";
 import type { Attempt, AttemptKind, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
 
-/** What is to be paid on a chain that is reached by a rail. */
+/** A payment to plan on a non-EVM chain. */
 export interface RailPaymentQuestion {
   readonly leg: Leg;
   readonly currency: Hex;
   readonly amount: bigint;
   readonly recipient: Hex;
-  /** Undefined: it is for no order. */
+  /** Undefined: it belongs to no order. */
   readonly orderId: OrderId | undefined;
   readonly cancelAfterMs: number;
-  /** Smallest units of the native coin that it is reckoned to cost. */
+  /** Expected cost in base units of the native token. */
   readonly cost: bigint;
 }
 
-/** Before the database nothing is below it. */
+/** Lower than any block in the database. */
 const NO_BLOCK = -1n;
 
 /**
- * A payment as a slot of the rail's lane: the slot's nonce is a running number of ours, its call says whom
- * and for what, its outflow how much, and its gas what it costs beside that, one unit at that price.
+ * Expresses a payment as a slot: its nonce is a counter of ours, its call the recipient and order, its
+ * outflow the amount, and its gas the cost, as one unit at that price.
  */
 export function slotPlanOf(
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
@@ -43,8 +43,8 @@ export function slotPlanOf(
 }
 
 /**
- * What the slot's bytes are to do: pay, or, where the payment must not be made any more, use up what it would
- * spend by paying the solver himself.
+ * What the slot's bytes do: pay, or, for a payment that must not be made any more, spend the same funds by
+ * paying the solver itself.
  */
 export function paymentOf({ call, outflow, sender }: Slot, kind: AttemptKind): RailPayment {
   const { currency, amount } = outflow;
@@ -71,9 +71,9 @@ export function attemptOf({ raw, txId, fee, madeAtMs }: RailAttempt, n: number, 
 }
 
 /**
- * Whether the solver's balances bear this payment and its cost beside everything that is not final. Call with
- * the lane locked: only then can no other payment slip in between. What is mined counts until it is final,
- * for balances do not say which of it they show.
+ * Whether the solver's balances cover this payment and its cost in addition to everything not final. Call
+ * with the lane locked, so that no other payment slips in. Mined payments count until final, since balances
+ * may or may not show them.
  */
 export async function hasInventory(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
@@ -85,7 +85,7 @@ export async function hasInventory(
   const reserved = await tx.lanes.reserved(chain.id, plan.sender, native, NO_BLOCK);
   const cost = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas;
   if (currency === native) return pulse.solverBalance(native) >= reserved.amount + cost + amount;
-  // Where payments cost nothing, nobody needs the coin.
+  // Where payments cost nothing, no native tokens are needed.
   if (cost > 0n && pulse.solverBalance(native) < reserved.amount + cost) return false;
   const tokens = await tx.lanes.reserved(chain.id, plan.sender, currency, NO_BLOCK);
   return pulse.solverBalance(currency) >= tokens.amount + amount;

@@ -28,9 +28,8 @@ type Needs = Pick<
   TransitionServices;
 
 /**
- * Sends a deposit back on a chain that is reached by a rail, minus what the payment costs: to the request's
- * `refundTo`, or to the depositor when he is not the request's user, or to the sender of money that nobody
- * said the purpose of.
+ * Refunds a deposit on a non-EVM chain, minus the cost of the payment: to the request's `refundTo`, to the
+ * depositor if that is not the user, or to the sender of an unmapped transfer.
  */
 export async function refundByRail(
   services: Needs,
@@ -48,7 +47,7 @@ export async function refundByRail(
     return services.clock.nowMs() - deposit.seenAtMs <= PRICE_WAIT_MS
       ? { waitMs: 5_000, why: `${currency.symbol} has no price` }
       : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
-  // Money that names no order goes to its depositor: whoever paid the fee may only have relayed it.
+  // A deposit without an order goes to its depositor: the fee payer may only have relayed it.
   const { depositor, orderId } = deposit;
   const recipient = request === undefined ? depositor : refundRecipient(chain, request, depositor);
   const cost = await rail.paymentCost(deposit.currency, recipient);
@@ -81,13 +80,12 @@ export async function refundByRail(
   });
   const slotId = await services.uow
     .run(async (tx) => {
-      // Locks in one order everywhere: request, deposit, lane.
+      // Locks in the same order everywhere: request, deposit, lane.
       if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
       const current = await tx.deposits.lock(deposit.id);
       if (current === undefined || !isStillDue(current, deposit)) return undefined;
-      // No check for a refunded deposit that this one replaces, as on EVM chains: deposits here are recorded
-      // once they are final, so none is dropped and comes back under another hash. A reorg deeper than
-      // Bitcoin's configured confirmations is not covered.
+      // Unlike on EVM chains, no check for a refunded deposit that this one replaces: deposits here are final
+      // when recorded. A reorg deeper than Bitcoin's configured confirmations is not covered.
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await hasInventory(tx, connected, plan))) return "short" as const;

@@ -10,11 +10,10 @@ import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
 type Needs = Pick<Services, "events" | "uow" | "reads" | "nonceMappings"> & TransitionServices;
 
 /**
- * Gets the first bytes of a slot to the chain: made when nobody has yet, committed, then sent. Safe to call
- * from anywhere, at any time, by any number of processes: nothing is sent that is not committed, and sent
- * twice it pays once. What becomes of it, and whatever else is ever signed for it, is the tracker's. Nothing
- * is waited for: whoever calls has other chains' payments to make.
- * @throws RpcFault: the slot stays as it is, and the tracker tries again
+ * Signs a slot's first bytes if needed, commits them, then sends them. Safe to call any time from any number
+ * of processes: only committed bytes are sent, and sending twice pays once. Later attempts belong to the
+ * tracker. Does not wait: the caller serves other chains.
+ * @throws RpcFault: the slot stays as it is, and the tracker retries
  */
 export async function sendRailSlot(
   services: Needs,
@@ -30,8 +29,7 @@ export async function sendRailSlot(
 }
 
 /**
- * Sends committed bytes and writes down that nodes have them; none that oracles would not understand.
- *
+ * Sends committed bytes and records that nodes have them, unless oracles could not map them.
  * @throws RpcFault
  */
 export async function sendAttempt(
@@ -44,19 +42,18 @@ export async function sendAttempt(
   if (isPayment && !(await isUnderstood(services, { rail }, slot, railAttemptOf(attempt)))) return;
   const outcome = await rail.send(railAttemptOf(attempt));
   if (outcome === "sent") return noteSent(services, slot, attempt, "accepted", rail.idsComeLater !== true);
-  // That they are not taken now proves nothing of before: only the chain tells what became of them.
+  // A refusal now proves nothing about earlier sends: only the chain shows the outcome.
   services.events.alarm("attempt_refused", { ...factsOf(slot, attempt), reason: outcome.refused });
 }
 
-/** Somebody else may sign at the same time: seldom so often. */
+/** Another process may sign at the same time, but rarely this often. */
 const MAX_TRIES = 10;
 
 /**
- * Makes the next bytes of a slot and commits them. One at a time for each rail in this process; what another
- * process signs meanwhile is found out in the commit, and these are made anew: two payments never spend the
- * same.
- * @returns undefined when it is not to be made: somebody else has, the slot has moved on, or the solver has
- * not enough now
+ * Signs the next attempt of a slot and commits it, one at a time per chain in this process. If another
+ * process signed meanwhile, the commit detects it and signs again: two payments never spend the same funds.
+ * @returns undefined if it must not be made: another process did, the slot moved on, or the balance is too
+ * low
  * @throws RpcFault
  */
 export async function makeAttempt(
@@ -111,16 +108,16 @@ async function tryToMake(
     const now = await tx.rails.unsettledAttempts(chain.id, slot.sender, slot.id);
     if (now.some((txHash) => !seen.has(txHash))) return "again" as const;
     if (!(await tx.lanes.addAttempt(slot.id, attempt))) return undefined;
-    // From now on only the no-op is offered.
+    // From now on only the no-op is sent.
     if (kind === "noop") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
-    // Committed with the bytes: of a payment that leaves, what it is for is never lost.
+    // Committed with the bytes, so that a sent payment never loses its order.
     if (word !== undefined && (await tx.nonceMappings.store(word, attempt.createdAtMs)) === "taken")
       throw new Error(`a nonce of ${chain.name} is already mapped to another order`);
     return attempt;
   });
 }
 
-/** What of each rail is being signed in this process. */
+/** Signing in progress per chain in this process. */
 const turns = new WeakMap<ConnectedPayingRail["rail"], Promise<unknown>>();
 
 async function inTurn<T>({ rail }: Pick<ConnectedPayingRail, "rail">, work: () => Promise<T>): Promise<T> {

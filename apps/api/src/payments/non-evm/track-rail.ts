@@ -14,17 +14,16 @@ type Needs = Pick<Services, "events"> & LegServices & Pick<Services, "reads" | "
 
 type Block = Extract<RailOutcome, { kind: "mined" }>["block"];
 
-/** Nominal blocks after which a payment that nodes have is stuck. */
+/** Nominal blocks after which a broadcast payment counts as stuck. */
 const STUCK_BLOCKS = 3;
-/** Slots looked at together. */
+/** Slots tracked at once. */
 const AT_ONCE = 8;
 
 /**
- * Looks after every payment of a rail that is not settled: what became of its bytes, and what is to be done
- * about them. New bytes are made only where the former can never count any more, or where they conflict with
- * them. One payment's fault does not keep the others waiting.
- * @throws Error caused by the first HTTP error that a payment met, or else by its first fault, after the
- * round; the next round tries again
+ * Tracks every unsettled payment of a non-EVM chain. Signs new bytes only if the former can never be mined,
+ * or if they conflict. One payment's fault does not delay the others.
+ * @throws Error caused by the first HTTP fault, or else the first fault, after the round; the next round
+ * retries
  */
 export async function trackRail(services: Needs, connected: ConnectedPayingRail): Promise<void> {
   const { chain, rail } = connected;
@@ -45,7 +44,7 @@ export async function trackRail(services: Needs, connected: ConnectedPayingRail)
 async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
   const { rail } = connected;
   if (slot.attempts.length === 0) return careForUnsigned(services, connected, slot);
-  // Such bytes never left, and may not leave yet: there is nothing to ask the chain.
+  // Such bytes were never sent, and must not be yet: there is nothing to query.
   if (services.clock.nowMs() <= slot.cancelAfterMs && (await isHeldBack(services, connected, slot))) return;
   const asked = await Promise.all(
     slot.attempts.map(async (attempt) => ({
@@ -57,7 +56,7 @@ async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: 
     if (outcome.kind === "final") return settle(services, slot, attempt, outcome);
   for (const { attempt, outcome } of asked)
     if (outcome.kind === "mined") return noteMined(services, slot, attempt, outcome);
-  // It was in a block, and is in none that anybody knows now.
+  // It was in a block, and is no longer in any.
   if (slot.state === "mined") return fallOut(services, slot);
   const living = asked.filter(({ outcome }) => outcome.kind !== "dead");
   const last = living.at(-1);
@@ -69,9 +68,8 @@ async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: 
 }
 
 /**
- * Whether no oracle can learn of any of a slot's payments yet. Nothing is sent before that, and what the hub
- * has learnt it keeps; so none of these bytes can have been sent, even by a process that died before it noted
- * that.
+ * Whether oracles cannot map any of a slot's payments yet. Nothing is sent before that, and the hub keeps its
+ * mappings; so none of these bytes can have been sent, even by a process that died.
  */
 async function isHeldBack(services: Needs, { rail }: ConnectedPayingRail, slot: Slot): Promise<boolean> {
   if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open")
@@ -87,7 +85,7 @@ function reasonOf({ outcome }: { readonly outcome: RailOutcome }): string {
   return outcome.kind === "dead" ? outcome.reason : outcome.kind;
 }
 
-/** Nothing was signed: whoever was about to is gone, or the solver had not enough. */
+/** Nothing was signed: the process died, or the balance was too low. */
 async function careForUnsigned(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
   const nowMs = services.clock.nowMs();
   if (nowMs > slot.cancelAfterMs) return die(services, slot, "TRANSACTION_NOT_INCLUDED", "never signed");
@@ -96,8 +94,8 @@ async function careForUnsigned(services: Needs, connected: ConnectedPayingRail, 
 }
 
 /**
- * None of its bytes can ever count: they are made anew while that makes sense, and the leg may go another way
- * after that.
+ * None of its bytes can be mined any more: signs again until the deadline, after which the leg may be paid
+ * another way.
  */
 async function careForDead(
   services: Needs,
@@ -114,7 +112,7 @@ async function careForDead(
   await again(services, connected, slot, "pay", reason);
 }
 
-/** Some of its bytes may still come to count. */
+/** Some of its bytes may still be mined. */
 async function careForLiving(
   services: Needs,
   connected: ConnectedPayingRail,
@@ -125,8 +123,8 @@ async function careForLiving(
   const { enginePolicy: policy, clock } = services;
   const nowMs = clock.nowMs();
   const isLate = nowMs > slot.cancelAfterMs;
-  // What nodes have will be in a block, and the recipient may count on it: late is better than taken back.
-  // What no node has is taken back where that is possible.
+  // Broadcast bytes will be mined, and the recipient may count on them: late is better than canceled. Bytes
+  // that no node has are canceled where possible.
   if (isLate && rail.takesBack && !isOffered && last.kind === "pay")
     if (await takeBack(services, connected, slot)) return;
   const since = last.offeredSinceMs ?? last.createdAtMs;
@@ -134,19 +132,19 @@ async function careForLiving(
     ? Math.max(policy.stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000)
     : policy.stuckAfterMs;
   const isStuck = nowMs - since > patienceMs && slot.attempts.length < policy.maxAttempts;
-  // What cannot be made anew, for want of money say, is offered as it is.
+  // If a replacement cannot be signed, such as for lack of funds, rebroadcasts the latest.
   if (isStuck && rail.replaces && (await again(services, connected, slot, last.kind, "stuck"))) return;
-  // Whoever made it a moment ago is about to send it.
+  // The process that just signed it is about to send it.
   const isFresh = last.broadcastAtMs === undefined && nowMs - last.createdAtMs <= policy.orphanedAfterMs;
   const isDue = nowMs - (last.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs;
-  // A payment that was given up and has no bytes against it yet may still be sent: it is not.
+  // A canceled payment without a conflicting attempt could still be mined, so it is not sent.
   const isGivenUp = last.kind === "pay" && slot.cancelReason !== undefined;
   if (!isFresh && isDue && !isGivenUp) await sendAttempt(services, connected, slot, last);
 }
 
 /**
- * False when the chain does not let the solver pay himself: then the payment is made after all, when a node
- * takes it.
+ * False if the chain does not let the solver pay itself: then the payment is made after all, when a node
+ * accepts it.
  */
 async function takeBack(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<boolean> {
   try {
@@ -159,7 +157,7 @@ async function takeBack(services: Needs, connected: ConnectedPayingRail, slot: S
   }
 }
 
-/** False when there are no further bytes: the slot has moved on, or the solver has not enough. */
+/** False if there are no further bytes: the slot moved on, or the balance is too low. */
 async function again(
   services: Needs,
   connected: ConnectedPayingRail,
@@ -181,9 +179,7 @@ async function again(
   return true;
 }
 
-/**
- * Moves a slot and what it pays in one commit, if it still stands where it was seen; false when it does not.
- */
+/** Moves a slot and its leg in one commit, unless the slot's state changed; false if it did. */
 async function move(
   services: Needs,
   slot: Slot,
@@ -240,15 +236,15 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
   const applied = await move(services, slot, "mined", async (moment) => {
     const { tx } = moment;
     await tx.lanes.setOpen(slot.id);
-    // The same bytes are sent again at once.
+    // The same bytes are sent again immediately.
     await tx.lanes.forgetBroadcast(slot.id);
     const attempt = moment.slot.attempts.find(({ n }) => n === moment.slot.minedAttempt);
-    if (attempt?.kind === "pay") await legOf(slot).unmined(moment, attempt);
+    if (attempt?.kind === "pay") await legOf(slot).orphaned(moment, attempt);
   });
   if (applied) services.events.alarm("slot_unmined", factsOf(slot));
 }
 
-/** Beyond doubt: it is paid, or what was to be paid never will be by this slot. */
+/** Final: the slot paid, or never will. */
 async function settle(
   services: Needs,
   slot: Slot,
@@ -265,7 +261,7 @@ async function settle(
   if (applied) services.events.happened("slot_final", factsOf(slot));
 }
 
-/** Nothing that was signed for it pays any more, for good: only now may the leg go another way. */
+/** Nothing signed for it can pay any more: only now may the leg be paid another way. */
 async function die(
   services: Needs,
   slot: Slot,
@@ -274,7 +270,7 @@ async function die(
   from: "open" | "mined" = "open",
 ): Promise<void> {
   const applied = await move(services, slot, from, async (moment) => {
-    // Bytes that were committed since are not among those that are known to be dead.
+    // Attempts committed since may not be dead.
     if (moment.slot.attempts.length !== slot.attempts.length) return;
     await moment.tx.lanes.setDead(slot.id, reason);
     await legOf(slot).dead(moment, reason);

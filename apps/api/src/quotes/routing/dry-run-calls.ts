@@ -192,7 +192,7 @@ async function tried(
         cancelAfterMs: 0,
       },
       { ...calls, minLeft: left, maxGas: MAX_CALLS_GAS },
-      trade.destination && { paidFrom: paidFrom.address, planned: ANY_AMOUNT, most: ANY_AMOUNT },
+      trade.destination && { paidFrom: paidFrom.address, planned: ANY_AMOUNT, max: ANY_AMOUNT },
     );
   const first = await attempt(0n);
   const isRecipients = first.kind === "callsFail" && first.failure?.details.innermost.address === recipient;

@@ -33,7 +33,7 @@ export async function dryRunExchange(
       toContract: false,
       maxGas: ANY_GAS,
     },
-    { paidFrom, planned: ANY_AMOUNT, most: ANY_AMOUNT },
+    { paidFrom, planned: ANY_AMOUNT, max: ANY_AMOUNT },
   );
   if (plan.kind === "ready") return;
   if ((plan.kind === "refused" || plan.kind === "moved") && plan.tried !== undefined)
