@@ -1,5 +1,5 @@
 import { type Env, readSettings, withVaultSecrets } from "@causeway/config";
-import { storageSettings } from "./settings.ts";
+import { storageSettings } from "./storage.ts";
 
 /**
  * Where the database is, for commands that need nothing else: from the variable, its `_FILE`, or the secrets

@@ -6,7 +6,7 @@ import { readFormerKeys } from "./former-keys.ts";
 import { bitcoinAccount, evmAccount, solanaAccount } from "./key-accounts.ts";
 import { accountOfKey, resolveAccounts } from "./resolve-accounts.ts";
 import type { AccountSettings, ProcessRole, ResolvedAccounts } from "./resolve-accounts.ts";
-import type { solverSettings } from "./settings.ts";
+import type { solverSettings } from "./solver.ts";
 
 /** The service's accounts: EVM addresses in lower case, others as canonical bytes. */
 export interface OwnAccounts {
