@@ -8,8 +8,8 @@ interface Named {
 }
 
 /**
- * Defines a setting of one kind. With `default`, an unset variable gives that value; with `optional`, it gives
- * undefined; with neither, the variable is required.
+ * Defines a setting of one kind. An unset variable gives `default`, or undefined with `optional`; with
+ * neither, it is required.
  */
 interface Kind<T, Options = unknown> {
   (setting: Named & Options & { readonly default: T }): Setting<T>;
@@ -69,10 +69,7 @@ export const matching = kindWith<string, Pattern>(({ form, pattern }) => ({
   parse: (raw) => (pattern.test(raw) ? valid(raw) : invalid(`must be ${form}`)),
 }));
 
-/**
- * The problem of an address with a wrong checksum. It does not suggest the right checksum: that would confirm a
- * mistyped address.
- */
+/** It does not suggest the right checksum: that would confirm a mistyped address. */
 export const WRONG_CHECKSUM =
   "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
 

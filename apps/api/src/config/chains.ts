@@ -11,7 +11,7 @@ export interface RailConfig {
 }
 
 /** @throws ConfigError for a chain without the fields that oracles read */
-export function readRails(
+export function readNonEvmChains(
   chains: readonly RailChain[],
   source: ConfigLocation & { readonly env: Env },
 ): readonly RailConfig[] {
@@ -27,17 +27,18 @@ export function readRails(
 
 /** @param fixedPrices undefined if prices come from an HTTP source, or if the price file is invalid */
 export function chainProblems(
-  { chains, rails, warnings, off, faulty }: ReadChains,
+  loaded: ReadChains,
   homeName: string | undefined,
   fixedPrices: ReadonlyMap<string, bigint> | undefined,
 ): readonly string[] {
-  if (chains.length + faulty.length === 0) return noChainProblems({ warnings, off });
+  const { chains, faulty } = loaded;
+  if (chains.length + faulty.length === 0) return noChainProblems(loaded);
   const problems: string[] = [];
   if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
     problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
   if (fixedPrices !== undefined) {
     // Currencies that the solver does not hold are priced by their pools.
-    const held = [...chains, ...rails].flatMap((chain) =>
+    const held = [...chains, ...loaded.rails].flatMap((chain) =>
       [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
     );
     const wanted = new Set(held.map(({ priceId }) => priceId));
@@ -48,11 +49,8 @@ export function chainProblems(
   return problems;
 }
 
-export function requiredChainProblems(
-  required: readonly string[],
-  { chains, rails, faulty }: ReadChains,
-): readonly string[] {
-  const names = [...chains, ...rails, ...faulty].map(({ name }) => name);
+export function requiredChainProblems(required: readonly string[], loaded: ReadChains): readonly string[] {
+  const names = [...loaded.chains, ...loaded.rails, ...loaded.faulty].map(({ name }) => name);
   return required
     .filter((name) => !names.includes(name))
     .map((name) => `READINESS_CHAINS: ${name} is not an enabled chain`);
@@ -60,10 +58,10 @@ export function requiredChainProblems(
 
 export function hubProblems(
   { hub }: SettlementHub,
-  { chains, rails }: Pick<ReadChains, "chains" | "rails">,
+  loaded: Pick<ReadChains, "chains" | "rails">,
 ): readonly string[] {
-  const unmapped = hub.genericMappingAddress === undefined ? chainsWithoutDepositIds(rails) : [];
-  const hubChain = chains.find(({ id }) => id === hub.chainId);
+  const unmapped = hub.genericMappingAddress === undefined ? chainsWithoutDepositIds(loaded.rails) : [];
+  const hubChain = loaded.chains.find(({ id }) => id === hub.chainId);
   return [
     ...unmapped.map((name) => `hub.genericMappingAddress is required because chain ${name} is enabled`),
     ...(hubChain === undefined
@@ -74,17 +72,14 @@ export function hubProblems(
   ];
 }
 
-/** Transfers on these chains carry no order id, so oracles learn only from the hub which order one belongs to. */
-function chainsWithoutDepositIds(rails: readonly RailChain[]): readonly string[] {
-  return rails.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
+/** Their transfers carry no order id, so oracles learn only from the hub which order one belongs to. */
+function chainsWithoutDepositIds(chains: readonly RailChain[]): readonly string[] {
+  return chains.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
 }
 
-/**
- * Other chains can be settled later. On these, the hub must learn within an hour which order a transfer belongs
- * to.
- */
-export function neverSettledWarnings(rails: readonly RailChain[]): readonly string[] {
-  return chainsWithoutDepositIds(rails).map(
+/** Other chains can be settled later. The hub must learn the orders of these transfers within an hour. */
+export function neverSettledWarnings(chains: readonly RailChain[]): readonly string[] {
+  return chainsWithoutDepositIds(chains).map(
     (name) => `chain ${name}: deposits are never settled because ORACLE_URLS is not set`,
   );
 }

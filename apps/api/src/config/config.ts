@@ -23,7 +23,7 @@ import {
   depositAddressWarnings,
   hubProblems,
   neverSettledWarnings,
-  readRails,
+  readNonEvmChains,
   requiredChainProblems,
 } from "./chains.ts";
 import type { RailConfig } from "./chains.ts";
@@ -187,7 +187,7 @@ function readParts(env: Env, role: ProcessRole) {
 
   const loaded = source && read(() => readChains(source));
   problems.push(...(loaded?.problems ?? []));
-  const rails = source && loaded && read(() => readRails(loaded.rails, source));
+  const rails = source && loaded && read(() => readNonEvmChains(loaded.rails, source));
   const fixedPrices =
     source && valid.prices.priceSource === "fixed" ? read(() => loadFixedPrices(source)) : undefined;
   const prices = settings && priceConfig(settings.prices, fixedPrices);
