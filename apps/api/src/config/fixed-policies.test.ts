@@ -9,11 +9,9 @@ test("an order outlives its fill deadline by more than it takes to cancel a late
 });
 
 test("rejects a chain's swap source with the name of the aggregator, once an aggregator is configured", () => {
-  const source = { kind: "uniswap-v2", factory: "0x", feeBps: 30 } as const;
   const liquidity = (name: string) => ({
-    wrappedNative: undefined,
     connectors: [],
-    sources: [{ ...source, name, router: undefined }],
+    sources: [{ kind: "uniswap-v2" as const, name, factory: `0x${"ab".repeat(20)}` as const, feeBps: 30 }],
   });
   const chains = [
     { name: "one", liquidity: liquidity("pools") },

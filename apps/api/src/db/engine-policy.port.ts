@@ -1,59 +1,50 @@
-/** How the transaction engine and the watchers behave; all times in ms. */
+/** Pace and risk limits of the transaction engine and the watchers; all times in ms. */
 export interface EnginePolicy {
   /**
-   * A payment at the head of its lane that is not mined this long after it was last sent is replaced with
-   * higher fees.
+   * A payment with the next nonce of its lane that is not mined this long after its last broadcast is
+   * replaced with higher fees.
    */
   readonly stuckAfterMs: number;
-  /** Both fees of a replacement are raised by at least this, bps. */
+  /** A replacement raises both fees by at least this, in bps. */
   readonly bumpBps: number;
-  /** Variants signed for one nonce; afterwards the last one is sent again and again. */
+  /** Maximum number of transactions signed for one nonce; after that, the last one is rebroadcast. */
   readonly maxAttempts: number;
-  /** Everything unmined is sent again this often, in case the node forgot it. */
+  /** Pending transactions are rebroadcast this often, in case the node dropped them. */
   readonly rebroadcastIntervalMs: number;
-  /** Bytes or plans that nobody has sent for this long are picked up: their process has died. */
+  /** Signed bytes or plans not broadcast for this long are picked up by another process. */
   readonly orphanedAfterMs: number;
-  /** An unmined fill is given up (its nonce goes to a no-op) this long after the request's deadline. */
+  /** A pending fill is replaced by a cancel transaction this long after the request's deadline. */
   readonly cancelAfterDeadlineMs: number;
   /**
-   * A request without a deposit is told failed so long after its deadline: clients stop at a failure, and a
-   * deposit that is a little late goes back without one.
+   * A request without a deposit is reported as failed this long after its deadline. Clients stop polling
+   * then, so a slightly late deposit is refunded first.
    */
   readonly expiryGraceMs: number;
-  /** Fills between different assets that may be begun per minute for one asset, whole USD. */
+  /** Maximum value of fills between different assets per minute and asset, in whole USD. */
   readonly maxPriceExposureUsd: number;
-  /** How long a fill waits for inventory before the deposit is refunded. */
+  /** How long a fill waits for inventory before its deposit is refunded. */
   readonly inventoryWaitMs: number;
   /**
-   * Gas of reverted fills within 24 hours that the solver pays itself, USD with 18 decimals. Above it no fill
-   * is made that runs foreign code.
+   * Gas of reverted fills that the solver pays itself within 24 hours, USD with 18 decimals. Above it, fills
+   * that run foreign code wait.
    */
   readonly maxUnpaidBurntUsd: bigint;
-  /** Refunds within 24 hours that settlement can never repay, USD with 18 decimals. */
+  /** Refunds within 24 hours that settlement may never repay, USD with 18 decimals. */
   readonly maxUnrepaidRefundsUsd: bigint;
-  /** A deposit of no known request goes back so long after it was seen; undefined: never by itself. */
+  /** When a deposit without a known order is returned; undefined: never automatically. */
   readonly unattributedRefundAfterMs?: number | undefined;
-  /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */
+  /** The app is charged for a fast fill without a deposit this long after the order's deadline. */
   readonly fastFillGraceMs: number;
-  /**
-   * Whole USD of gas that reverted fast fills of one app balance may burn in 24 hours before further ones are
-   * refused.
-   */
+  /** Maximum gas of reverted fast fills per app balance and 24 hours, in whole USD. */
   readonly maxBurntFastFillUsd: number;
-  /**
-   * The network settles a fill against deposits that are younger by so much at most; undefined: nothing is
-   * settled here.
-   */
+  /** How much older than its deposit a settled fill may be; undefined: this deployment does not settle. */
   readonly fillLeadMs?: number | undefined;
-  /** How often lanes are looked after. */
+  /** How often pending transactions are checked for replacement. */
   readonly nudgeIntervalMs: number;
-  /**
-   * How often stored state is gone through for what stands too long, and lanes are compared with their
-   * chains.
-   */
+  /** How often stored state is checked for overdue work, and lanes are compared with their chains. */
   readonly reconcileIntervalMs: number;
-  /** A leg that stood so long without a job that waits for it has lost its job, and gets another. */
+  /** A leg without a queued job for this long has lost its job and gets a new one. */
   readonly overdueAfterMs: number;
-  /** Blocks read in one step while catching up. */
+  /** Blocks per log query while catching up. */
   readonly maxScanBlocks: number;
 }

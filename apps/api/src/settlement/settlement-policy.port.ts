@@ -1,20 +1,17 @@
-/** How settlement behaves; all times in ms. */
+/** Pace of settlement; all times in ms. */
 export interface SettlementPolicy {
   /** Pause between two rounds. */
   readonly intervalMs: number;
-  /** After a failure the next try waits so long, doubling up to the most. */
+  /** Delay before a failed oracle request is retried. It doubles with each failure, up to the maximum. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /**
-   * A payment that an oracle rejected is asked about again after so long: somebody may have mended what was
-   * wrong.
-   */
+  /** Delay before the attestation of a rejected payment is requested again: its cause may have been fixed. */
   readonly rejectedRetryMs: number;
-  /** Payments that are asked about at once. */
+  /** Payments whose attestation is requested at the same time. */
   readonly concurrency: number;
-  /** Most executions that one transaction carries. */
+  /** Maximum number of executions per hub transaction. */
   readonly batchSize: number;
-  /** A transaction that is not mined so long after it was signed is replaced with higher fees. */
+  /** A hub transaction not mined this long after it was signed is replaced with higher fees. */
   readonly stuckAfterMs: number;
   readonly rebroadcastIntervalMs: number;
   readonly bumpBps: number;
