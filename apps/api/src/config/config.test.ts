@@ -161,11 +161,10 @@ test("reports an invalid setting once, without the checks that depend on it", ()
       readWorkerConfig,
     ),
   ).toHaveLength(1);
-  // The chain is known by name and id although it is wrong, and may be the first. Its two URLs come from one
-  // variable.
+  // A faulty chain still has a name and an id, and may be the first. Its two URLs come from one variable.
   const wrongChain = { ...local, LOCAL_A_RPC_URL: "gopher://x", APP_BALANCE_CURRENCY: "none" };
   expect(problemsOf(wrongChain)).toHaveLength(2);
-  // Also when no other chain is left.
+  // The same if no other chain is left.
   const only = { ...production, BASE_ROUTER_ADDRESS: "0x12" };
   expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "nowhere", APP_BALANCE_CHAIN_ID: "5" })).toHaveLength(3);
   expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "base", APP_BALANCE_CHAIN_ID: "8453" })).toHaveLength(1);
@@ -333,7 +332,7 @@ test("refuses a metrics token shorter than 32 characters", () => {
   ]);
 });
 
-/** What makes the local environment settle. */
+/** The local environment with settlement. */
 const settling = {
   ...local,
   ORACLE_URLS: "http://127.0.0.1:3100|hunter2;http://127.0.0.1:3101",
@@ -487,7 +486,7 @@ test.each([
 
 const addressOf = (role: LocalRole): string => privateKeyToAddress(localPrivateKey(role, 0));
 
-/** Every account that the API only knows the address of: its key, and its address as operators write it. */
+/** The accounts of which the API needs only the address: keys, and addresses as operators write them. */
 const accounts = {
   keys: {
     EXECUTOR_PRIVATE_KEY: localPrivateKey("executor", 0),
@@ -525,7 +524,7 @@ test.each(Object.keys(accounts.keys))("the API discards %s and names the setting
   expect(warned).toEqual([
     expect.stringContaining(`${name} is ignored: the API does not need it. Set ${addressName}=`),
   ]);
-  // What it names can be set as it is.
+  // The named value can be set without changes.
   const named = /=(\S+) instead/.exec(warned.join())?.[1] ?? "";
   expect(named.toLowerCase().split(",").toSorted()).toEqual(address.toLowerCase().split(/, ?/).toSorted());
   expect(readApiConfig({ ...bare, ...accounts.addresses, [addressName]: named }).accounts).toEqual(
