@@ -219,6 +219,14 @@ test("a typo stops the start if the intended variable is unset, and otherwise ca
   ]);
 });
 
+test("a removed setting has no effect and causes a warning with the fixed value", () => {
+  const config = readApiConfig({ ...local, TX_STUCK_AFTER_MS: "1" });
+  expect(config.engine.stuckAfterMs).toBe(30_000);
+  expect(config.warnings).toContain(
+    "TX_STUCK_AFTER_MS is set but is no longer a setting; it has no effect, the value is always 30000",
+  );
+});
+
 test("rejects an address with a wrong checksum and names its variable", () => {
   const wrong = privateKeyToAddress(localPrivateKey("user", 1)).replace(/[a-f]/, (letter) =>
     letter.toUpperCase(),

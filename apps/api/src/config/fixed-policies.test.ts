@@ -10,6 +10,7 @@ test("an order outlives its fill deadline by more than it takes to cancel a late
 
 test("rejects a chain's swap source with the name of the aggregator, once an aggregator is configured", () => {
   const liquidity = (name: string) => ({
+    wrappedNative: undefined,
     connectors: [],
     sources: [{ kind: "uniswap-v2" as const, name, factory: `0x${"ab".repeat(20)}` as const, feeBps: 30 }],
   });
