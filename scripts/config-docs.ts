@@ -34,7 +34,8 @@ can be given as the path of a file that contains the value. Files in \`VAULT_SEC
 An EVM address in mixed case must have a valid EIP-55 checksum; one in lowercase or uppercase has no
 checksum. If the name of a variable looks like a typo of a setting that is unset, the process does
 not start (\`FEE_MAYOR_BPS\`: rename it to \`FEE_MAJOR_BPS\`). If that setting is set too, or if the
-name only begins like a family of settings (\`FEE_…\`), the process logs a warning.
+name only starts like several settings (\`FEE_…\`), the process logs a warning. It also warns of a
+setting that an upgrade removed ([UPGRADING.md](UPGRADING.md)).
 
 At start, every process removes all variables from its environment, except those that Node.js, the C
 library and AWS's client read themselves (\`PATH\`, \`NODE_…\`, \`AWS_…\` without its secrets, …).
@@ -86,7 +87,7 @@ are yours: deploy the contracts, then set the variables.
 | … \`connectors\` | tokens that swap paths may pass through, most likely first; they need not be in \`tokens\` |
 | … \`sources[]\` | \`kind\` \`uniswap-v3\`: \`name\`, \`factory\`, \`router\`, \`routerKind\` (\`swap-router\`, whose swaps have a deadline, or \`swap-router-02\`), \`quoter\` (QuoterV2), \`feeTiers\` (hundredths of a bp, ascending); \`kind\` \`uniswap-v2\`: \`name\`, \`factory\`, \`feeBps\` and \`router\` (UniswapV2Router02; absent: the pairs provide prices, but no swaps). Names are unique on a chain; clients see them |
 | \`confirmationTiers\` | confirmations (1 = its own block) for a deposit worth less than \`belowUsd\`; ascending, the last tier without \`belowUsd\` |
-| \`maxUnconfirmedUsd\` | maximum USD of deposits with fewer confirmations than the strictest tier requires that may be filled by the laxer tiers; above it, every deposit waits for the strictest. Limits the cost of one orphaned block |
+| \`maxUnconfirmedUsd\` | maximum total USD of deposits that are filled under a laxer tier before they have the confirmations of the strictest tier. Above it, every deposit waits for the strictest tier. Limits the loss from one orphaned block |
 | \`finalityBlocks\` | depth at which a block counts as irreversible |
 | \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\`; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
 | \`hubChainId\`, \`additionalData\` | mostly for attestations, see below |

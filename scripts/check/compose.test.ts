@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { solverSettings } from "../../apps/api/src/config/settings.ts";
+import { solverSettings } from "../../apps/api/src/config/solver.ts";
 import { root } from "./run-command.ts";
 
 // Compose reads a whole file before it starts one service of it: a variable that any service requires is

@@ -3,46 +3,44 @@ import { setting } from "@causeway/config";
 
 const { choice, flag, integer, matching, privateKey, secret, text, trustedProxies } = setting;
 
-const millis = integer(1, 600_000);
+const millis = (name: string, defaultMs: number, describe: string) =>
+  integer({ name, min: 1, max: 600_000, default: defaultMs, describe });
 
 // Each group is one heading of docs/CONFIG.md, which is generated from this file.
 
 /** Which configuration files to read. */
 export const locationSettings = {
-  environment: matching(
-    "lowercase words joined by dots",
-    /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*$/,
-  )({
+  environment: matching({
     name: "ENVIRONMENT",
+    form: "lowercase words joined by dots",
+    pattern: /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*$/,
     describe:
-      "Selects `chains.<ENVIRONMENT>.json` and `chains.hub.<ENVIRONMENT>.json`, for example `mainnets.prod`. Only `local` accepts publicly known keys.",
+      "Selects the files `chains.<ENVIRONMENT>.json` and `chains.hub.<ENVIRONMENT>.json`, for example `mainnets.prod`. Only `local` accepts publicly known keys.",
   }),
   configsDir: text({
     name: "CONFIGS_DIR",
-    describe: "Directory of the configuration files.",
+    describe: "Directory of these files.",
     default: "configs",
   }),
   vaultDir: text({
     name: "VAULT_SECRETS_DIR",
     describe:
-      "Directory of secret files. Their `KEY=VALUE` lines override the environment. Files are parsed, never executed.",
+      "Directory of secret files. Their `KEY=VALUE` lines override the environment. They are parsed and never run by a shell.",
     default: "/vault/secrets",
   }),
 };
 
 /** The key that signs. */
 export const signerSettings = {
-  signingModule: choice(
-    "raw-private-key",
-    "aws-kms",
-  )({
+  signingModule: choice({
     name: "SIGNING_MODULE",
-    describe: "Location of the signing key: in this process, or in AWS KMS.",
+    words: ["raw-private-key", "aws-kms"],
     default: "raw-private-key",
+    describe: "Where the signing key is: in this process, or in AWS KMS.",
   }),
   privateKey: privateKey({
     name: "ECDSA_PRIVATE_KEY",
-    describe: "Key for `raw-private-key`. Must be used by this oracle only.",
+    describe: "Key for `raw-private-key`. Only this oracle may use it.",
     optional: true,
   }),
   kmsKeyId: text({
@@ -52,7 +50,7 @@ export const signerSettings = {
   }),
   kmsKeyRegion: text({
     name: "AWS_KMS_SIGNER_KEY_REGION",
-    describe: "AWS region of that key. Credentials are resolved like in AWS's own tools.",
+    describe: "AWS region of that key. Credentials are found as in AWS's own tools.",
     optional: true,
   }),
 };
@@ -61,30 +59,30 @@ export const peerSettings = {
   peers: secret({
     name: "PEERS",
     describe:
-      "Other oracles, `<base URL>|<key>` joined with `;`. `https` only, except at private addresses: loopback and private IP addresses, names without a dot, and names that end in `.internal` or `.local`. The key is the one the peer issued to you, or `pass-through` to forward the caller's key.",
+      "Other oracles, `<base URL>|<key>` joined with `;`. The URL must use https, except at private addresses: loopback and private IP addresses, names without a dot, and names that end in `.internal` or `.local`. The key is the one that the peer issued to you, or `pass-through` to forward the caller's key.",
     optional: true,
   }),
-  peerTimeoutMs: millis({
-    name: "PEER_REQUEST_TIMEOUT_MS",
-    describe: "Timeout of one call to a peer, including the body.",
-    default: 10_000,
-  }),
+  peerTimeoutMs: millis(
+    "PEER_REQUEST_TIMEOUT_MS",
+    10_000,
+    "Timeout of one call to a peer, including its response body.",
+  ),
   signers: text({
     name: "ORACLE_SIGNERS",
     describe:
-      "Addresses whose signatures count, joined with `;`; must include this oracle's own. Never sent to peers.",
+      "Addresses whose signatures count, joined with `;`. They must include this oracle's own address, and are never sent to peers.",
     optional: true,
   }),
   threshold: text({
     name: "ORACLE_SIGNERS_THRESHOLD",
     describe:
-      "Number of counted signatures, at least 1, at which the oracle answers without waiting for more. Fewer signatures are a success too: callers must count them. Default: 1.",
+      "Number of counted signatures, at least 1, at which the oracle responds without waiting for more. It also responds with success if it gets fewer, so callers must count them. Default: 1.",
     optional: true,
   }),
   shadow: flag({
     name: "SHADOW",
     describe:
-      "Marks every response `shadow: true` while you try a new oracle. `GET /shadow/v1/report` shows its agreement with peers.",
+      "Marks every response `shadow: true`, for trying a new oracle. `GET /shadow/v1/report` shows how often it agrees with its peers.",
     default: false,
   }),
 };
@@ -95,36 +93,33 @@ export const httpSettings = {
     describe: "Address to listen on; the container image sets `0.0.0.0`.",
     default: "127.0.0.1",
   }),
-  httpPort: integer(
-    0,
-    65_535,
-  )({
+  httpPort: integer({
     name: "HTTP_PORT",
-    describe: "Port to listen on. Unset: `PORT`, then the default. 0 picks a free port.",
+    min: 0,
+    max: 65_535,
+    describe: "Port to listen on. Unset: the value of `PORT`, otherwise the default. 0 picks a free port.",
     default: 3000,
   }),
   apiKeys: secret({
     name: "API_KEYS",
     describe:
-      "Keys for callers, `<key>:<label>` joined with `;`, each key at least 32 characters (`openssl rand -hex 32`). Unset: no key is required; only for closed networks.",
+      "Keys of callers, `<key>:<label>` joined with `;`. Each key has at least 32 characters (`openssl rand -hex 32`). Unset: callers need no key, which is safe only in a closed network.",
     optional: true,
   }),
-  maxCallsPerKey: integer(
-    1,
-    10_000,
-  )({
+  maxCallsPerKey: integer({
     name: "MAX_CALLS_PER_KEY",
+    min: 1,
+    max: 10_000,
     describe:
-      "Concurrent attestations per key (per IP address without `API_KEYS`). Above it, calls return 429 `rate_limited` with `Retry-After`.",
+      "Concurrent attestations per key, or per IP address without `API_KEYS`. Further calls return 429 `rate_limited` with `Retry-After`.",
     default: 64,
   }),
-  maxCalls: integer(
-    1,
-    100_000,
-  )({
+  maxCalls: integer({
     name: "MAX_CALLS",
+    min: 1,
+    max: 100_000,
     describe:
-      "Concurrent attestations of all callers. Above it, calls return 503 `overloaded` with `Retry-After`.",
+      "Concurrent attestations of all callers. Further calls return 503 `overloaded` with `Retry-After`.",
     default: 512,
   }),
   trustProxy: trustedProxies({
@@ -135,42 +130,33 @@ export const httpSettings = {
   }),
   metricsOpen: flag({
     name: "METRICS_OPEN",
-    describe: "Serves `GET /metrics` without a key.",
+    describe: "Allows `GET /metrics` without a key.",
     default: false,
   }),
-  requestDeadlineMs: millis({
-    name: "REQUEST_DEADLINE_MS",
-    describe:
-      "Time limit for this oracle's own work on a request; above it, the request fails with 503. Keep it below the peers' `PEER_REQUEST_TIMEOUT_MS`.",
-    default: 8_000,
-  }),
+  requestDeadlineMs: millis(
+    "REQUEST_DEADLINE_MS",
+    8_000,
+    "Time limit for this oracle's own work on a request. Above it, the request fails with 503. Keep it below the `PEER_REQUEST_TIMEOUT_MS` of your peers.",
+  ),
   responseCheck: flag({
     name: "RESPONSE_CHECK",
-    describe: "Checks every response against its schema; for tests.",
+    describe:
+      "Whether to validate every response against its schema, for debugging. A mismatch is logged and returned as 500.",
     default: false,
   }),
-  logLevel: choice(
-    "fatal",
-    "error",
-    "warn",
-    "info",
-    "debug",
-    "trace",
-    "silent",
-  )({ name: "LOG_LEVEL", describe: "Minimum level of logged lines.", default: "info" }),
-  logFormat: choice(
-    "json",
-    "pretty",
-  )({
+  logLevel: choice({
+    name: "LOG_LEVEL",
+    words: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
+    default: "info",
+    describe: "Minimum level of log lines.",
+  }),
+  logFormat: choice({
     name: "LOG_FORMAT",
-    describe: "`json`: one JSON object per line, for machines. `pretty`: readable lines, for terminals.",
+    words: ["json", "pretty"],
     default: "json",
+    describe: "`json`: one JSON object per line. `pretty`: readable lines for a terminal.",
   }),
-  shutdownTimeoutMs: millis({
-    name: "SHUTDOWN_TIMEOUT_MS",
-    describe: "How long a shutdown waits for running requests.",
-    default: 15_000,
-  }),
+  shutdownTimeoutMs: millis("SHUTDOWN_TIMEOUT_MS", 15_000, "How long a shutdown waits for running requests."),
 };
 
 /** All of them, in the order of the documentation. */

@@ -1,8 +1,8 @@
-/** What is wrong with the configuration, all of it at once. No problem text holds a secret value. */
+/** All problems of a configuration. No problem contains a secret. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly code = "CONFIG_INVALID";
-  /** One sentence each, led by the setting or the path in the file. */
+  /** Each is one sentence that starts with the setting or the path in a file. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -12,8 +12,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Runs `read` and keeps its result; a ConfigError is added to `problems` instead of ending the reading,
- * so that one start reports everything that is wrong. Other errors pass through.
+ * Returns what `read` returns. A ConfigError adds its problems to `problems` and gives undefined, so that
+ * reading continues and one start reports every problem. Other errors pass through.
  */
 export function gather<T>(problems: string[], read: () => T): T | undefined {
   try {
@@ -23,4 +23,19 @@ export function gather<T>(problems: string[], read: () => T): T | undefined {
     problems.push(...error.problems);
     return undefined;
   }
+}
+
+/**
+ * Returns the parts of a configuration once all of them are read.
+ * @throws ConfigError with the problems, if there are any
+ */
+export function requireAll<P extends Readonly<Record<string, unknown>>>(
+  parts: P,
+  problems: readonly string[],
+): { readonly [K in keyof P]: Exclude<P[K], undefined> } {
+  if (problems.length > 0) throw new ConfigError(problems);
+  const missing = Object.keys(parts).filter((name) => parts[name] === undefined);
+  if (missing.length > 0)
+    throw new ConfigError([`invariant violated: ${missing.join(", ")} missing without a reported problem`]);
+  return parts as { readonly [K in keyof P]: Exclude<P[K], undefined> };
 }

@@ -3,12 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError, requireAll } from "./config-error.ts";
 import { describeSettings } from "./docs.ts";
-import { readSettings, validSettings } from "./env.ts";
+import { readGroups, readSettings, validGroups } from "./env.ts";
 import {
   choice,
-  decimal,
   evmAddresses,
   flag,
   integer,
@@ -25,7 +24,7 @@ const dir = mkdtempSync(join(tmpdir(), "causeway-config-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 const settings = {
-  port: integer(1, 65_535)({ name: "PORT", describe: "Port.", default: 3000 }),
+  port: integer({ name: "PORT", min: 1, max: 65_535, default: 3000, describe: "Port." }),
   name: text({ name: "NAME", describe: "Name." }),
   key: privateKey({ name: "KEY", describe: "Key." }),
   extra: text({ name: "EXTRA", describe: "Extra.", optional: true }),
@@ -43,13 +42,13 @@ function problemsOf(read: () => unknown): readonly string[] {
   return [];
 }
 
-test("an absent or empty variable takes its default, and an optional one is undefined", () => {
+test("an unset or empty variable gives its default, or undefined if it is optional", () => {
   const values = readSettings(settings, { NAME: "n", KEY, PORT: "", EXTRA: " " });
   expect(values.port).toBe(3000);
   expect(values.extra).toBeUndefined();
 });
 
-test("every problem is reported at once, and none quotes a value", () => {
+test("reports all problems at once and quotes no value", () => {
   const problems = problemsOf(() => readSettings(settings, { PORT: "70000", KEY: "0xmysecret" }));
   expect(problems).toHaveLength(3);
   expect(problems.map((p) => p.split(" ")[0])).toEqual(["PORT", "NAME", "KEY"]);
@@ -57,8 +56,8 @@ test("every problem is reported at once, and none quotes a value", () => {
   expect(problems.join()).not.toContain("mysecret");
 });
 
-test("a wrong checksum is told by its place in the list, and the value is not repeated", () => {
-  const form = evmAddresses("addresses", /^.*$/)({ name: "IT", describe: "" });
+test("reports a wrong checksum by its position in the list, without the value", () => {
+  const form = evmAddresses({ name: "IT", describe: "", form: "addresses", pattern: /^.*$/ });
   const wrong = SPELLED.replace("d8", "D8");
   expect(problemsOf(() => readSettings({ it: form }, { IT: `${SPELLED},${wrong}` }))).toEqual([
     "IT entry 2 has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case",
@@ -68,14 +67,33 @@ test("a wrong checksum is told by its place in the list, and the value is not re
   ]);
 });
 
-test("valid settings are those that are right, with their defaults; what is wrong is left out", () => {
-  expect(validSettings(settings, { PORT: "70000", KEY: "0x12", NAME: "n" })).toEqual({
-    name: "n",
-    extra: undefined,
+test("reads all groups, or reports the problems of every group", () => {
+  const groups = { main: settings, other: { level: text({ name: "LEVEL", describe: "Level." }) } };
+  expect(readGroups(groups, { NAME: "n", KEY, LEVEL: "l" })).toMatchObject({
+    main: { port: 3000, name: "n" },
+    other: { level: "l" },
+  });
+  expect(problemsOf(() => readGroups(groups, { NAME: "n", KEY, PORT: "0" }))).toEqual([
+    "PORT must be an integer from 1 to 65535",
+    "LEVEL is required: text",
+  ]);
+});
+
+test("keeps the valid settings of every group, with their defaults, and leaves out the others", () => {
+  expect(validGroups({ main: settings }, { PORT: "70000", KEY: "0x12", NAME: "n" })).toEqual({
+    main: { name: "n", extra: undefined },
   });
 });
 
-test("a secret shows itself only when asked", () => {
+test("requires every part once no problem is reported", () => {
+  expect(requireAll({ a: 1, b: "" }, [])).toEqual({ a: 1, b: "" });
+  expect(problemsOf(() => requireAll({ a: undefined }, ["PORT is required"]))).toEqual(["PORT is required"]);
+  expect(problemsOf(() => requireAll({ a: undefined }, []))).toEqual([
+    "invariant violated: a missing without a reported problem",
+  ]);
+});
+
+test("a secret is printed only by reveal()", () => {
   const { key } = readSettings(settings, { NAME: "n", KEY: KEY.slice(2).toUpperCase() });
   expect(key.reveal()).toBe(KEY);
   const shown = [
@@ -88,7 +106,7 @@ test("a secret shows itself only when asked", () => {
   expect(shown.match(/\[secret\]/g)).toHaveLength(4);
 });
 
-test("a secret may come from a file, but not from both places", () => {
+test("reads a secret from its variable or its file, but not from both", () => {
   const file = join(dir, "key");
   writeFileSync(file, `${KEY}\n`);
   expect(readSettings({ key: settings.key }, { KEY_FILE: file }).key.reveal()).toBe(KEY);
@@ -98,7 +116,7 @@ test("a secret may come from a file, but not from both places", () => {
   );
 });
 
-test("a file that is named and empty is a problem, not an absent value", () => {
+test("an empty file is a problem, not an unset value", () => {
   const file = join(dir, "empty");
   writeFileSync(file, " \n");
   expect(problemsOf(() => readSettings({ key: settings.key }, { KEY_FILE: file }))).toEqual([
@@ -106,30 +124,38 @@ test("a file that is named and empty is a problem, not an absent value", () => {
   ]);
 });
 
+const it = { name: "IT", describe: "" };
+
 test.each([
-  [integer(0, 10), ["-1", "11", "1.5", "0x1", "1e1", "NaN", "", " "], ["0", "10"]],
-  [decimal(0, 10), ["-1", "10.1", "1e1", ".5", "Infinity"], ["0", "9.75"]],
-  [flag, ["1", "yes", "TRUE"], ["true", "false"]],
-  [choice("a", "b"), ["A", "c"], ["a", "b"]],
-  [url("http", "https"), ["ftp://x", "x", "http:"], ["http://x/y/", "https://x?k=1"]],
-  [url("redis", "rediss"), ["redis:6379", "redis:/6379"], ["redis://h:6379", "rediss://h"]],
-  [secretUrl("redis"), ["redis:6379"], ["redis://h:6379"]],
+  [integer({ ...it, min: 0, max: 10 }), ["-1", "11", "1.5", "0x1", "1e1", "NaN", "", " "], ["0", "10"]],
+  [flag(it), ["1", "yes", "TRUE"], ["true", "false"]],
+  [choice({ ...it, words: ["a", "b"] }), ["A", "c"], ["a", "b"]],
+  [url({ ...it, schemes: ["http", "https"] }), ["ftp://x", "x", "http:"], ["http://x/y/", "https://x?k=1"]],
   [
-    evmAddresses("addresses separated by `;`", /^0x[0-9a-fA-F]{40}(;0x[0-9a-fA-F]{40})*;?$/),
+    url({ ...it, schemes: ["redis", "rediss"] }),
+    ["redis:6379", "redis:/6379"],
+    ["redis://h:1", "rediss://h"],
+  ],
+  [secretUrl({ ...it, schemes: ["redis"] }), ["redis:6379"], ["redis://h:6379"]],
+  [
+    evmAddresses({
+      ...it,
+      form: "addresses separated by `;`",
+      pattern: /^0x[0-9a-fA-F]{40}(;0x[0-9a-fA-F]{40})*;?$/,
+    }),
     ["0x12", `${SPELLED.replace("d8", "D8")}`, `${SPELLED};${SPELLED.replace("5", "6")}`],
     [SPELLED, `${SPELLED.toLowerCase()};`, `0x${"AB".repeat(20)};${SPELLED}`],
   ],
-  [usd, ["1,5", "-1", "1.0000000000000000001", "1e3"], ["0.25", "1"]],
-  [list, ["a,,b", ","], ["a", "a, b"]],
-  [privateKey, ["0x12", "g".repeat(64)], ["ab".repeat(32)]],
-] as const)("kind %# takes what it names and nothing else", (kind, bad, good) => {
-  const parse = (value: string) =>
-    problemsOf(() => readSettings({ it: kind({ name: "IT", describe: "" }) }, { IT: value }));
+  [usd(it), ["1,5", "-1", "1.0000000000000000001", "1e3", ".5"], ["0.25", "1"]],
+  [list(it), ["a,,b", ","], ["a", "a, b"]],
+  [privateKey(it), ["0x12", "g".repeat(64)], ["ab".repeat(32)]],
+])("kind %# accepts its values and nothing else", (setting, bad, good) => {
+  const parse = (value: string) => problemsOf(() => readSettings({ it: setting }, { IT: value }));
   for (const value of bad) expect(parse(value), value).toHaveLength(1);
   for (const value of good) expect(parse(value), value).toHaveLength(0);
 });
 
-test("the documentation names every variable with its default and never a secret's value", () => {
+test("documents every variable with its default", () => {
   const markdown = describeSettings([
     {
       title: "One",

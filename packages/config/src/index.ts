@@ -1,9 +1,9 @@
-export { ConfigError, gather } from "./config-error.ts";
+export { ConfigError, gather, requireAll } from "./config-error.ts";
 export { Secret } from "./secret.ts";
 export { takeEnvironment } from "./take-environment.ts";
 export { parseVaultFile, withVaultSecrets } from "./vault.ts";
-export type { Env, Parsed, Setting, Settings, SettingValues } from "./env.ts";
-export { readSettings, validSettings } from "./env.ts";
+export type { Env, GroupValues, Parsed, Setting, Settings, SettingValues, ValidGroups } from "./env.ts";
+export { readGroups, readSettings, validGroups } from "./env.ts";
 export * as setting from "./kinds.ts";
 export type { SettingGroup } from "./docs.ts";
 export { describeSettings } from "./docs.ts";

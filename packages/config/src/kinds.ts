@@ -1,6 +1,5 @@
 import { hasWrongChecksum } from "@causeway/domain";
 import type { Parsed, Setting } from "./env.ts";
-import { parseExactDecimal } from "./exact-decimal.ts";
 import { Secret } from "./secret.ts";
 
 interface Named {
@@ -9,161 +8,199 @@ interface Named {
 }
 
 /**
- * With `default` the value is never absent, with `optional` it may be undefined, with neither the variable is
- * required.
+ * Defines a setting of one kind. An unset variable gives `default`, or undefined with `optional`; with
+ * neither, it is required.
  */
-interface Coercer<T> {
-  (setting: Named & { readonly default: T }): Setting<T>;
-  (setting: Named & { readonly optional: true }): Setting<T | undefined>;
-  (setting: Named): Setting<T>;
+interface Kind<T, Options = unknown> {
+  (setting: Named & Options & { readonly default: T }): Setting<T>;
+  (setting: Named & Options & { readonly optional: true }): Setting<T | undefined>;
+  (setting: Named & Options): Setting<T>;
 }
 
-function coercer<T>(kind: string, parse: (text: string) => Parsed<T>, fromFile = false): Coercer<T> {
-  return (setting: Named & { readonly default?: T; readonly optional?: true }): Setting<T> => ({
+/** How the values of a kind are parsed. */
+interface Rules<T> {
+  /** In the documentation and in problems, for example `integer 1..65535`. */
+  readonly form: string;
+  readonly parse: (text: string) => Parsed<T>;
+  /** Whether `<NAME>_FILE` may name a file with the value. */
+  readonly fromFile?: boolean;
+}
+
+type Definition<T> = Named & { readonly default?: T; readonly optional?: true };
+
+function define<T>(setting: Definition<T>, { form, parse, fromFile = false }: Rules<T>): Setting<T> {
+  return {
     name: setting.name,
     describe: setting.describe,
-    kind,
+    kind: form,
     parse,
     fromFile,
     whenAbsent:
       "default" in setting || setting.optional === true
         ? { kind: "value", value: setting.default as T }
         : { kind: "required" },
-  });
+  };
+}
+
+/** A kind that is the same for all settings. */
+function kind<T>(rules: Rules<T>): Kind<T> {
+  return (setting: Definition<T>) => define(setting, rules);
+}
+
+/** A kind whose definitions carry further options, such as bounds. */
+function kindWith<T, Options>(rulesOf: (options: Options) => Rules<T>): Kind<T, Options> {
+  return (setting: Definition<T> & Options) => define(setting, rulesOf(setting));
 }
 
 const valid = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const invalid = (problem: string): Parsed<never> => ({ ok: false, problem });
 
 /** Any text. */
-export const text: Coercer<string> = coercer("text", valid);
+export const text = kind<string>({ form: "text", parse: valid });
 
-/** Text of a given form; `form` is how the documentation names it. */
-export function matching(form: string, pattern: RegExp): Coercer<string> {
-  return coercer(form, (raw) => (pattern.test(raw) ? valid(raw) : invalid(`must be ${form}`)));
+/** Text that a pattern allows; `form` is its name in the documentation. */
+interface Pattern {
+  readonly form: string;
+  readonly pattern: RegExp;
 }
 
-/**
- * What is wrong with an address that `hasWrongChecksum`. It names no other spelling: that would vouch for the
- * mistyped address.
- */
+export const matching = kindWith<string, Pattern>(({ form, pattern }) => ({
+  form,
+  parse: (raw) => (pattern.test(raw) ? valid(raw) : invalid(`must be ${form}`)),
+}));
+
+/** It does not suggest the right checksum: that would confirm a mistyped address. */
 export const WRONG_CHECKSUM =
   "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
 
-/** EVM addresses in text of a given form. Those in mixed case must have the checksum of EIP-55. */
-export function evmAddresses(form: string, pattern: RegExp): Coercer<string> {
-  return coercer(form, (raw) => {
+/** EVM addresses in text that a pattern allows. Those in mixed case must have a valid EIP-55 checksum. */
+export const evmAddresses = kindWith<string, Pattern>(({ form, pattern }) => ({
+  form,
+  parse: (raw) => {
     if (!pattern.test(raw)) return invalid(`must be ${form}`);
     const addresses = raw.match(/0x[0-9a-fA-F]{40}/g) ?? [];
     const wrong = addresses.findIndex(hasWrongChecksum);
     if (wrong < 0) return valid(raw);
     return invalid(`${addresses.length === 1 ? "" : `entry ${wrong + 1} `}${WRONG_CHECKSUM}`);
-  });
-}
+  },
+}));
 
-/** Whole number within bounds, both included. */
-export function integer(min: number, max: number): Coercer<number> {
-  return coercer(`integer ${min}..${max}`, (raw) => {
+/** Integer between two bounds, both included. */
+export const integer = kindWith<number, { readonly min: number; readonly max: number }>(({ min, max }) => ({
+  form: `integer ${min}..${max}`,
+  parse: (raw) => {
     const value = /^-?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
     return value >= min && value <= max ? valid(value) : invalid(`must be an integer from ${min} to ${max}`);
-  });
-}
+  },
+}));
 
-/** Decimal number within bounds, both included. Never for amounts of money. */
-export function decimal(min: number, max: number): Coercer<number> {
-  return coercer(`number ${min}..${max}`, (raw) => {
-    const value = /^\d{1,9}(\.\d{1,9})?$/.test(raw) ? Number(raw) : Number.NaN;
-    return value >= min && value <= max ? valid(value) : invalid(`must be a number from ${min} to ${max}`);
-  });
-}
+const USD_FORM = "a USD amount as a decimal number, for example 0.25";
 
-/** USD amount as decimal text; the value has 18 decimals. */
-export const usd: Coercer<bigint> = coercer("USD amount, e.g. `0.25`", (raw) => {
-  const value = parseExactDecimal(raw, 18);
-  return value === undefined ? invalid("must be a USD amount as a decimal number") : valid(value);
+/** USD amount, kept as decimal text with at most 18 decimals. */
+export const usd = kind<string>({
+  form: USD_FORM,
+  parse: (raw) => (/^\d{1,9}(\.\d{1,18})?$/.test(raw) ? valid(raw) : invalid(`must be ${USD_FORM}`)),
 });
 
-/** `true` or `false`, nothing else: a typo must not switch a safety off. */
-export const flag: Coercer<boolean> = coercer("`true` or `false`", (raw) =>
-  raw === "true" || raw === "false" ? valid(raw === "true") : invalid("must be `true` or `false`"),
-);
+/** `true` or `false`, nothing else: a typo must not turn off a check. */
+export const flag = kind<boolean>({
+  form: "`true` or `false`",
+  parse: (raw) =>
+    raw === "true" || raw === "false" ? valid(raw === "true") : invalid("must be `true` or `false`"),
+});
 
-/** One of a fixed set of words. */
-export function choice<const W extends string>(...words: readonly W[]): Coercer<W> {
-  const list = words.map((w) => `\`${w}\``).join(", ");
-  return coercer(`one of ${list}`, (raw) => {
-    const word = words.find((w) => w === raw);
-    return word === undefined ? invalid(`must be one of ${list}`) : valid(word);
+/** One word of a fixed set. */
+export function choice<const W extends string>({
+  words,
+  ...setting
+}: Named & { readonly words: readonly W[]; readonly default?: NoInfer<W> }): Setting<W> {
+  const list = words.map((word) => `\`${word}\``).join(", ");
+  return define<W>(setting, {
+    form: `one of ${list}`,
+    parse: (raw) => {
+      const word = words.find((one) => one === raw);
+      return word === undefined ? invalid(`must be one of ${list}`) : valid(word);
+    },
   });
 }
 
-/** Absolute URL of one of the given schemes, without a trailing slash. */
-export function url(...schemes: readonly string[]): Coercer<string> {
-  const kind = kindOfUrl(schemes);
-  return coercer(kind, (raw) =>
-    isUrlOf(raw, schemes) ? valid(raw.replace(/\/+$/, "")) : invalid(`must be a ${kind}`),
-  );
+interface Schemes {
+  readonly schemes: readonly string[];
 }
 
-/** Comma-separated texts, blanks around them removed. */
-export const list: Coercer<readonly string[]> = coercer("comma-separated list", (raw) => {
-  const items = raw.split(",").map((item) => item.trim());
-  return items.includes("")
-    ? invalid("must be a comma-separated list without empty elements")
-    : valid<readonly string[]>(items);
+/** Absolute URL with one of the schemes; a trailing slash is removed. */
+export const url = kindWith<string, Schemes>(({ schemes }) => {
+  const form = formOfUrl(schemes);
+  return {
+    form,
+    parse: (raw) => (isUrlOf(raw, schemes) ? valid(raw.replace(/\/+$/, "")) : invalid(`must be a ${form}`)),
+  };
+});
+
+/** Texts separated by commas; blanks around them are removed. */
+export const list = kind<readonly string[]>({
+  form: "comma-separated list",
+  parse: (raw) => {
+    const items = raw.split(",").map((item) => item.trim());
+    return items.includes("")
+      ? invalid("must be a comma-separated list without empty elements")
+      : valid(items);
+  },
 });
 
 type TrustedProxies = false | number | readonly string[];
 
 const PROXIES = "`false`, a number of proxies from 1 to 16, or addresses and ranges separated by commas";
 
-/**
- * Reverse proxies whose `X-Forwarded-For` entry is trusted: none, how many, or their addresses and ranges.
- */
-export const trustedProxies: Coercer<TrustedProxies> = coercer(PROXIES, (raw): Parsed<TrustedProxies> => {
-  if (raw === "false") return valid(false);
-  if (/^([1-9]|1[0-6])$/.test(raw)) return valid(Number(raw));
-  const areAddresses = /^(?=[^,]*[.:])[0-9a-fA-F.:/]+(,[0-9a-fA-F.:/]+)*$/.test(raw);
-  return areAddresses ? valid(raw.split(",")) : invalid(`must be ${PROXIES}`);
+/** Reverse proxies whose `X-Forwarded-For` entry is trusted: none, a number of them, or their addresses. */
+export const trustedProxies = kind<TrustedProxies>({
+  form: PROXIES,
+  parse: (raw) => {
+    if (raw === "false") return valid(false);
+    if (/^([1-9]|1[0-6])$/.test(raw)) return valid(Number(raw));
+    const areAddresses = /^(?=[^,]*[.:])[0-9a-fA-F.:/]+(,[0-9a-fA-F.:/]+)*$/.test(raw);
+    return areAddresses ? valid(raw.split(",")) : invalid(`must be ${PROXIES}`);
+  },
 });
 
-/** A value that is never shown. Also read from the file named by `<NAME>_FILE`. */
-export const secret: Coercer<Secret> = coercer("secret text", (raw) => valid(new Secret(raw)), true);
+/** A value that is never printed. */
+export const secret = kind<Secret>({
+  form: "secret text",
+  parse: (raw) => valid(new Secret(raw)),
+  fromFile: true,
+});
 
-/** A URL that carries credentials, kept as a secret. Also read from the file named by `<NAME>_FILE`. */
-export function secretUrl(...schemes: readonly string[]): Coercer<Secret> {
-  const kind = `${kindOfUrl(schemes)}, secret`;
-  return coercer(
-    kind,
-    (raw) => (isUrlOf(raw, schemes) ? valid(new Secret(raw)) : invalid(`must be a ${kind}`)),
-    true,
-  );
-}
+/** A URL that contains credentials, and is therefore never printed. */
+export const secretUrl = kindWith<Secret, Schemes>(({ schemes }) => {
+  const form = `${formOfUrl(schemes)}, secret`;
+  return {
+    form,
+    parse: (raw) => (isUrlOf(raw, schemes) ? valid(new Secret(raw)) : invalid(`must be a ${form}`)),
+    fromFile: true,
+  };
+});
 
-/**
- * 32-byte private key in hex, kept as a secret in lower case with `0x`. Also read from the file named by
- * `<NAME>_FILE`.
- */
-export const privateKey: Coercer<Secret> = coercer(
-  "32-byte hex private key, secret",
-  (raw) => {
+/** A private key of 32 bytes, kept in lowercase hex with `0x` and never printed. */
+export const privateKey = kind<Secret>({
+  form: "32-byte hex private key, secret",
+  parse: (raw) => {
     const hex = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(raw)?.[1];
     return hex === undefined
       ? invalid("must be 32 bytes of hex")
       : valid(new Secret(`0x${hex.toLowerCase()}`));
   },
-  true,
-);
+  fromFile: true,
+});
 
 /**
- * True when `text` is an absolute URL whose scheme (without `:`) is one of `schemes`. The two slashes must be
- * written: without them `redis:6379` is a URL too, of the path 6379 on no host.
+ * Whether `text` is an absolute URL with one of the schemes (without `:`). The two slashes are required:
+ * without them, `redis:6379` would parse as a URL with the path 6379 and no host.
  */
 export function isUrlOf(text: string, schemes: readonly string[]): boolean {
   const parsed = URL.parse(text);
   return parsed !== null && schemes.includes(parsed.protocol.slice(0, -1)) && /^[^:]+:\/\//.test(text);
 }
 
-function kindOfUrl(schemes: readonly string[]): string {
+function formOfUrl(schemes: readonly string[]): string {
   return `URL (${schemes.map((scheme) => `${scheme}://`).join(", ")})`;
 }

@@ -9,8 +9,8 @@ const dir = mkdtempSync(join(tmpdir(), "causeway-names-"));
 writeFileSync(join(dir, "chains.test.json"), JSON.stringify([{ router: "$BASE_ROUTER_ADDRESS" }]));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-const bps = integer(0, 10_000);
 const named = (name: string) => ({ name, describe: "" });
+const bps = (name: string) => integer({ name, describe: "", min: 0, max: 10_000 });
 const groups = [
   {
     title: "All",
@@ -18,10 +18,10 @@ const groups = [
       key: privateKey(named("SOLVER_PRIVATE_KEY")),
       peers: text(named("PEERS")),
       database: text(named("DATABASE_URL")),
-      feeMajor: bps(named("FEE_MAJOR_BPS")),
-      feeMinor: bps(named("FEE_MINOR_BPS")),
-      feeWrap: bps(named("FEE_WRAP_BPS")),
-      feeStable: bps(named("FEE_STABLE_BPS")),
+      feeMajor: bps("FEE_MAJOR_BPS"),
+      feeMinor: bps("FEE_MINOR_BPS"),
+      feeWrap: bps("FEE_WRAP_BPS"),
+      feeStable: bps("FEE_STABLE_BPS"),
       balanceChain: text(named("APP_BALANCE_CHAIN_ID")),
       balanceCurrency: text(named("APP_BALANCE_CURRENCY")),
       balanceDepth: text(named("APP_BALANCE_CONFIRMATIONS")),
@@ -29,8 +29,10 @@ const groups = [
     },
   },
 ];
+// Similar to a setting, which must not turn it into a typo.
+const removed = { FEE_MANOR_BPS_: 5, TX_STUCK_AFTER_MS: 30_000 };
 const find = (...names: readonly string[]) =>
-  unknownVariables(Object.fromEntries(names.map((name) => [name, "x"])), groups, dir);
+  unknownVariables(Object.fromEntries(names.map((name) => [name, "x"])), groups, dir, removed);
 
 test.each([
   ["FEE_MAYOR_BPS", "FEE_MAJOR_BPS"],
@@ -40,18 +42,18 @@ test.each([
   ["DATABASE_ULR", "DATABASE_URL"],
   ["SOLVER_PRIVATE_KEY_FILES", "SOLVER_PRIVATE_KEY_FILE"],
   ["BASE_ROUTER_ADRESS", "BASE_ROUTER_ADDRESS"],
-])("%s is taken for a misspelled %s", (name, meant) => {
+])("reports %s as a typo of %s", (name, meant) => {
   expect(find(name)).toEqual({
     problems: [`${name} is set but is not a known setting; rename it to ${meant}, or unset it`],
     warnings: [],
   });
 });
 
-test("two settings that may both be meant are both named", () => {
+test("names both settings that a typo could mean", () => {
   expect(find("FEE_MANOR_BPS").problems.join()).toContain("rename it to FEE_MAJOR_BPS or FEE_MINOR_BPS");
 });
 
-test("a name beside the variable that it is like, and one of a family of settings, are warnings", () => {
+test("warns of a name that is similar to a set variable or starts like several settings", () => {
   expect(find("DATABASE_URI", "DATABASE_URL")).toEqual({
     problems: [],
     warnings: ["DATABASE_URI is set but is not a known setting; it has no effect"],
@@ -60,7 +62,7 @@ test("a name beside the variable that it is like, and one of a family of setting
   expect(find("FEE_STABLECOIN_BPS", "APP_BALANCE_DAYS").warnings).toHaveLength(2);
 });
 
-test("what Kubernetes sets for a service whose name begins like a family of settings is passed over", () => {
+test("ignores the variables of a Kubernetes service whose name starts like several settings", () => {
   const names = [
     "FEE_SERVICE_HOST",
     "FEE_SERVICE_PORT_HTTP",
@@ -71,7 +73,7 @@ test("what Kubernetes sets for a service whose name begins like a family of sett
   expect(find(...names)).toEqual({ problems: [], warnings: [] });
 });
 
-test("variables of other programs are passed over, and so are empty ones", () => {
+test("ignores variables of other programs and empty ones", () => {
   const others = ["PATH", "USERS", "APP_NAME", "HUB_TOKEN", "BASE_URL", "DATABASE_HOST", "FEES"];
   expect(find(...others, "PEERS", "SOLVER_PRIVATE_KEY_FILE", "BASE_ROUTER_ADDRESS")).toEqual({
     problems: [],
@@ -82,6 +84,14 @@ test("variables of other programs are passed over, and so are empty ones", () =>
   ).toEqual([]);
 });
 
-test("a folder of configuration that is not there is not its business", () => {
+test("ignores a missing configuration directory", () => {
   expect(unknownVariables({ PATH: "/bin" }, groups, join(dir, "none")).problems).toEqual([]);
+});
+
+test("warns of a removed setting with the value that is fixed now, even if the name is similar to a setting", () => {
+  const why = "is set but is no longer a setting; it has no effect, the value is always";
+  expect(find("TX_STUCK_AFTER_MS", "FEE_MANOR_BPS_")).toEqual({
+    problems: [],
+    warnings: [`TX_STUCK_AFTER_MS ${why} 30000`, `FEE_MANOR_BPS_ ${why} 5`],
+  });
 });

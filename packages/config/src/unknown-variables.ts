@@ -3,37 +3,39 @@ import { join } from "node:path";
 import type { SettingGroup } from "./docs.ts";
 import type { Env } from "./env.ts";
 
-/** Variables of the environment that no setting and no chain file reads. */
+/** Set variables that neither a setting nor a chain file reads. */
 export interface UnknownVariables {
-  /** Misspelled: so much like a variable that is read, and that is unset, that it is meant. */
+  /** Likely typos: very similar to a known variable that is unset. */
   readonly problems: readonly string[];
-  /** Others that are like a variable that is read, or begin like a family of settings. */
+  /** Removed settings, and names that are similar to a known variable or start like several settings. */
   readonly warnings: readonly string[];
 }
 
-/** Shorter names are too often close to one another. */
+/** Shorter names are too often similar by chance. */
 const MIN_COMPARED_LENGTH = 8;
-/** From this length on, two typing errors are looked for instead of one. */
+/** From this length on, two typing errors count as similar instead of one. */
 const MIN_LENGTH_FOR_TWO = 16;
 /**
- * What Kubernetes sets in every container for each service of the namespace, such as `REDIS_SERVICE_HOST` and
- * `REDIS_PORT_6379_TCP`.
+ * Variables that Kubernetes sets in every container for each service of the namespace, such as
+ * `REDIS_SERVICE_HOST` and `REDIS_PORT_6379_TCP`.
  */
 const OF_PLATFORM =
   /_SERVICE_(?:HOST|PORT)(?:_[A-Z0-9_]+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
-/** A prefix belongs to this service when so many settings begin with it. */
+/** A prefix belongs to this service if at least this many settings start with it. */
 const MIN_FAMILY = 4;
 
 /**
- * Finds misspelled variables. Those of other programs share the environment, so a name that is like none of
- * ours is passed over.
- * @param configsDir folder whose chain files name further variables; all of them, since several processes may
- * share one environment
+ * Finds misspelled variables and removed settings. Other programs share the environment, so unfamiliar names
+ * are ignored.
+ * @param configsDir folder whose chain files name further variables; all of them count, because several
+ * processes may share one environment
+ * @param removed former settings, and the value that each of them is fixed at now
  */
 export function unknownVariables(
   env: Env,
   groups: readonly SettingGroup[],
   configsDir: string,
+  removed: Readonly<Record<string, string | number>> = {},
 ): UnknownVariables {
   const settings = groups.flatMap((group) => Object.values(group.settings));
   const names = settings.map(({ name }) => name);
@@ -48,6 +50,13 @@ export function unknownVariables(
   const warnings: string[] = [];
   for (const name of Object.keys(env)) {
     if (known.includes(name) || !isSet(name)) continue;
+    const fixedAt = removed[name];
+    if (fixedAt !== undefined) {
+      warnings.push(
+        `${name} is set but is no longer a setting; it has no effect, the value is always ${fixedAt}`,
+      );
+      continue;
+    }
     const like = known.filter((one) => isLike(name, one));
     const what = `${name} is set but is not a known setting`;
     if (like.length > 0 && !like.some(isGiven))
@@ -70,7 +79,7 @@ export function closestName(text: string, names: readonly string[]): string | un
   return closest?.name;
 }
 
-/** Every `$NAME` of the folder's chain files. Which files cannot be read is told where they are needed. */
+/** Every `$NAME` in the chain files. Unreadable files are reported by the code that needs them. */
 function variablesOfFiles(configsDir: string): readonly string[] {
   try {
     return readdirSync(configsDir)
@@ -83,8 +92,8 @@ function variablesOfFiles(configsDir: string): readonly string[] {
 }
 
 /**
- * The words with which many settings begin, with all that these have in common: `APP_BALANCE_`, since `APP_`
- * is anybody's.
+ * Prefixes that many settings share, each as long as possible: `APP_BALANCE_`, because `APP_` could belong to
+ * any program.
  */
 function familiesOf(names: readonly string[]): readonly string[] {
   const firstWords = new Set(names.map((name) => name.split("_", 1)[0]));
@@ -96,7 +105,7 @@ function familiesOf(names: readonly string[]): readonly string[] {
   });
 }
 
-/** True when `text` is `name` but for case, underscores, and one typing error; in a long name two. */
+/** Whether two names differ only in case, underscores and one typing error, or two in a long name. */
 function isLike(text: string, name: string): boolean {
   if (name.length < MIN_COMPARED_LENGTH) return false;
   const [a, b] = [text, name].map((one) => one.toUpperCase().replaceAll("_", "")) as [string, string];
@@ -104,10 +113,7 @@ function isLike(text: string, name: string): boolean {
   return Math.abs(a.length - b.length) <= allowed && distance(a, b) <= allowed;
 }
 
-/**
- * Typing errors between two texts: a character too many, too few or another one, or two that have changed
- * places.
- */
+/** Number of typing errors between two texts: a character added, missing or replaced, or two swapped. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i += 1) {

@@ -45,7 +45,7 @@ function problemsOf(
   return [];
 }
 
-test("the local environment starts with defaults, its first chain as the solver's home", () => {
+test("the local environment starts with defaults, and orders name its first chain", () => {
   const config = readApiConfig(local);
   expect(config.chains.map((c) => c.name)).toEqual(["local-a", "local-b"]);
   expect(config.solver.chainName).toBe("local-a");
@@ -53,7 +53,7 @@ test("the local environment starts with defaults, its first chain as the solver'
   expect(config.database.poolSize).toBe(16);
 });
 
-test("the result is frozen at every depth and prints no secret", () => {
+test("the configuration is frozen at every depth and prints no secret", () => {
   const config = readApiConfig(local);
   expect(() => Object.assign(config.http, { port: 1 })).toThrow(TypeError);
   expect(() => Object.assign(config.chains[0] ?? {}, { disabled: true })).toThrow(TypeError);
@@ -63,7 +63,7 @@ test("the result is frozen at every depth and prints no secret", () => {
   expect(config.solver.privateKey.reveal()).toBe(local.SOLVER_PRIVATE_KEY);
 });
 
-test("production starts with a key of its own and refuses the keys that everyone knows", () => {
+test("production starts with its own key and rejects publicly known keys", () => {
   expect(readApiConfig(production).chains.map((c) => c.name)).toEqual(["base"]);
   const developmentNode = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
   for (const key of [localPrivateKey("solver", 0), localPrivateKey("user", 31), developmentNode]) {
@@ -73,7 +73,7 @@ test("production starts with a key of its own and refuses the keys that everyone
   }
 });
 
-test("problems of variables and files are reported together", () => {
+test("reports problems of variables and files together", () => {
   const problems = problemsOf({
     ...local,
     ENVIRONMENT: "mainnets.prod",
@@ -94,78 +94,66 @@ test("problems of variables and files are reported together", () => {
 test.each([
   ["API", readApiConfig],
   ["worker", readWorkerConfig],
-] as const)(
-  "the %s reports settings that contradict one another beside settings that are wrong",
-  (_process, read) => {
-    const problems = problemsOf(
-      {
-        ...settling,
-        // One setting of every group is wrong by itself, and so are one of the two chains and the hub.
-        DATABASE_POOL_SIZE: "0",
-        HTTP_PORT: "x",
-        RATE_LIMITS: "maybe",
-        PUSH_MAX_SUBSCRIPTIONS: "0",
-        SOLVER_FORMER_ADDRESSES: "0x12",
-        PRICE_TIMEOUT_MS: "0",
-        TOKEN_LIST_TIMEOUT_MS: "0",
-        SWAP_AGGREGATOR_TIMEOUT_MS: "0",
-        FEE_WRAP_BPS: "x",
-        TX_BUMP_BPS: "x",
-        SETTLEMENT_BATCH_SIZE: "0",
-        APP_BALANCE_CLAIM_SECONDS: "x",
-        PERMIT_MAX_PER_USER: "0",
-        LOCAL_B_RPC_URL: "gopher://x",
-        HUB_ADDRESS: "0x12",
-        // These are wrong only beside others.
-        OPERATOR_TOKEN: "short",
-        METRICS_TOKEN: "short",
-        SOLVER_CHAIN_NAME: "base",
-        APP_BALANCE_CHAIN_ID: "8453",
-        ORACLE_URLS: "ftp://oracle.test",
-        TOKEN_LISTS: "http://lists.test/all.json",
-        SWAP_AGGREGATOR_URL: "https://swaps.test",
-        SWAP_AGGREGATOR_NAME: "uniswap-v3",
-        PRICE_MAX_AGE_MS: "10",
-        QUOTE_MAX_TTL_SECONDS: "60",
-        FILL_GRACE_SECONDS: "60",
-        EXECUTOR_ADDRESS: addressOf("solver"),
-        EXECUTOR_PRIVATE_KEY: localPrivateKey("solver", 0),
-      },
-      read,
-    );
-    expect(problems.map((problem) => /[A-Z]{2,}_[A-Z_]+/.exec(problem)?.[0])).toEqual([
-      "DATABASE_POOL_SIZE",
-      "HTTP_PORT",
-      "RATE_LIMITS",
-      "PUSH_MAX_SUBSCRIPTIONS",
-      "SOLVER_FORMER_ADDRESSES",
-      "PRICE_TIMEOUT_MS",
-      "TOKEN_LIST_TIMEOUT_MS",
-      "SWAP_AGGREGATOR_TIMEOUT_MS",
-      "FEE_WRAP_BPS",
-      "TX_BUMP_BPS",
-      "SETTLEMENT_BATCH_SIZE",
-      "APP_BALANCE_CLAIM_SECONDS",
-      "PERMIT_MAX_PER_USER",
-      "LOCAL_B_RPC_URL",
-      "LOCAL_B_RPC_URL",
-      "ORACLE_URLS",
-      "HUB_ADDRESS",
-      "EXECUTOR_PRIVATE_KEY",
-      "QUOTE_MAX_TTL_SECONDS",
-      "FILL_GRACE_SECONDS",
-      "PRICE_MAX_AGE_MS",
-      "OPERATOR_TOKEN",
-      "METRICS_TOKEN",
-      "TOKEN_LISTS",
-      "SWAP_AGGREGATOR_NAME",
-      "SOLVER_CHAIN_NAME",
-      "APP_BALANCE_CHAIN_ID",
-    ]);
-  },
-);
+] as const)("the %s reports contradictory settings together with invalid ones", (_process, read) => {
+  const problems = problemsOf(
+    {
+      ...settling,
+      // One setting of each group, one of the two chains and the hub are invalid.
+      DATABASE_POOL_SIZE: "0",
+      HTTP_PORT: "x",
+      RATE_LIMITS: "maybe",
+      PUSH_MAX_CONNECTIONS: "0",
+      SOLVER_FORMER_ADDRESSES: "0x12",
+      PRICE_URL: "x",
+      FEE_WRAP_BPS: "x",
+      SCAN_MAX_BLOCKS: "x",
+      ORACLE_SIGNERS: "0x12",
+      APP_BALANCE_CONFIRMATIONS: "x",
+      PERMIT_MAX_PER_USER: "0",
+      LOCAL_B_RPC_URL: "gopher://x",
+      HUB_ADDRESS: "0x12",
+      // These are invalid only in combination with others.
+      OPERATOR_TOKEN: "short",
+      METRICS_TOKEN: "short",
+      SOLVER_CHAIN_NAME: "base",
+      APP_BALANCE_CHAIN_ID: "8453",
+      ORACLE_URLS: "ftp://oracle.test",
+      TOKEN_LISTS: "http://lists.test/all.json",
+      PRICE_MAX_AGE_MS: "10",
+      QUOTE_MAX_TTL_SECONDS: "60",
+      EXECUTOR_ADDRESS: addressOf("solver"),
+      EXECUTOR_PRIVATE_KEY: localPrivateKey("solver", 0),
+    },
+    read,
+  );
+  expect(problems.map((problem) => /[A-Z]{2,}_[A-Z_]+/.exec(problem)?.[0])).toEqual([
+    "DATABASE_POOL_SIZE",
+    "HTTP_PORT",
+    "RATE_LIMITS",
+    "PUSH_MAX_CONNECTIONS",
+    "SOLVER_FORMER_ADDRESSES",
+    "PRICE_URL",
+    "FEE_WRAP_BPS",
+    "SCAN_MAX_BLOCKS",
+    "APP_BALANCE_CONFIRMATIONS",
+    "PERMIT_MAX_PER_USER",
+    "ORACLE_SIGNERS",
+    "LOCAL_B_RPC_URL",
+    "LOCAL_B_RPC_URL",
+    "ORACLE_URLS",
+    "HUB_ADDRESS",
+    "EXECUTOR_PRIVATE_KEY",
+    "QUOTE_MAX_TTL_SECONDS",
+    "PRICE_MAX_AGE_MS",
+    "OPERATOR_TOKEN",
+    "METRICS_TOKEN",
+    "TOKEN_LISTS",
+    "SOLVER_CHAIN_NAME",
+    "APP_BALANCE_CHAIN_ID",
+  ]);
+});
 
-test("an input that is wrong by itself is reported once, not again by what depends on it", () => {
+test("reports an invalid setting once, without the checks that depend on it", () => {
   expect(problemsOf({ ...local, APP_BALANCE_CHAIN_ID: "x", APP_BALANCE_CURRENCY: "none" })).toHaveLength(1);
   expect(
     problemsOf(
@@ -173,11 +161,10 @@ test("an input that is wrong by itself is reported once, not again by what depen
       readWorkerConfig,
     ),
   ).toHaveLength(1);
-  // The chain is known by name and id although it is wrong, and may be the first. Its two URLs come from one
-  // variable.
+  // A faulty chain still has a name and an id, and may be the first. Its two URLs come from one variable.
   const wrongChain = { ...local, LOCAL_A_RPC_URL: "gopher://x", APP_BALANCE_CURRENCY: "none" };
   expect(problemsOf(wrongChain)).toHaveLength(2);
-  // Also when no other chain is left.
+  // The same if no other chain is left.
   const only = { ...production, BASE_ROUTER_ADDRESS: "0x12" };
   expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "nowhere", APP_BALANCE_CHAIN_ID: "5" })).toHaveLength(3);
   expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "base", APP_BALANCE_CHAIN_ID: "8453" })).toHaveLength(1);
@@ -185,7 +172,7 @@ test("an input that is wrong by itself is reported once, not again by what depen
   expect(problemsOf({ ...wrongChain, ...known })).toHaveLength(2);
 });
 
-test("readiness may depend on enabled chains only", () => {
+test("READINESS_CHAINS accepts only enabled chains", () => {
   expect(readApiConfig({ ...local, READINESS_CHAINS: "local-a, local-b" }).requiredChains).toEqual([
     "local-a",
     "local-b",
@@ -196,7 +183,7 @@ test("readiness may depend on enabled chains only", () => {
   ]);
 });
 
-test("chains for which nothing is set are off without a warning, and named when no chain is enabled", () => {
+test("disables chains without variables silently, and names them if no chain is enabled", () => {
   expect(readApiConfig(local).offChains).not.toContain("local-a");
   const unset = Object.fromEntries(
     Object.keys(local)
@@ -209,7 +196,7 @@ test("chains for which nothing is set are off without a warning, and named when 
   ]);
 });
 
-test("outside the local system a warning asks whether others fill orders of the same depository, until that is said", () => {
+test("outside the local environment, warns until UNATTRIBUTED_REFUND_AFTER_MS is set", () => {
   const warned = (env: Record<string, string>) =>
     readApiConfig(env).warnings.filter((warning) => warning.startsWith("UNATTRIBUTED_REFUND_AFTER_MS"));
   expect(warned(production)).toEqual([expect.stringContaining("set it to 0 if other solvers")]);
@@ -218,7 +205,7 @@ test("outside the local system a warning asks whether others fill orders of the 
   expect(warned(local)).toEqual([]);
 });
 
-test("a misspelled variable stops the start when what is meant is unset, and is a warning when it is set", () => {
+test("a typo stops the start if the intended variable is unset, and otherwise causes a warning", () => {
   expect(problemsOf({ ...local, FEE_MAYOR_BPS: "80" })).toEqual([
     "FEE_MAYOR_BPS is set but is not a known setting; rename it to FEE_MAJOR_BPS, or unset it",
   ]);
@@ -232,7 +219,15 @@ test("a misspelled variable stops the start when what is meant is unset, and is 
   ]);
 });
 
-test("an address of the environment with a wrong checksum is refused by its name", () => {
+test("a removed setting has no effect and causes a warning with the fixed value", () => {
+  const config = readApiConfig({ ...local, TX_STUCK_AFTER_MS: "1" });
+  expect(config.engine.stuckAfterMs).toBe(30_000);
+  expect(config.warnings).toContain(
+    "TX_STUCK_AFTER_MS is set but is no longer a setting; it has no effect, the value is always 30000",
+  );
+});
+
+test("rejects an address with a wrong checksum and names its variable", () => {
   const wrong = privateKeyToAddress(localPrivateKey("user", 1)).replace(/[a-f]/, (letter) =>
     letter.toUpperCase(),
   );
@@ -250,7 +245,7 @@ test("an address of the environment with a wrong checksum is refused by its name
   ]);
 });
 
-test("without a word about fees the documented policy applies, and each part can be set", () => {
+test("applies the documented fee policy by default and each configured part of it", () => {
   expect(readApiConfig(local).fees).toEqual(defaultFeePolicy);
   const { fees } = readApiConfig({
     ...local,
@@ -261,17 +256,16 @@ test("without a word about fees the documented policy applies, and each part can
   expect([fees.serviceBps.minor, fees.automaticSlippageBps.wrap, fees.honourBps]).toEqual([25, 7, 3]);
 });
 
-test("settings that contradict one another are refused", () => {
+test("rejects settings that contradict each other", () => {
   const contradictions = [
     { SOLVER_CHAIN_NAME: "base" },
     { PRICE_MAX_AGE_MS: "10", PRICE_REFRESH_MS: "20" },
     { QUOTE_MAX_TTL_SECONDS: "60" },
-    { SWAP_AGGREGATOR_URL: "https://swaps.example.org", SWAP_AGGREGATOR_NAME: "uniswap-v3" },
   ];
   for (const change of contradictions) expect(problemsOf({ ...local, ...change })).toHaveLength(1);
 });
 
-test("exchanges are found in pools alone unless a service is named", () => {
+test("swaps use pools only unless an aggregator is configured", () => {
   expect(readApiConfig(local).aggregator).toBeUndefined();
   const { aggregator } = readApiConfig({
     ...local,
@@ -287,7 +281,7 @@ test("exchanges are found in pools alone unless a service is named", () => {
   expect(JSON.stringify(aggregator)).not.toContain("a key");
 });
 
-test("callers are limited as documented unless that is switched off, and no operator's token is shown or short", () => {
+test("limits callers as documented unless RATE_LIMITS=off, never prints the operator token, and rejects a short one", () => {
   expect(readApiConfig(local).access).toEqual({
     metricsToken: undefined,
     operatorToken: undefined,
@@ -309,7 +303,7 @@ test("callers are limited as documented unless that is switched off, and no oper
   expect(problemsOf({ ...local, RATE_LIMITS: "none" })).toHaveLength(1);
 });
 
-test("token lists are files and https URLs: what came over an open line vouches for nothing", () => {
+test("accepts token lists from files and https URLs, but not over plain http", () => {
   expect(readApiConfig(local).tokenLists.sources).toEqual([]);
   const sources = "lists/own.json, https://lists.test/all.json,http://127.0.0.1:8080/list.json";
   expect(readApiConfig({ ...local, TOKEN_LISTS: sources }).tokenLists).toEqual({
@@ -327,7 +321,7 @@ test("token lists are files and https URLs: what came over an open line vouches 
     ]);
 });
 
-test("trusts proxies by count, by address, or not at all, and never all of them", () => {
+test("trusts proxies by number or address, and never all of them", () => {
   const trust = (text: string) => readApiConfig({ ...local, TRUST_PROXY: text }).http.trustProxy;
   expect([trust("false"), trust("2"), trust("10.0.0.0/8,::1")]).toEqual([false, 2, ["10.0.0.0/8", "::1"]]);
   for (const text of ["true", "0", "17", "yes please"])
@@ -346,7 +340,7 @@ test("refuses a metrics token shorter than 32 characters", () => {
   ]);
 });
 
-/** What makes the local environment settle. */
+/** The local environment with settlement. */
 const settling = {
   ...local,
   ORACLE_URLS: "http://127.0.0.1:3100|hunter2;http://127.0.0.1:3101",
@@ -357,11 +351,11 @@ const settling = {
   HUB_ORACLE_MULTISIG_ADDRESS: `0x${"23".repeat(20)}`,
 };
 
-test("without oracles nothing is settled, and the hub's file is not needed", () => {
+test("without oracles, nothing is settled and the hub's file is not needed", () => {
   expect(readApiConfig(local).settlement).toBeUndefined();
 });
 
-test("with oracles the hub's file tells where executions are carried out; no key is shown", () => {
+test("with oracles, the hub's file names the contracts, and no key is printed", () => {
   const { settlement } = readApiConfig(settling);
   expect(settlement).toMatchObject({
     multisig: settling.HUB_ORACLE_MULTISIG_ADDRESS,
@@ -373,7 +367,7 @@ test("with oracles the hub's file tells where executions are carried out; no key
   expect(inspect(settlement, { depth: 9 })).not.toContain("hunter2");
 });
 
-test("a lead that fast fills between different assets cannot use up is reported at startup with both limits", () => {
+test("warns of a fillLeadSeconds that fast fills between different assets cannot use", () => {
   expect(readApiConfig(settling).warnings.filter((warning) => warning.includes("fillLeadSeconds"))).toEqual([
     "the hub's fillLeadSeconds is 2592000, but a fast fill between different assets waits at most 86400 seconds for its deposit: " +
       "a later deposit is refunded, and the app pays for the fill; request such quotes with a shorter ttl",
@@ -384,7 +378,7 @@ test("a lead that fast fills between different assets cannot use up is reported 
   expect(leadWarnings({ fillLeadMs: 86_521_000 })).toHaveLength(1);
 });
 
-test("signers that count are read in lower case, with or without an end", () => {
+test("reads ORACLE_SIGNERS in lower case, with or without a trailing separator", () => {
   const signers = `0x${"AB".repeat(20)};0x${"cd".repeat(20)};`;
   expect(readApiConfig({ ...settling, ORACLE_SIGNERS: signers }).settlement?.signers).toEqual([
     `0x${"ab".repeat(20)}`,
@@ -393,7 +387,7 @@ test("signers that count are read in lower case, with or without an end", () => 
   expect(problemsOf({ ...settling, ORACLE_SIGNERS: "0x12" }).join()).toContain("ORACLE_SIGNERS");
 });
 
-test("a hub on an enabled chain is refused: two parts would give out nonces of one account", () => {
+test("rejects a hub on an enabled chain, because both would allocate nonces of one account", () => {
   expect(problemsOf({ ...settling, HUB_CHAIN_ID: "72100117" })).toEqual([
     expect.stringMatching(
       /^hub and enabled chain local-a share chainId 72100117, .*; use a separate chain for the hub, or disable local-a$/,
@@ -401,7 +395,7 @@ test("a hub on an enabled chain is refused: two parts would give out nonces of o
   ]);
 });
 
-test("oracles without a hub, a hub without the contract that speaks for them, and URLs that are none are refused together with all else", () => {
+test("rejects oracles without a hub, a hub without a multisig, and invalid oracle URLs", () => {
   const { HUB_ORACLE_MULTISIG_ADDRESS: _, ...noMultisig } = settling;
   expect(problemsOf(noMultisig)).toEqual([
     "chains.hub.local.json: oracleMultisigAddress is required for settlement",
@@ -422,7 +416,7 @@ const rails = {
   SOLVER_BITCOIN_KEY: localPrivateKey("solver", 2),
 };
 
-test("chains that are reached by a rail come with what oracles read of them, and with the solver's accounts there", () => {
+test("reads non-EVM chains with their attestation entries and the solver's accounts", () => {
   const config = readWorkerConfig(rails);
   expect(config.chains.map(({ name }) => name)).toEqual(["local-a", "local-b"]);
   expect(config.rails.map(({ chain, attestation }) => [chain.vmType, chain.name, attestation.name])).toEqual(
@@ -440,7 +434,7 @@ test.each([
   ["worker", readWorkerConfig, "KEY"],
   ["API", readApiConfig, "ADDRESS"],
 ] as const)(
-  "the %s does not start for a chain on which it cannot name the solver",
+  "the %s does not start without the solver's account on an enabled chain",
   (_process, read, kind) => {
     const { SOLVER_SOLANA_KEY: _, SOLVER_BITCOIN_KEY: __, ...keyless } = rails;
     expect(problemsOf(keyless, read)).toEqual([
@@ -451,7 +445,7 @@ test.each([
   },
 );
 
-test("where transfers carry no id, settlement needs the hub's mapping, and without settlement the start says what that means", () => {
+test("for chains whose transfers carry no id, settlement requires the hub's mapping, and its absence causes a warning", () => {
   const settled = { ...rails, ...settling };
   expect(problemsOf(settled)).toEqual([
     "hub.genericMappingAddress is required because chain exchange is enabled",
@@ -464,7 +458,7 @@ test("where transfers carry no id, settlement needs the hub's mapping, and witho
   );
 });
 
-test("keys that everyone knows pay on no real chain, of whatever family", () => {
+test("rejects publicly known keys of every chain family outside the local environment", () => {
   for (const name of ["SOLVER_SOLANA_KEY", "SOLVER_BITCOIN_KEY"])
     expect(problemsOf({ ...production, [name]: localPrivateKey("solver", 0) }).join()).toContain(
       `${name} is a publicly known key`,
@@ -475,7 +469,7 @@ test.each([
   ["EXECUTOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "EXECUTOR_PRIVATE_KEY"],
-])("%s must be of another account than %s, however they are spelled", (name, other) => {
+])("%s must be a different account than %s, in any case of hex", (name, other) => {
   const key = `0x${"5d".repeat(32)}`;
   const env = { ...production, [other]: key, [name]: key.toUpperCase().replace("0X", "0x") };
   expect(problemsOf(env)).toContain(`${name} must be a different account than ${other}`);
@@ -485,7 +479,7 @@ test.each([
   ["worker", readWorkerConfig, "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY"],
   ["API", readApiConfig, "DEPOSIT_ADDRESS_OPERATOR_ADDRESS"],
 ] as const)(
-  "without an operator of deposit addresses the %s warns of every chain that has a factory",
+  "without a deposit address operator, the %s warns of every chain with a factory",
   (_process, read, name) => {
     const warned = (env: Record<string, string>) =>
       read(env).warnings.filter((warning) => warning.includes(`${name} is not set`));
@@ -500,7 +494,7 @@ test.each([
 
 const addressOf = (role: LocalRole): string => privateKeyToAddress(localPrivateKey(role, 0));
 
-/** Every account that the API only knows the address of: its key, and its address as operators write it. */
+/** The accounts of which the API needs only the address: keys, and addresses as operators write them. */
 const accounts = {
   keys: {
     EXECUTOR_PRIVATE_KEY: localPrivateKey("executor", 0),
@@ -520,7 +514,7 @@ const accounts = {
 };
 const { SOLVER_SOLANA_KEY: _solana, SOLVER_BITCOIN_KEY: _bitcoin, ...bare } = rails;
 
-test("from addresses the API knows the same accounts as the worker from keys", () => {
+test("the API derives the same accounts from addresses as the worker from keys", () => {
   const api = readApiConfig({ ...bare, ...accounts.addresses });
   const worker = readWorkerConfig({ ...bare, ...accounts.keys, ...accounts.addresses });
   const { formerSolvers, ...one } = api.accounts;
@@ -538,7 +532,7 @@ test.each(Object.keys(accounts.keys))("the API discards %s and names the setting
   expect(warned).toEqual([
     expect.stringContaining(`${name} is ignored: the API does not need it. Set ${addressName}=`),
   ]);
-  // What it names can be set as it is.
+  // The named value can be set without changes.
   const named = /=(\S+) instead/.exec(warned.join())?.[1] ?? "";
   expect(named.toLowerCase().split(",").toSorted()).toEqual(address.toLowerCase().split(/, ?/).toSorted());
   expect(readApiConfig({ ...bare, ...accounts.addresses, [addressName]: named }).accounts).toEqual(
@@ -555,7 +549,7 @@ test.each(Object.keys(accounts.keys))("the API discards %s and names the setting
 });
 
 test.each(Object.keys(accounts.addresses))(
-  "a %s that does not belong to its key stops either process",
+  "a %s that does not belong to its key stops both processes",
   (name) => {
     const other: Record<string, string> = {
       SOLVER_SOLANA_ADDRESS: "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM",
@@ -572,7 +566,7 @@ test.each(Object.keys(accounts.addresses))(
   },
 );
 
-test("an address without its key stops the worker: nobody would send what the API accepts", () => {
+test("an address without its key stops the worker, which could not send what the API accepts", () => {
   const { EXECUTOR_ADDRESS, SOLVER_FORMER_ADDRESSES } = accounts.addresses;
   expect(problemsOf({ ...local, EXECUTOR_ADDRESS, SOLVER_FORMER_ADDRESSES }, readWorkerConfig)).toEqual([
     "EXECUTOR_PRIVATE_KEY is required in the worker because EXECUTOR_ADDRESS is set",
@@ -583,7 +577,7 @@ test("an address without its key stops the worker: nobody would send what the AP
   );
 });
 
-test("malformed and shared addresses are refused", () => {
+test("rejects malformed and shared addresses", () => {
   expect(
     problemsOf({
       ...bare,
@@ -608,7 +602,7 @@ test("malformed and shared addresses are refused", () => {
   ]);
 });
 
-test("only the API keeps the operator's token", () => {
+test("only the API keeps the operator token", () => {
   const OPERATOR_TOKEN = "t".repeat(32);
   expect(readApiConfig({ ...local, OPERATOR_TOKEN }).access.operatorToken?.reveal()).toBe(OPERATOR_TOKEN);
   expect(readWorkerConfig({ ...local, OPERATOR_TOKEN }).access.operatorToken).toBeUndefined();

@@ -1,154 +1,74 @@
-import type { TrustedProxies } from "@causeway/service-kit";
-import type { Env, ReadChains, Secret, SettingValues } from "@causeway/config";
+import type { Env, Secret } from "@causeway/config";
 import {
-  ConfigError,
   deepFreeze,
   gather,
-  loadAttestationChains,
   loadFixedPrices,
-  loadHub,
-  noChainProblems,
   readChains,
+  readGroups,
   readSettings,
-  setting,
+  requireAll,
   unknownVariables,
-  validSettings,
+  validGroups,
   withVaultSecrets,
 } from "@causeway/config";
-import type {
-  Address,
-  AttestationChain,
-  AttestationHub,
-  Chain,
-  FeePolicy,
-  RailChain,
-} from "@causeway/domain";
-import { parseAddress } from "@causeway/domain";
-import { parseUnits } from "viem";
-import { appBalancePolicy, appBalanceProblems } from "./app-balance-policy.ts";
-import { readOracleUrls } from "./oracle-urls.ts";
-import type { OracleUrl } from "./oracle-urls.ts";
-import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
-import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
-import type { ProcessRole } from "./resolve-accounts.ts";
+import type { Chain, FeePolicy } from "@causeway/domain";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
-import type { PushPolicy } from "../push/push-routes.port.ts";
-import type { RateLimitPolicy } from "../http/rate-limits.port.ts";
-import type { SettlementPolicy } from "../settlement/settlement-policy.port.ts";
-import type { WebhookPolicy } from "../push/webhooks.port.ts";
-import {
-  accessSettings,
-  apiSettingGroups,
-  appBalanceSettings,
-  engineSettings,
-  httpSettings,
-  locationSettings,
-  permitSettings,
-  priceSettings,
-  pushSettings,
-  quoteSettings,
-  settlementSettings,
-  solverSettings,
-  storageSettings,
-  swapSettings,
-  tokenSettings,
-} from "./settings.ts";
 import { leadWarnings } from "../deposits/settled-lead.ts";
+import { accessConfig, tokenProblems } from "./access.ts";
+import type { AccessConfig } from "./access.ts";
+import { appBalancePolicy, appBalanceProblems } from "./app-balance.ts";
+import {
+  chainProblems,
+  depositAddressWarnings,
+  hubProblems,
+  neverSettledWarnings,
+  readNonEvmChains,
+  requiredChainProblems,
+} from "./chains.ts";
+import type { RailConfig } from "./chains.ts";
+import { enginePolicy } from "./engine.ts";
+import { httpConfig } from "./http.ts";
+import type { HttpConfig } from "./http.ts";
+import { readOracleUrls } from "./oracle-urls.ts";
+import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
+import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
+import { permitConfig } from "./permits.ts";
+import type { PermitConfig } from "./permits.ts";
+import { priceConfig, priceProblems } from "./prices.ts";
+import type { PriceConfig } from "./prices.ts";
+import { pushConfig } from "./push.ts";
+import type { PushConfig } from "./push.ts";
+import { feePolicy, quoteProblems } from "./quotes.ts";
+import { removedSettings } from "./removed-settings.ts";
+import type { ProcessRole } from "./resolve-accounts.ts";
+import { apiSettingGroups, locationSettings, settingGroups } from "./settings.ts";
+import { readSettlementHub, settlementConfig } from "./settlement.ts";
+import type { SettlementConfig } from "./settlement.ts";
+import { storageConfig } from "./storage.ts";
+import type { StorageConfig } from "./storage.ts";
+import { aggregatorConfig, aggregatorProblems } from "./swaps.ts";
+import type { AggregatorConfig } from "./swaps.ts";
+import { tokenListConfig, tokenListProblems } from "./tokens.ts";
+import type { TokenListConfig } from "./tokens.ts";
 
-/** The environment in which everything runs on one machine with keys that anyone can compute. */
+export type { RailConfig } from "./chains.ts";
+export type { PriceEndpointConfig } from "./prices.ts";
+export type { SettlementConfig } from "./settlement.ts";
+export type { AggregatorConfig } from "./swaps.ts";
+export type { TokenListConfig } from "./tokens.ts";
+
+/** The environment in which everything runs on one machine, with keys that anyone can compute. */
 const LOCAL = "local";
 
-const publicPriceUrls = {
-  coingecko: "https://api.coingecko.com/api/v3",
-  defillama: "https://coins.llama.fi",
-} as const;
-
-/** Where prices come from. */
-export type PriceConfig = {
-  readonly refreshMs: number;
-  readonly maxAgeMs: number;
-  readonly timeoutMs: number;
-} & (
-  | {
-      readonly source: "fixed";
-      /** USD with 18 decimals by price id. */ readonly usd: ReadonlyMap<string, bigint>;
-    }
-  | (PriceEndpointConfig & {
-      /** Confirms each price; undefined: none does. */
-      readonly second: PriceEndpointConfig | undefined;
-    })
-);
-
-/** An HTTP service that knows prices. */
-export interface PriceEndpointConfig {
-  readonly source: "coingecko" | "defillama";
-  readonly url: string;
-  readonly apiKey: Secret | undefined;
-}
-
-/** Lists of tokens that somebody vouches for. */
-export interface TokenListConfig {
-  /** File paths and `https` URLs. */
-  readonly sources: readonly string[];
-  readonly refreshMs: number;
-  readonly timeoutMs: number;
-}
-
-/** A service that finds exchanges on request. */
-export interface AggregatorConfig {
-  /** Before `/price` and `/quote`. */
-  readonly url: string;
-  readonly apiKey: Secret | undefined;
-  /** In `/swap-sources`. */
-  readonly name: string;
-  readonly timeoutMs: number;
-}
-
-/** A chain that is reached by a rail, and the same as oracles know it. */
-export interface RailConfig {
-  readonly chain: RailChain;
-  readonly attestation: AttestationChain;
-}
-
-/** How what the solver paid is settled on the hub. */
-export interface SettlementConfig {
-  readonly hub: AttestationHub;
-  /** The hub's contract that speaks for the oracles. */
-  readonly multisig: Address;
-  readonly oracles: readonly OracleUrl[];
-  /** Undefined: every signer that the multisig accepts counts. */
-  readonly signers: readonly Address[] | undefined;
-  readonly oracleTimeoutMs: number;
-  readonly policy: SettlementPolicy;
-}
-
-/** Everything the API is told from outside. Frozen. It holds no key but the solver's. */
-export interface ApiConfig {
+/** The configuration of the API. Frozen. Its only key is the solver's. */
+export interface ApiConfig extends StorageConfig {
   readonly environment: string;
-  readonly database: { readonly url: Secret; readonly poolSize: number; readonly statementTimeoutMs: number };
-  readonly redis: { readonly url: Secret; readonly queuePrefix: string };
-  readonly http: {
-    readonly host: string;
-    readonly port: number;
-    readonly bodyLimitBytes: number;
-    /** Proxies whose `X-Forwarded-For` is believed: all, none, or these addresses and ranges. */
-    readonly trustProxy: TrustedProxies;
-    readonly responseCheck: boolean;
-  };
-  readonly access: {
-    /** Undefined: keys are not kept over HTTP. */
-    readonly metricsToken: Secret | undefined;
-    readonly operatorToken: Secret | undefined;
-    /** Undefined: nothing is limited. */
-    readonly limits: RateLimitPolicy | undefined;
-  };
-  readonly push: {
-    readonly connections: Omit<PushPolicy, "trustProxy">;
-    readonly webhooks: WebhookPolicy;
-  };
+  readonly http: HttpConfig;
+  readonly access: AccessConfig;
+  readonly push: PushConfig;
   readonly healthPort: number;
-  /** Names of the chains without which a process is not ready. */
+  /** Names of the chains that a ready process needs. */
   readonly requiredChains: readonly string[];
   readonly logFormat: "json" | "pretty";
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
@@ -161,493 +81,154 @@ export interface ApiConfig {
   readonly accounts: OwnAccounts;
   readonly prices: PriceConfig;
   readonly tokenLists: TokenListConfig;
-  /** Undefined: exchanges are found in pools only. */
+  /** Undefined: swaps use pools only. */
   readonly aggregator: AggregatorConfig | undefined;
   readonly fees: FeePolicy;
-  /** Longest time to live that a quote request may ask for. */
+  /** Maximum `ttl` of a quote request. */
   readonly maxTtlSeconds: number;
   readonly engine: EnginePolicy;
   readonly appBalance: AppBalancePolicy;
-  /** USD as a decimal number, and signatures of one user within an hour. */
-  readonly permits: { readonly dailyUsd: string; readonly perUser: number };
+  readonly permits: PermitConfig;
   /** Undefined: nothing is settled. */
   readonly settlement: SettlementConfig | undefined;
-  /** Enabled EVM chains, never empty. */
+  /** Enabled EVM chains, at least one. */
   readonly chains: readonly Chain[];
-  /** Enabled chains that are reached by a rail. */
+  /** Enabled non-EVM chains. */
   readonly rails: readonly RailConfig[];
-  /** Names of chains that are off because nothing is set for them. */
+  /** Names of chains that are disabled because none of their variables is set. */
   readonly offChains: readonly string[];
-  /** For the log at start: what is switched off and why. */
+  /** Logged at start. */
   readonly warnings: readonly string[];
 }
 
-/** What the worker is told: the same, with the keys that it pays with. Frozen. */
+/** The configuration of the worker: that of the API, and the keys that pay. Frozen. */
 export interface WorkerConfig extends ApiConfig {
   readonly keys: WorkerKeys;
 }
 
 /**
- * Reads the environment, the files of the secrets folder and the files of `CONFIGS_DIR`.
- * @throws ConfigError with every problem at once; no problem text holds a secret.
+ * Reads the environment, the secrets directory and the files in `CONFIGS_DIR`.
+ * @throws ConfigError with all problems; none contains a secret
  */
 export function readApiConfig(processEnv: Env): ApiConfig {
   return deepFreeze(readConfig(processEnv, "api").config);
 }
 
-/** The same for the worker. Only the API asks for the operator's token. @throws ConfigError */
+/** The same for the worker, which does not need the operator's token. @throws ConfigError */
 export function readWorkerConfig(processEnv: Env): WorkerConfig {
   const { config, keys } = readConfig(processEnv, "worker");
   return deepFreeze({ ...config, access: { ...config.access, operatorToken: undefined }, keys });
 }
-
-/** What checks between settings look at. */
-const crossChecked = {
-  ...accessSettings,
-  ...solverSettings,
-  ...priceSettings,
-  ...tokenSettings,
-  ...swapSettings,
-  ...quoteSettings,
-  ...engineSettings,
-  ...settlementSettings,
-  ...appBalanceSettings,
-  requiredChains: httpSettings.requiredChains,
-};
 
 function readConfig(
   processEnv: Env,
   role: ProcessRole,
 ): { readonly config: ApiConfig; readonly keys: WorkerKeys } {
   const env = withVaultSecrets(processEnv);
-  const problems: string[] = [];
-  const read = <T>(part: () => T): T | undefined => gather(problems, part);
-
-  const location = read(() => readSettings(locationSettings, env));
-  const storage = read(() => readSettings(storageSettings, env));
-  const http = read(() => readSettings(httpSettings, env));
-  const access = read(() => readSettings(accessSettings, env));
-  const push = read(() => readSettings(pushSettings, env));
-  const solver = read(() => readSettings(solverSettings, env));
-  const price = read(() => readSettings(priceSettings, env));
-  const token = read(() => readSettings(tokenSettings, env));
-  const swap = read(() => readSettings(swapSettings, env));
-  const quote = read(() => readSettings(quoteSettings, env));
-  const engine = read(() => readSettings(engineSettings, env));
-  const settling = read(() => readSettings(settlementSettings, env));
-  const balances = read(() => readSettings(appBalanceSettings, env));
-  const permits = read(() => readSettings(permitSettings, env));
-  // What is right of them, for checks between settings: one setting that is wrong hides no other problem.
-  const valid = validSettings(crossChecked, env);
-  const loaded = location && read(() => readChains({ ...location, env }));
-  problems.push(...(loaded?.problems ?? []));
-  const rails =
-    location && loaded && loaded.rails.length > 0
-      ? read(() => railConfigs(loaded.rails, loadAttestationChains({ ...location, env }).chains))
-      : [];
-  const fixedPrices =
-    location && valid.priceSource === "fixed" ? read(() => loadFixedPrices(location)) : undefined;
-  const prices = price && priceConfig(price, fixedPrices);
-  const { oracleUrls } = valid;
-  const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
-  const hub = location && oracleUrls && read(() => settlementHub({ ...location, env }));
-
-  const own = read(() => readOwnAccounts(role, valid, loaded?.rails ?? []));
-  if (location && location.environment !== LOCAL)
-    problems.push(...publicKeyProblems(valid, location.environment));
-  problems.push(...contradictions(valid));
-  for (const [name, token] of [
-    ["OPERATOR_TOKEN", valid.operatorToken],
-    ["METRICS_TOKEN", valid.metricsToken],
-  ] as const)
-    if (token && token.reveal().length < SHORTEST_TOKEN)
-      problems.push(`${name} must have at least ${SHORTEST_TOKEN} characters`);
-  if (location && location.environment !== LOCAL && valid.operatorToken?.reveal().startsWith(LOCAL_TOKEN))
-    problems.push(
-      `OPERATOR_TOKEN is the publicly known token of local systems and not allowed in ENVIRONMENT ${location.environment}`,
-    );
-  problems.push(...tokenListProblems(valid.tokenLists ?? []));
-  if (valid.swapAggregatorUrl !== undefined && valid.swapAggregatorName !== undefined && loaded)
-    problems.push(...sourceNameProblems(valid.swapAggregatorName, loaded.chains));
-  if (loaded) problems.push(...chainProblems(loaded, valid.solverChainName, fixedPrices));
-  if (loaded) problems.push(...requiredProblems(valid.requiredChains ?? [], loaded));
-  if (loaded && loaded.chains.length + loaded.faulty.length > 0)
-    problems.push(
-      ...appBalanceProblems(
-        valid,
-        loaded.chains,
-        loaded.faulty.map(({ id }) => id),
-      ),
-    );
-  const unnamed = loaded ? withoutIds(loaded.rails) : [];
-  if (hub && hub.hub.genericMappingAddress === undefined)
-    problems.push(
-      ...unnamed.map((name) => `hub.genericMappingAddress is required because chain ${name} is enabled`),
-    );
-
-  const hubChain = loaded?.chains.find(({ id }) => id === hub?.hub.chainId);
-  if (hubChain !== undefined)
-    problems.push(
-      `hub and enabled chain ${hubChain.name} share chainId ${hubChain.id}, so both would allocate nonces of the solver's account; use a separate chain for the hub, or disable ${hubChain.name}`,
-    );
-  const home = valid.solverChainName ?? loaded?.chains[0]?.name;
-  const unknown = unknownVariables(env, apiSettingGroups, env["CONFIGS_DIR"] ?? "configs");
-  problems.push(...unknown.problems);
-  if (problems.length > 0) throw new ConfigError([...new Set(problems), ...unknown.warnings]);
-  if (
-    !location ||
-    !storage ||
-    !http ||
-    !access ||
-    !push ||
-    !solver ||
-    !own ||
-    !token ||
-    !swap ||
-    !quote ||
-    !engine ||
-    !settling ||
-    !balances ||
-    !permits ||
-    !loaded ||
-    !rails ||
-    !prices ||
-    !price ||
-    home === undefined
-  )
-    throw new ConfigError([
-      "invariant violated: part of the configuration is missing without a reported problem",
-    ]);
-
-  const isGiven = (name: string): boolean => (env[name] ?? "").trim() !== "";
-  const settlement = oracles && hub && settlementConfig(hub, oracles, settling, engine);
-  const fillPolicy = enginePolicy(engine, settlement);
+  const parts = readParts(env, role);
+  const { settings, loaded, own } = parts;
+  const settlement =
+    parts.hub && parts.oracles && settlementConfig(parts.hub, parts.oracles, settings.settlement);
+  const engine = enginePolicy(settings.engine, settlement && settlement.hub.fillLeadSeconds * 1000);
   const config: ApiConfig = {
-    environment: location.environment,
-    database: {
-      url: storage.databaseUrl,
-      poolSize: storage.databasePoolSize,
-      statementTimeoutMs: storage.databaseStatementTimeoutMs,
-    },
-    redis: { url: storage.redisUrl, queuePrefix: storage.queuePrefix },
-    http: {
-      host: http.httpHost,
-      port: http.httpPort,
-      bodyLimitBytes: http.bodyLimitBytes,
-      trustProxy: http.trustProxy,
-      responseCheck: http.responseCheck,
-    },
-    access: {
-      metricsToken: access.metricsToken,
-      operatorToken: access.operatorToken,
-      limits: rateLimits(access),
-    },
-    push: {
-      connections: {
-        maxConnections: push.maxConnections,
-        maxPerAddress: push.maxPerAddress,
-        maxSubscriptions: push.maxSubscriptions,
-        heartbeatMs: push.heartbeatMs,
-      },
-      webhooks: { allowPrivate: push.webhookAllowPrivate, timeoutMs: push.webhookTimeoutMs },
-    },
-    healthPort: http.healthPort,
-    requiredChains: http.requiredChains,
-    logLevel: http.logLevel,
-    logFormat: http.logFormat,
-    shutdownTimeoutMs: http.shutdownTimeoutMs,
-    solver: {
-      privateKey: solver.solverPrivateKey,
-      chainName: home,
-    },
+    environment: settings.location.environment,
+    ...storageConfig(settings.storage),
+    http: httpConfig(settings.http),
+    access: accessConfig(settings.access),
+    push: pushConfig(settings.push),
+    healthPort: settings.http.healthPort,
+    requiredChains: settings.http.requiredChains,
+    logLevel: settings.http.logLevel,
+    logFormat: settings.http.logFormat,
+    shutdownTimeoutMs: settings.http.shutdownTimeoutMs,
+    solver: { privateKey: settings.solver.solverPrivateKey, chainName: parts.home },
     accounts: own.accounts,
-    prices,
-    tokenLists: {
-      sources: token.tokenLists,
-      refreshMs: token.tokenListRefreshMs,
-      timeoutMs: token.tokenListTimeoutMs,
-    },
-    aggregator: aggregatorConfig(swap),
-    fees: feePolicy(quote, price),
-    maxTtlSeconds: quote.maxTtlSeconds,
-    engine: fillPolicy,
-    appBalance: appBalancePolicy(balances, loaded.chains),
-    permits: { dailyUsd: permits.permitDailyUsd, perUser: permits.permitsPerUser },
+    prices: parts.prices,
+    tokenLists: tokenListConfig(settings.tokens),
+    aggregator: aggregatorConfig(settings.swaps),
+    fees: feePolicy(settings.quotes, settings.prices),
+    maxTtlSeconds: settings.quotes.maxTtlSeconds,
+    engine,
+    appBalance: appBalancePolicy(settings.appBalance, loaded.chains),
+    permits: permitConfig(settings.permits),
     settlement,
     chains: loaded.chains,
-    rails,
+    rails: parts.rails,
     offChains: loaded.off,
     warnings: [
-      ...unknown.warnings,
+      ...parts.warnings,
       ...loaded.warnings,
       ...own.warnings,
-      ...(own.accounts.depositAddressOperator === undefined ? withoutOperator(loaded.chains, role) : []),
-      // Elsewhere settlement may begin later; what a transfer without an id was for must be on the hub within
-      // the hour.
-      ...(settlement === undefined
-        ? unnamed.map((name) => `chain ${name}: deposits are never settled because ORACLE_URLS is not set`)
+      ...(own.accounts.depositAddressOperator === undefined
+        ? depositAddressWarnings(loaded.chains, role)
         : []),
-      ...leadWarnings(fillPolicy),
-      ...(location.environment !== "local" && !isGiven("UNATTRIBUTED_REFUND_AFTER_MS")
-        ? [
-            "UNATTRIBUTED_REFUND_AFTER_MS is not set, so a deposit with an unknown order is refunded after an hour; set it to 0 if other solvers fill orders of the same depository, otherwise to 3600000",
-          ]
-        : []),
+      ...(settlement === undefined ? neverSettledWarnings(loaded.rails) : []),
+      ...leadWarnings(engine),
+      ...unattributedRefundWarnings(settings.location.environment, env),
     ],
   };
   return { config, keys: own.keys };
 }
 
-function enginePolicy(
-  {
-    unrepaidRefundsDailyUsd,
-    burntFillsDailyUsd,
-    unattributedRefundAfterMs,
-    ...engine
-  }: SettingValues<typeof engineSettings>,
-  settlement: SettlementConfig | undefined,
-): EnginePolicy {
-  return {
-    ...engine,
-    unattributedRefundAfterMs: unattributedRefundAfterMs === 0 ? undefined : unattributedRefundAfterMs,
-    maxUnpaidBurntUsd: parseUnits(burntFillsDailyUsd, 18),
-    maxUnrepaidRefundsUsd: parseUnits(unrepaidRefundsDailyUsd, 18),
-    fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000,
-  };
-}
-
-/** 32 characters of hex are 128 bits. */
-const SHORTEST_TOKEN = 32;
-/** How the local system's own token begins. */
-const LOCAL_TOKEN = "local-";
-
-function rateLimits(access: SettingValues<typeof accessSettings>): RateLimitPolicy | undefined {
-  if (access.rateLimits === "off") return undefined;
-  return {
-    key: {
-      quote: access.rateLimitQuote,
-      status: access.rateLimitStatus,
-      other: access.rateLimitOther,
-    },
-    address: {
-      quote: access.rateLimitIpQuote,
-      status: access.rateLimitIpStatus,
-      other: access.rateLimitIpOther,
-    },
-    callBytesPerDay: access.rateLimitIpCallBytes,
-  };
-}
-
-/** Undefined: fixed prices that could not be read, which is a problem of its own. */
-function priceConfig(
-  price: SettingValues<typeof priceSettings>,
-  fixed: ReadonlyMap<string, bigint> | undefined,
-): PriceConfig | undefined {
-  const bounds = {
-    refreshMs: price.priceRefreshMs,
-    maxAgeMs: price.priceMaxAgeMs,
-    timeoutMs: price.priceTimeoutMs,
-  };
-  if (price.priceSource === "fixed") return fixed && { ...bounds, source: "fixed", usd: fixed };
-  const endpoint = (
-    source: PriceEndpointConfig["source"],
-    url: string | undefined,
-    apiKey: Secret | undefined,
-  ): PriceEndpointConfig => ({ source, url: url ?? publicPriceUrls[source], apiKey });
-  const { priceSecondSource: second } = price;
-  return {
-    ...bounds,
-    ...endpoint(price.priceSource, price.priceUrl, price.priceApiKey),
-    second: second === "none" ? undefined : endpoint(second, price.priceSecondUrl, price.priceSecondApiKey),
-  };
-}
-
-/** Two sources of one name could not be told apart by whoever names one. */
-function sourceNameProblems(name: string, chains: readonly Chain[]): string[] {
-  const taken = chains.some(({ liquidity }) => liquidity?.sources.some((source) => source.name === name));
-  return taken ? [`SWAP_AGGREGATOR_NAME ${name} is already the name of a chain's swap source`] : [];
-}
-
-function aggregatorConfig(swap: SettingValues<typeof swapSettings>): AggregatorConfig | undefined {
-  if (swap.swapAggregatorUrl === undefined) return undefined;
-  return {
-    url: swap.swapAggregatorUrl,
-    apiKey: swap.swapAggregatorApiKey,
-    name: swap.swapAggregatorName,
-    timeoutMs: swap.swapAggregatorTimeoutMs,
-  };
-}
-
-/** After the first failure the next try waits so long; it doubles from there. */
-const SETTLEMENT_RETRY_MS = 1_000;
-/** Payments that oracles are asked about at once. */
-const SETTLEMENT_CONCURRENCY = 8;
-
-/** A hub whose multisig speaks for the oracles. */
-interface SettlementHub {
-  readonly hub: AttestationHub;
-  readonly multisig: Address;
-}
-
-/** @throws ConfigError */
-function settlementHub(
-  source: SettingValues<typeof locationSettings> & { readonly env: Env },
-): SettlementHub {
-  const { hub } = loadHub(source);
-  const multisig = hub.oracleMultisigAddress;
-  if (multisig === undefined)
-    throw new ConfigError([
-      `chains.hub.${source.environment}.json: oracleMultisigAddress is required for settlement`,
-    ]);
-  return { hub, multisig };
-}
-
-function settlementConfig(
-  { hub, multisig }: SettlementHub,
-  oracles: readonly OracleUrl[],
-  settling: SettingValues<typeof settlementSettings>,
-  engine: Pick<EnginePolicy, "rebroadcastIntervalMs" | "bumpBps" | "maxAttempts">,
-): SettlementConfig {
-  return {
-    hub,
-    multisig,
-    oracles,
-    signers: settling.oracleSigners?.split(";").flatMap((text) => parseAddress(text) ?? []),
-    oracleTimeoutMs: settling.oracleTimeoutMs,
-    policy: {
-      intervalMs: settling.settlementIntervalMs,
-      retryMs: SETTLEMENT_RETRY_MS,
-      maxRetryMs: settling.settlementMaxRetryMs,
-      rejectedRetryMs: settling.settlementRejectedRetryMs,
-      concurrency: SETTLEMENT_CONCURRENCY,
-      batchSize: settling.settlementBatchSize,
-      stuckAfterMs: settling.settlementStuckAfterMs,
-      rebroadcastIntervalMs: engine.rebroadcastIntervalMs,
-      bumpBps: engine.bumpBps,
-      maxAttempts: engine.maxAttempts,
-    },
-  };
-}
-
-/** Settings that are right by themselves and contradict one another. */
-function contradictions(valid: Partial<SettingValues<typeof crossChecked>>): readonly string[] {
-  const isBelow = (smaller: number | undefined, larger: number | undefined): boolean =>
-    smaller !== undefined && larger !== undefined && smaller < larger;
-  const { fillGraceSeconds, cancelAfterDeadlineMs } = valid;
-  return [
-    ...(isBelow(valid.maxTtlSeconds, valid.orderLifetimeSeconds)
-      ? ["QUOTE_MAX_TTL_SECONDS must be at least ORDER_LIFETIME_SECONDS"]
-      : []),
-    ...(fillGraceSeconds !== undefined &&
-    cancelAfterDeadlineMs !== undefined &&
-    fillGraceSeconds * 1000 < 2 * cancelAfterDeadlineMs
-      ? [
-          "FILL_GRACE_SECONDS must be at least twice TX_CANCEL_AFTER_DEADLINE_MS, so that an order does not end while its fill can still be mined",
-        ]
-      : []),
-    ...(isBelow(valid.priceMaxAgeMs, valid.priceRefreshMs)
-      ? ["PRICE_MAX_AGE_MS must be at least PRICE_REFRESH_MS"]
-      : []),
-  ];
-}
-
-/** Whoever can change a list on its way decides what counts as verified. */
-function tokenListProblems(sources: readonly string[]): string[] {
-  const isOpen = (source: string): boolean =>
-    /^[a-z][a-z0-9+.-]*:\/\//i.test(source) &&
-    !setting.isUrlOf(source, ["https"]) &&
-    !/^http:\/\/(127\.0\.0\.1|localhost)[:/]/.test(source);
-  return sources.some(isOpen) ? ["TOKEN_LISTS must be file paths or https URLs"] : [];
-}
-
-function feePolicy(
-  quote: SettingValues<typeof quoteSettings>,
-  { priceVolatileMaxAgeMs }: SettingValues<typeof priceSettings>,
-): FeePolicy {
-  return {
-    serviceBps: {
-      sameAsset: quote.sameAssetFeeBps,
-      wrap: quote.wrapFeeBps,
-      stable: quote.stableFeeBps,
-      major: quote.majorFeeBps,
-      minor: quote.minorFeeBps,
-    },
-    automaticSlippageBps: {
-      sameAsset: quote.sameAssetSlippageBps,
-      wrap: quote.wrapSlippageBps,
-      stable: quote.stableSlippageBps,
-      major: quote.majorSlippageBps,
-      minor: quote.minorSlippageBps,
-    },
-    firmSeconds: quote.firmSeconds,
-    maxSwapImpactBps: quote.maxSwapImpactBps,
-    honourBps: quote.honourBps,
-    orderLifetimeSeconds: quote.orderLifetimeSeconds,
-    fillGraceSeconds: quote.fillGraceSeconds,
-    refundGraceSeconds: quote.refundGraceSeconds,
-    refundGasMarginBps: quote.refundGasMarginBps,
-    maxVolatilePriceAgeMs: priceVolatileMaxAgeMs,
-  };
-}
-
-/** @throws ConfigError for a chain that no oracle could read */
-function railConfigs(
-  chains: readonly RailChain[],
-  attested: readonly AttestationChain[],
-): readonly RailConfig[] {
-  return chains.map((chain) => {
-    const attestation = attested.find(({ name }) => name === chain.name);
-    if (attestation === undefined)
-      throw new ConfigError([`chain ${chain.name}: the chain file has no attestation entry`]);
-    return { chain, attestation };
-  });
-}
-
-function withoutOperator(chains: readonly Chain[], role: ProcessRole): readonly string[] {
-  const missing =
-    role === "api" ? "DEPOSIT_ADDRESS_OPERATOR_ADDRESS" : "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY";
-  return chains.flatMap(({ name, contracts }) =>
-    contracts.depositAddressFactory === undefined
-      ? []
-      : [
-          `chain ${name}: no deposit addresses are issued, and funds at issued ones are not moved, because ${missing} is not set`,
-        ],
-  );
-}
-
-/** Chains whose transfers carry no id: oracles know from the hub alone what one was for. */
-function withoutIds(rails: readonly RailChain[]): readonly string[] {
-  return rails.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
-}
-
-function requiredProblems(
-  required: readonly string[],
-  { chains, rails, faulty }: ReadChains,
-): readonly string[] {
-  const names = [...chains, ...rails, ...faulty].map(({ name }) => name);
-  return required
-    .filter((name) => !names.includes(name))
-    .map((name) => `READINESS_CHAINS: ${name} is not an enabled chain`);
-}
-
-function chainProblems(
-  { chains, rails, warnings, off, faulty }: ReadChains,
-  homeName: string | undefined,
-  fixedPrices: ReadonlyMap<string, bigint> | undefined,
-): readonly string[] {
-  if (chains.length + faulty.length === 0) return noChainProblems({ warnings, off });
+/**
+ * Reads everything that can be wrong. Checks between settings use the valid ones, so that one invalid setting
+ * hides no other problem.
+ * @throws ConfigError with all problems
+ */
+function readParts(env: Env, role: ProcessRole) {
   const problems: string[] = [];
-  if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
-    problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
-  if (fixedPrices !== undefined) {
-    // What the solver holds must have one; what any other token is worth is learnt from its pools.
-    const held = [...chains, ...rails].flatMap((chain) =>
-      [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
+  const read = <T>(part: () => T): T | undefined => gather(problems, part);
+
+  const settings = read(() => readGroups(settingGroups, env));
+  const valid = validGroups(settingGroups, env);
+  const location = gather([], () => readSettings(locationSettings, env));
+  const source = location && { ...location, env };
+  const publicEnvironment = location?.environment === LOCAL ? undefined : location?.environment;
+
+  const loaded = source && read(() => readChains(source));
+  problems.push(...(loaded?.problems ?? []));
+  const rails = source && loaded && read(() => readNonEvmChains(loaded.rails, source));
+  const fixedPrices =
+    source && valid.prices.priceSource === "fixed" ? read(() => loadFixedPrices(source)) : undefined;
+  const prices = settings && priceConfig(settings.prices, fixedPrices);
+  const { oracleUrls } = valid.settlement;
+  const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
+  const hub = source && oracleUrls && read(() => readSettlementHub(source));
+  const own = read(() => readOwnAccounts(role, valid.solver, loaded?.rails ?? []));
+
+  if (publicEnvironment !== undefined) problems.push(...publicKeyProblems(valid.solver, publicEnvironment));
+  problems.push(
+    ...quoteProblems(valid.quotes),
+    ...priceProblems(valid.prices),
+    ...tokenProblems(valid.access, publicEnvironment),
+    ...tokenListProblems(valid.tokens),
+  );
+  if (loaded)
+    problems.push(
+      ...aggregatorProblems(valid.swaps, loaded.chains),
+      ...chainProblems(loaded, valid.solver.solverChainName, fixedPrices),
+      ...requiredChainProblems(valid.http.requiredChains ?? [], loaded),
+      ...appBalanceProblems(valid.appBalance, loaded),
     );
-    const wanted = new Set(held.map(({ priceId }) => priceId));
-    for (const priceId of wanted)
-      if (!fixedPrices.has(priceId))
-        problems.push(`price file: price of ${priceId}, used by a currency, is missing`);
-  }
-  return problems;
+  if (hub && loaded) problems.push(...hubProblems(hub, loaded));
+  const home = valid.solver.solverChainName ?? loaded?.chains[0]?.name;
+
+  const unknown = unknownVariables(env, apiSettingGroups, env["CONFIGS_DIR"] ?? "configs", removedSettings);
+  problems.push(...unknown.problems);
+  // Warnings are logged at start; a start that fails shows them too.
+  const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
+  return {
+    ...requireAll({ settings, loaded, rails, prices, own, home }, reported),
+    oracles,
+    hub,
+    warnings: unknown.warnings,
+  };
+}
+
+function unattributedRefundWarnings(environment: string, env: Env): readonly string[] {
+  const isSet = (env["UNATTRIBUTED_REFUND_AFTER_MS"] ?? "").trim() !== "";
+  if (environment === LOCAL || isSet) return [];
+  return [
+    "UNATTRIBUTED_REFUND_AFTER_MS is not set, so a deposit with an unknown order is refunded after an hour; set it to 0 if other solvers fill orders of the same depository, otherwise to 3600000",
+  ];
 }

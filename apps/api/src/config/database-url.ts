@@ -1,10 +1,9 @@
 import { type Env, readSettings, withVaultSecrets } from "@causeway/config";
-import { storageSettings } from "./settings.ts";
+import { storageSettings } from "./storage.ts";
 
 /**
- * Where the database is, for commands that need nothing else: from the variable, its `_FILE`, or the secrets
- * folder.
- *
+ * Reads DATABASE_URL for commands that need nothing else: from the variable, its `_FILE` or the secrets
+ * directory.
  * @throws ConfigError
  */
 export function readDatabaseUrl(env: Env): string {

@@ -4,13 +4,13 @@ import { readFormerKeys } from "./former-keys.ts";
 
 const key = (byte: string): string => byte.repeat(32);
 
-test("former keys are read in hex, with or without 0x, each once", () => {
+test("reads former keys in hex, with or without 0x, and drops duplicates", () => {
   const text = `0x${key("AB")}, ${key("cd")},${key("ab")},`;
   expect(readFormerKeys(text).map((one) => one.reveal())).toEqual([`0x${key("ab")}`, `0x${key("cd")}`]);
   expect(readFormerKeys("")).toEqual([]);
 });
 
-test("a malformed former key is refused by its position, and never shown", () => {
+test("rejects a malformed former key by its position and never prints it", () => {
   expect(() => readFormerKeys(`${key("ab")},0x1234`)).toThrow(ConfigError);
   expect(() => readFormerKeys(`${key("ab")},0x1234`)).toThrow(/entry 2 must be 32 bytes of hex/);
   expect(() => readFormerKeys("0x1234")).not.toThrow(/1234/);

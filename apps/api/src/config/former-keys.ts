@@ -4,7 +4,7 @@ const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/;
 
 /**
  * Reads private keys separated by commas.
- * @throws ConfigError with every problem; none shows a key.
+ * @throws ConfigError with all problems; none contains a key
  */
 export function readFormerKeys(text: string): readonly Secret[] {
   const entries = text.split(",").map((entry) => entry.trim());

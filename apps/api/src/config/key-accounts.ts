@@ -3,10 +3,10 @@ import type { Address, Hex } from "@causeway/domain";
 import { createECDH, createPrivateKey, createPublicKey } from "node:crypto";
 import { ripemd160, sha256 } from "viem";
 
-// The account that belongs to a private key of 32 bytes in hex with 0x, as canonical bytes.
-// Here without a chain family's libraries: a family is loaded only once a chain of it is configured.
+// The account of a private key of 32 bytes in hex with 0x, as canonical bytes. Computed without the libraries
+// of a chain family, which are loaded only if a chain of it is configured.
 
-/** Before the seed in the DER encoding of an ed25519 private key (RFC 8410). */
+/** Precedes the seed in the DER encoding of an ed25519 private key (RFC 8410). */
 const ED25519_PREFIX = "302e020100300506032b657004220420";
 
 /** @throws Error when it is not a valid secp256k1 key */

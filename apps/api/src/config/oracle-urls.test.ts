@@ -4,7 +4,7 @@ import { readOracleUrls } from "./oracle-urls.ts";
 
 const read = (text: string) => readOracleUrls(text).map(({ url, apiKey }) => [url, apiKey?.reveal()]);
 
-test("each entry is a URL and, behind the first bar, its key; both ends may be blank", () => {
+test("reads each entry as a URL and, after the first bar, its key, and trims both", () => {
   expect(read("https://one.example|key|with|bars; http://127.0.0.1:3100/base/ ;")).toEqual([
     ["https://one.example", "key|with|bars"],
     ["http://127.0.0.1:3100/base", undefined],
@@ -27,7 +27,7 @@ test.for([
   ["https://one.example?a=hidden|k", "ORACLE_URLS entry 1 must not have a query or fragment"],
   ["https://one.example|hid\nden", "ORACLE_URLS entry 1 has a key with characters not allowed in a header"],
   ["https://one.example|a;https://one.example/|b", "ORACLE_URLS entry 2 repeats the URL of an earlier entry"],
-])("%j is refused, and the refusal shows neither key nor URL", ([text = "", problem = ""]) => {
+])("rejects %j without printing key or URL", ([text = "", problem = ""]) => {
   let thrown: unknown;
   try {
     readOracleUrls(text);

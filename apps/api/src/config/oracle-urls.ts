@@ -1,16 +1,16 @@
 import { PLAINTEXT_URL, sendsKeyInClear } from "@causeway/attest";
 import { ConfigError, Secret } from "@causeway/config";
 
-/** Where an oracle is asked. */
+/** Endpoint of an oracle. */
 export interface OracleUrl {
-  /** Without a slash at the end; holds no credential. */
+  /** Without a trailing slash and without credentials. */
   readonly url: string;
   readonly apiKey: Secret | undefined;
 }
 
 /**
- * Reads `<base URL>|<API key>` entries joined with `;`. The key, and the bar with it, may be left out.
- * @throws ConfigError with every problem; none shows a key or a URL.
+ * Reads `<base URL>|<API key>` entries joined with `;`. The key and its bar are optional.
+ * @throws ConfigError with all problems; none contains a key or a URL
  */
 export function readOracleUrls(text: string): readonly OracleUrl[] {
   const entries = text.split(";").map((entry) => entry.trim());
@@ -45,7 +45,7 @@ function readEntry(entry: string): OracleUrl | string {
   if (url.username !== "" || url.password !== "")
     return "has credentials in its URL; put the API key after the |";
   if (url.search !== "" || url.hash !== "") return "must not have a query or fragment";
-  // Anything else is no value of a header, and every question would fail.
+  // Other characters are invalid in a header, so every request would fail.
   if (!/^[\x21-\x7e]*$/.test(key)) return "has a key with characters not allowed in a header";
   return {
     url: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),

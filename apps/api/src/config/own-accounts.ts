@@ -6,27 +6,27 @@ import { readFormerKeys } from "./former-keys.ts";
 import { bitcoinAccount, evmAccount, solanaAccount } from "./key-accounts.ts";
 import { accountOfKey, resolveAccounts } from "./resolve-accounts.ts";
 import type { AccountSettings, ProcessRole, ResolvedAccounts } from "./resolve-accounts.ts";
-import type { solverSettings } from "./settings.ts";
+import type { solverSettings } from "./solver.ts";
 
-/** The service's accounts: EVM addresses in lower case, others as canonical bytes. */
+/** Accounts of the service: EVM addresses in lowercase, others as canonical bytes. */
 export interface OwnAccounts {
   readonly solver: Address;
-  /** Undefined: calls are not sent for users. */
+  /** Undefined: no gasless execution. */
   readonly executor: Address | undefined;
-  /** Undefined: no enabled chain has deposit addresses. */
+  /** Undefined: no deposit addresses are issued. */
   readonly depositAddressOperator: Address | undefined;
   readonly formerSolvers: readonly Address[];
-  /** The solver's on Solana; undefined: no such chain is enabled. */
+  /** The solver's account on Solana; undefined if no such chain is enabled. */
   readonly solana: Hex | undefined;
-  /** The solver's on Bitcoin; undefined: no such chain is enabled. */
+  /** The solver's account on Bitcoin; undefined if no such chain is enabled. */
   readonly bitcoin: Hex | undefined;
 }
 
-/** The keys of these accounts that only the worker gets. */
+/** Keys of these accounts that only the worker has. */
 export interface WorkerKeys {
   readonly executor: Secret | undefined;
   readonly depositAddressOperator: Secret | undefined;
-  /** They sign for orders of the past, and pay nothing. */
+  /** They sign for former orders and pay nothing. */
   readonly formerSolvers: readonly Secret[];
   readonly solana: Secret | undefined;
   readonly bitcoin: Secret | undefined;
@@ -35,14 +35,14 @@ export interface WorkerKeys {
 type SolverSettings = Partial<SettingValues<typeof solverSettings>>;
 
 /**
- * Reads the service's accounts, each given by its address, its key, or both. Accounts of which a setting is
- * wrong by itself, and so left out of `settings`, are not looked at.
- * @throws ConfigError with every problem; none shows a key
+ * Reads the accounts of the service, each given by its address, its key, or both. Accounts with an invalid
+ * setting, which `settings` lacks, are skipped.
+ * @throws ConfigError with all problems; none contains a key
  */
 export function readOwnAccounts(
   role: ProcessRole,
   settings: SolverSettings,
-  rails: readonly RailChain[],
+  nonEvmChains: readonly RailChain[],
 ): { readonly accounts: OwnAccounts; readonly keys: WorkerKeys; readonly warnings: readonly string[] } {
   const problems: string[] = [];
   const formerKeys = gather(problems, () => readFormerKeys(settings.solverFormerKeys?.reveal() ?? ""));
@@ -96,7 +96,7 @@ export function readOwnAccounts(
   const solana = resolved(["solverSolanaKey", "solverSolanaAddress"], () =>
     resolveOnRail(
       role,
-      rails.find(({ vmType }) => vmType === "svm"),
+      nonEvmChains.find(({ vmType }) => vmType === "svm"),
       {
         ofKey: solanaAccount,
         keyName: "SOLVER_SOLANA_KEY",
@@ -109,7 +109,7 @@ export function readOwnAccounts(
   const bitcoin = resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
     resolveOnRail(
       role,
-      rails.find(({ vmType }) => vmType === "bvm"),
+      nonEvmChains.find(({ vmType }) => vmType === "bvm"),
       {
         ofKey: bitcoinAccount,
         keyName: "SOLVER_BITCOIN_KEY",
@@ -158,7 +158,7 @@ export function readOwnAccounts(
   };
 }
 
-/** One problem for each key that everybody knows: such keys are refused outside the local environment. */
+/** Publicly known keys are not allowed outside the local environment. */
 export function publicKeyProblems(settings: SolverSettings, environment: string): readonly string[] {
   const keys: readonly (readonly [string, Secret | undefined])[] = [
     ["SOLVER_PRIVATE_KEY", settings.solverPrivateKey],
@@ -179,7 +179,7 @@ export function publicKeyProblems(settings: SolverSettings, environment: string)
 
 const evm: Pick<AccountSettings, "ofKey" | "spell"> = { ofKey: evmAccount, spell: (account) => account };
 
-/** The settings accept only addresses, separated by commas where there may be several. */
+/** The settings accept only addresses, separated by commas. */
 function evmAddresses(text: string | undefined): readonly Address[] {
   return (
     text
@@ -226,7 +226,7 @@ function resolveOnRail(
 function railAddress(chain: RailChain, name: string, text: string): Hex {
   try {
     const account = parseAccount(chain, text, name);
-    // The only kind of address that the solver's key spends from.
+    // The solver's key spends from no other kind of address.
     if (chain.vmType !== "bvm" || /^0x00[0-9a-f]{40}$/.test(account)) return account;
     throw new ConfigError([`${name} must be a P2WPKH address of ${chain.displayName}`]);
   } catch (error) {
@@ -236,8 +236,8 @@ function railAddress(chain: RailChain, name: string, text: string): Hex {
 }
 
 /**
- * Accounts used twice: a user's call must never run as the account that holds the inventory, or that moves
- * money from deposit addresses.
+ * A user's call must never run as the account that holds the inventory, or that moves money from deposit
+ * addresses.
  */
 function sharedAccountProblems(named: readonly (readonly [string, Hex | undefined])[]): readonly string[] {
   const used = named.flatMap(([name, account]) => (account === undefined ? [] : [{ name, account }]));

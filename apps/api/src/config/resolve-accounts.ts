@@ -2,10 +2,10 @@ import type { Secret } from "@causeway/config";
 import { ConfigError } from "@causeway/config";
 import type { Hex } from "@causeway/domain";
 
-/** The worker signs with every account of the service, the API only with the solver's. */
+/** The worker signs with every account of the service, the API only with that of the solver. */
 export type ProcessRole = "api" | "worker";
 
-/** A setting for keys, and the setting for their addresses. */
+/** A setting for keys and the setting for their addresses. */
 export interface AccountSettings {
   readonly keyName: string;
   readonly keys: readonly Secret[];
@@ -13,7 +13,7 @@ export interface AccountSettings {
   readonly addresses: readonly Hex[];
   /** @throws Error when the key is not valid */
   ofKey(privateKey: string): Hex;
-  /** As the address setting takes it. */
+  /** In the form that the address setting accepts. */
   spell(account: Hex): string;
 }
 
@@ -23,9 +23,9 @@ export interface ResolvedAccounts {
 }
 
 /**
- * The accounts that keys, addresses, or both name. The worker needs the keys; the API only derives the
- * addresses from them.
- * @throws ConfigError; no problem shows a key
+ * Returns the accounts of the keys and addresses. The worker needs the keys; the API only derives addresses
+ * from them.
+ * @throws ConfigError without a key in it
  */
 export function resolveAccounts(role: ProcessRole, settings: AccountSettings): ResolvedAccounts {
   const { keyName, keys, addressName, addresses, spell } = settings;
@@ -42,7 +42,7 @@ export function resolveAccounts(role: ProcessRole, settings: AccountSettings): R
   return { accounts: own, warnings: warningsOf(role, settings, spelled) };
 }
 
-/** An operator who sets one of the two learns the other. */
+/** Names the value of the setting that is missing. */
 function warningsOf(
   role: ProcessRole,
   { keyName, addressName, addresses }: AccountSettings,
@@ -54,7 +54,7 @@ function warningsOf(
   return [`${addressName} is not set; set ${addressName}=${spelled} for the API, and remove ${keyName}`];
 }
 
-/** @throws ConfigError that does not show the key */
+/** @throws ConfigError without the key in it */
 export function accountOfKey(
   { keyName, ofKey }: Pick<AccountSettings, "keyName" | "ofKey">,
   key: Secret,
@@ -62,7 +62,7 @@ export function accountOfKey(
   try {
     return ofKey(key.reveal());
   } catch {
-    // The cause may show the key.
+    // The cause may contain the key.
     throw new ConfigError([`${keyName} is not a valid private key`]);
   }
 }

@@ -1,58 +1,50 @@
-/** Settings of the transaction engine and the watchers; all times in ms. */
+/** Pace and risk limits of the transaction engine and the watchers; all times in ms. */
 export interface EnginePolicy {
   /**
-   * A payment at the head of its lane that is not mined this long after its last broadcast is replaced with
-   * higher fees.
+   * A payment with the next nonce of its lane that is not mined this long after its last broadcast is
+   * replaced with higher fees.
    */
   readonly stuckAfterMs: number;
-  /** Minimum increase of both fees of a replacement, in bps. */
+  /** A replacement raises both fees by at least this, in bps. */
   readonly bumpBps: number;
-  /** Maximum number of variants signed per nonce; afterwards the last one is rebroadcast. */
+  /** Maximum number of transactions signed for one nonce; after that, the last one is rebroadcast. */
   readonly maxAttempts: number;
-  /** How often pending transactions are rebroadcast, in case a node dropped them. */
+  /** Pending transactions are rebroadcast this often, in case the node dropped them. */
   readonly rebroadcastIntervalMs: number;
-  /** Unsent transactions or plans this old are picked up: their process has died. */
+  /** Signed bytes or plans not broadcast for this long are picked up by another process. */
   readonly orphanedAfterMs: number;
-  /** A fill that is not mined this long after the request's deadline is canceled with a no-op. */
+  /** A pending fill is replaced by a cancel transaction this long after the request's deadline. */
   readonly cancelAfterDeadlineMs: number;
   /**
-   * How long after its deadline a request without a deposit fails: clients stop at a failure, and a deposit
-   * that is slightly late is refunded without one.
+   * A request without a deposit is reported as failed this long after its deadline. Clients stop polling
+   * then, so a slightly late deposit is refunded first.
    */
   readonly expiryGraceMs: number;
-  /** Maximum value of fills between different assets started per minute for one asset, whole USD. */
+  /** Maximum value of fills between different assets per minute and asset, in whole USD. */
   readonly maxPriceExposureUsd: number;
-  /** How long a fill waits for inventory before the deposit is refunded. */
+  /** How long a fill waits for inventory before its deposit is refunded. */
   readonly inventoryWaitMs: number;
   /**
-   * Gas of reverted fills within 24 hours that the solver pays itself, USD with 18 decimals. Above it, fills
-   * that run third-party code stop.
+   * Gas of reverted fills that the solver pays itself within 24 hours, USD with 18 decimals. Above it, fills
+   * that run foreign code wait.
    */
   readonly maxUnpaidBurntUsd: bigint;
-  /** Maximum refunds within 24 hours that settlement can never repay, USD with 18 decimals. */
+  /** Refunds within 24 hours that settlement may never repay, USD with 18 decimals. */
   readonly maxUnrepaidRefundsUsd: bigint;
-  /**
-   * A deposit without a known request is refunded this long after it was seen. Absent: never automatically.
-   */
+  /** When a deposit without a known order is returned; undefined: never automatically. */
   readonly unattributedRefundAfterMs?: number | undefined;
-  /** An app pays for a fast fill whose deposit is missing this long after the order's deadline. */
+  /** The app is charged for a fast fill without a deposit this long after the order's deadline. */
   readonly fastFillGraceMs: number;
-  /**
-   * Whole USD of gas that reverted fast fills of one app balance may use in 24 hours before further ones are
-   * refused.
-   */
+  /** Maximum gas of reverted fast fills per app balance and 24 hours, in whole USD. */
   readonly maxBurntFastFillUsd: number;
-  /**
-   * Maximum time between a fill and a later deposit that the network settles it against. Absent: no
-   * settlement here.
-   */
+  /** How much older than its deposit a settled fill may be; undefined: this deployment does not settle. */
   readonly fillLeadMs?: number | undefined;
-  /** How often lanes are maintained. */
+  /** How often pending transactions are checked for replacement. */
   readonly nudgeIntervalMs: number;
-  /** How often stored state is checked for stuck work, and lanes are compared with their chains. */
+  /** How often stored state is checked for overdue work, and lanes are compared with their chains. */
   readonly reconcileIntervalMs: number;
-  /** A leg without a waiting job for this long has lost its job, and gets another. */
+  /** A leg without a queued job for this long has lost its job and gets a new one. */
   readonly overdueAfterMs: number;
-  /** Blocks read per step while catching up. */
+  /** Blocks per log query while catching up. */
   readonly maxScanBlocks: number;
 }

@@ -136,7 +136,7 @@ async function promised<Serialized>(
   const terms = withQuoted(agreement.terms, answer);
   if (input.includeProtocolData !== true) {
     const answered = serialize(answer);
-    return { answered, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
+    return { answered, stored: services.requests.insertQuoted(terms, newDepositAddress(terms, input)) };
   }
   await services.requests.insertQuoted(terms, newDepositAddress(terms, input));
   const signed = await signedOrder(services, terms.orderId);
@@ -153,14 +153,14 @@ function* workOut(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
-  const { quoted, wish: addressRequest } = askForAddress(input);
+  const { quoted, addressOptions } = askForAddress(input);
   const plain = yield* readQuestion(services, quoted);
   const options = readFeeOptions(input, key, services.appBalance !== undefined);
   const read = options === undefined ? plain : yield* withFees(services, plain, options);
   const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
-  if (addressRequest) refuseUnmovable(asked, services.depositAddressOperator);
-  const paid = addressRequest ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
+  if (addressOptions) refuseUnmovable(asked, services.depositAddressOperator);
+  const paid = addressOptions ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const question = yield* looked(services, input, paid);
   const valued = yield* chooseRoute(services, question);
   const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
@@ -177,8 +177,8 @@ function* workOut(
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
     return { question, valued, agreement: { ...agreement, terms: { ...agreement.terms, permit } } };
   }
-  if (!addressRequest) return { question, valued, agreement };
-  const terms = withAddress(agreement.terms, origin.chain, addressRequest);
+  if (!addressOptions) return { question, valued, agreement };
+  const terms = withAddress(agreement.terms, origin.chain, addressOptions);
   return { question, valued, agreement: { ...agreement, terms } };
 }
 

@@ -1,17 +1,17 @@
-/** Settings of settlement; all times in ms. */
+/** Pace of settlement; all times in ms. */
 export interface SettlementPolicy {
   /** Pause between two rounds. */
   readonly intervalMs: number;
-  /** Delay before a retry; doubles with each failure up to the maximum. */
+  /** Delay before a failed oracle request is retried. It doubles with each failure, up to the maximum. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /** Delay before asking again about a payment that an oracle rejected: its cause may have been fixed. */
+  /** Delay before the attestation of a rejected payment is requested again: its cause may have been fixed. */
   readonly rejectedRetryMs: number;
-  /** Payments in progress at once. */
+  /** Payments whose attestation is requested at the same time. */
   readonly concurrency: number;
-  /** Maximum number of executions per transaction. */
+  /** Maximum number of executions per hub transaction. */
   readonly batchSize: number;
-  /** A transaction that is not mined this long after signing is replaced with higher fees. */
+  /** A hub transaction not mined this long after it was signed is replaced with higher fees. */
   readonly stuckAfterMs: number;
   readonly rebroadcastIntervalMs: number;
   readonly bumpBps: number;

@@ -11,11 +11,7 @@ export interface FoundFunds {
   readonly amount: bigint;
 }
 
-<<<<<<< HEAD
 /** Who gets refunds: no one was named, the sender, or this address. */
-=======
-/** Who gets back what cannot be used: nobody was named, whoever sent it, or this address. */
->>>>>>> l2
 export type RefundTarget = "nobody" | "sender" | Address;
 
 /**

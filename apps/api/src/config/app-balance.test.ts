@@ -1,7 +1,7 @@
 import type { Chain, Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { appBalancePolicy } from "./app-balance-policy.ts";
+import { appBalancePolicy } from "./app-balance.ts";
 
 const currency = (address: string, id: string): Currency =>
   ({ address, id, symbol: id.toUpperCase(), priceId: `${id}-coin`, supportsBridging: true }) as Currency;
@@ -23,18 +23,17 @@ const unset = {
   appBalanceCurrency: undefined,
   appBalanceConfirmations: undefined,
   appBalanceMinTopUpUsd: "0.10",
-  appBalanceClaimSeconds: 600,
 };
 const ids = (policy: ReturnType<typeof appBalancePolicy>): string[] => policy.currencies.map(({ id }) => id);
 
-test("without settings the first chain is home, dollars are taken first, and a top-up waits as long as the largest deposit", () => {
+test("by default, balances are on the first chain, USDC is charged first, and top-ups need the confirmations of the strictest tier", () => {
   const policy = appBalancePolicy(unset, chains);
   expect(policy).toMatchObject({ chainId: 1, confirmations: 12, claimLifetimeSeconds: 600 });
   expect(policy.minTopUpUsd).toBe(10n ** 17n);
   expect(ids(policy)).toEqual(["usdc", "eth", "dai"]);
 });
 
-test("chain, first currency and confirmations are as they are set", () => {
+test("applies the configured chain, first currency and confirmations", () => {
   const settings = {
     ...unset,
     appBalanceChainId: 2,
@@ -46,13 +45,13 @@ test("chain, first currency and confirmations are as they are set", () => {
   expect(ids(policy)).toEqual(["dai", "eth"]);
 });
 
-test("a chain without the usual currency takes its own by address, and one block is the least", () => {
+test("on a chain without USDC, currencies follow in order of address, and a top-up needs at least one confirmation", () => {
   const policy = appBalancePolicy({ ...unset, appBalanceChainId: 2 }, chains);
   expect(policy.confirmations).toBe(1);
   expect(ids(policy)).toEqual(["eth", "dai"]);
 });
 
-test("a token that the solver does not hold is no balance, and cannot be chosen as one", () => {
+test("excludes tokens that the solver does not hold", () => {
   const odd = { ...currency("0xd", "odd"), supportsBridging: false };
   const home = [chain(1, [odd, currency("0xb", "usdc")], [1])];
   expect(ids(appBalancePolicy(unset, home))).toEqual(["usdc", "eth"]);
@@ -61,7 +60,7 @@ test("a token that the solver does not hold is no balance, and cannot be chosen 
   );
 });
 
-test("a chain that is not enabled and a currency that it does not have stop the start", () => {
+test("rejects a chain that is not enabled and a currency that the chain does not have", () => {
   expect(() => appBalancePolicy({ ...unset, appBalanceChainId: 3 }, chains)).toThrow(/APP_BALANCE_CHAIN_ID/);
   expect(() => appBalancePolicy({ ...unset, appBalanceCurrency: "usdt" }, chains)).toThrow(
     /APP_BALANCE_CURRENCY/,

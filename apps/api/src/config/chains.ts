@@ -1,0 +1,97 @@
+import type { ConfigLocation, Env, ReadChains } from "@causeway/config";
+import { ConfigError, loadAttestationChains, noChainProblems } from "@causeway/config";
+import type { AttestationChain, Chain, RailChain } from "@causeway/domain";
+import type { ProcessRole } from "./resolve-accounts.ts";
+import type { SettlementHub } from "./settlement.ts";
+
+/** A non-EVM chain, as the API and as oracles read it. */
+export interface RailConfig {
+  readonly chain: RailChain;
+  readonly attestation: AttestationChain;
+}
+
+/** @throws ConfigError for a chain without the fields that oracles read */
+export function readNonEvmChains(
+  chains: readonly RailChain[],
+  source: ConfigLocation & { readonly env: Env },
+): readonly RailConfig[] {
+  if (chains.length === 0) return [];
+  const attested = loadAttestationChains(source).chains;
+  return chains.map((chain) => {
+    const attestation = attested.find(({ name }) => name === chain.name);
+    if (attestation === undefined)
+      throw new ConfigError([`chain ${chain.name}: the chain file has no attestation entry`]);
+    return { chain, attestation };
+  });
+}
+
+/** @param fixedPrices undefined if prices come from an HTTP source, or if the price file is invalid */
+export function chainProblems(
+  loaded: ReadChains,
+  homeName: string | undefined,
+  fixedPrices: ReadonlyMap<string, bigint> | undefined,
+): readonly string[] {
+  const { chains, faulty } = loaded;
+  if (chains.length + faulty.length === 0) return noChainProblems(loaded);
+  const problems: string[] = [];
+  if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
+    problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
+  if (fixedPrices !== undefined) {
+    // Currencies that the solver does not hold are priced by their pools.
+    const held = [...chains, ...loaded.rails].flatMap((chain) =>
+      [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
+    );
+    const wanted = new Set(held.map(({ priceId }) => priceId));
+    for (const priceId of wanted)
+      if (!fixedPrices.has(priceId))
+        problems.push(`price file: price of ${priceId}, used by a currency, is missing`);
+  }
+  return problems;
+}
+
+export function requiredChainProblems(required: readonly string[], loaded: ReadChains): readonly string[] {
+  const names = [...loaded.chains, ...loaded.rails, ...loaded.faulty].map(({ name }) => name);
+  return required
+    .filter((name) => !names.includes(name))
+    .map((name) => `READINESS_CHAINS: ${name} is not an enabled chain`);
+}
+
+export function hubProblems(
+  { hub }: SettlementHub,
+  loaded: Pick<ReadChains, "chains" | "rails">,
+): readonly string[] {
+  const unmapped = hub.genericMappingAddress === undefined ? chainsWithoutDepositIds(loaded.rails) : [];
+  const hubChain = loaded.chains.find(({ id }) => id === hub.chainId);
+  return [
+    ...unmapped.map((name) => `hub.genericMappingAddress is required because chain ${name} is enabled`),
+    ...(hubChain === undefined
+      ? []
+      : [
+          `hub and enabled chain ${hubChain.name} share chainId ${hubChain.id}, so both would allocate nonces of the solver's account; use a separate chain for the hub, or disable ${hubChain.name}`,
+        ]),
+  ];
+}
+
+/** Their transfers carry no order id, so oracles learn only from the hub which order one belongs to. */
+function chainsWithoutDepositIds(chains: readonly RailChain[]): readonly string[] {
+  return chains.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
+}
+
+/** Other chains can be settled later. The hub must learn the orders of these transfers within an hour. */
+export function neverSettledWarnings(chains: readonly RailChain[]): readonly string[] {
+  return chainsWithoutDepositIds(chains).map(
+    (name) => `chain ${name}: deposits are never settled because ORACLE_URLS is not set`,
+  );
+}
+
+export function depositAddressWarnings(chains: readonly Chain[], role: ProcessRole): readonly string[] {
+  const missing =
+    role === "api" ? "DEPOSIT_ADDRESS_OPERATOR_ADDRESS" : "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY";
+  return chains.flatMap(({ name, contracts }) =>
+    contracts.depositAddressFactory === undefined
+      ? []
+      : [
+          `chain ${name}: no deposit addresses are issued, and funds at issued ones are not moved, because ${missing} is not set`,
+        ],
+  );
+}
