@@ -10,7 +10,7 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { sponsorReads } from "../../apps/api/src/payments/sponsors.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { addressServices } from "../../apps/api/src/process/deposit-addresses.ts";
+import { addressServices } from "../../apps/api/src/quotes/deposit-addresses.wiring.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";

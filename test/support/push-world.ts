@@ -10,7 +10,7 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { WEBHOOK_CHANNEL } from "../../apps/api/src/requests/request-save.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { pushRouteServices, startWebhooks, webhookRouteServices } from "../../apps/api/src/process/push.ts";
+import { startPush, startWebhooks, webhookAdministration } from "../../apps/api/src/push/push.wiring.ts";
 import type { PushPolicy } from "../../apps/api/src/push/push-routes.port.ts";
 import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
 import type { StatusFeed } from "../../apps/api/src/requests/status-feed.port.ts";
@@ -25,6 +25,7 @@ import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { aServer } from "./route-server.ts";
 import { someHash, someTerms } from "./terms.ts";
+import { pushGauges } from "../../apps/api/src/telemetry/push-gauges.ts";
 import { noChains } from "../fakes/no-chains.ts";
 
 /**
@@ -106,12 +107,10 @@ export async function pushWorld({
     },
   };
   const { registry } = createMetrics("push");
-  const { feed, push } = pushRouteServices(
-    { clock, events, chains: noChains },
-    { config, sql, lifecycle, registry },
-  );
+  const { feed, push } = startPush({ clock, events, chains: noChains, config, sql, lifecycle });
+  pushGauges(registry, () => ({ ...push.sockets, ...feed.figures() }));
   const reads = postgresReads(sql);
-  const webhooks = webhookRouteServices({ clock }, { config, sql });
+  const webhooks = webhookAdministration({ clock, config, sql });
   const { app } = await aServer({
     push,
     webhooks,
@@ -156,10 +155,7 @@ export async function pushWorld({
     },
     deliver() {
       const own = createLifecycle(log, 10_000);
-      startWebhooks(
-        { clock, events, chains: noChains },
-        { config, sql, lifecycle: own, registry: createMetrics("worker").registry },
-      );
+      startWebhooks({ clock, events, chains: noChains, config, sql, lifecycle: own });
       return async () => void (await own.close());
     },
     async forward(ms) {

@@ -15,6 +15,7 @@ import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
@@ -144,6 +145,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
+    depositAddresses: depositAddressReads(sql),
     nonceMappings: {
       of: async (chainId, wallet, nonce) => said.get(`${chainId}:${wallet}:${nonce}`),
       read: async (chainId, wallet, nonce) => ({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { appBalanceRouteServices } from "../../../apps/api/src/process/app-balance.ts";
+import { appBalanceRouteServices } from "../../../apps/api/src/balances/balances.wiring.ts";
 import { emptyAppBalanceContract } from "../../contracts/app-balance-routes.ts";
 import { fakeAppBalance } from "../../fakes/app-balance.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";

@@ -23,7 +23,8 @@ import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/qu
 import { readTokenTraffic } from "../../../apps/api/src/markets/tokens/token-traffic.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { readApiConfig } from "../../../apps/api/src/config/config.ts";
-import { createContainer } from "../../../apps/api/src/process/container.ts";
+import { startApi } from "../../../apps/api/src/process/api.ts";
+import { createContext } from "../../../apps/api/src/process/context.ts";
 import { buildServer } from "../../../apps/api/src/process/server.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
@@ -124,8 +125,8 @@ beforeAll(async () => {
   const log = createLogger({ name: "test", level: "silent" });
   const services = { log, metrics: createMetrics("test") };
   const lifecycle = createLifecycle(log, 10_000);
-  const container = await createContainer(config, services, lifecycle);
-  routes = await container.routes();
+  const context = await createContext(config, { ...services, answersClients: true }, lifecycle);
+  routes = await startApi(context);
   app = await buildServer(
     { ...services, ...routes },
     { interactiveDocumentation: false, checkResponses: true },

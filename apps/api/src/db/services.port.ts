@@ -48,10 +48,9 @@ export interface Services {
   readonly uow: UnitOfWork;
   readonly reads: Reads;
   readonly balances: BalanceReads;
-  /** Absent: this instance has no deposit addresses. */
-  readonly depositAddresses?: DepositAddressReads;
-  /** What wallets have said about their nonces; absent: nobody can say anything here. */
-  readonly nonceMappings?: NonceMappingReads;
+  readonly depositAddresses: DepositAddressReads;
+  /** Absent without a chain whose transfers carry only a nonce. */
+  readonly nonceMappings?: NonceMappingReads | undefined;
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;

@@ -41,42 +41,50 @@ import { withFees } from "./routing/with-fees.ts";
 import { chooseRoute } from "./routing/choose-route.ts";
 import { signedOrder } from "../chains/signed-order.ts";
 import type { OrderSigners } from "../chains/signed-order.ts";
-import { agreeByRail, goesByRail, quoteByRail } from "./non-evm/quote-by-rail.ts";
+import { agreeNonEvm, goesByRail, priceNonEvm, quoteNonEvm } from "./non-evm/quote-by-rail.ts";
 import type { WalletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 
-/** What a quote needs. `solver` is the address that signs orders and pays. */
-export interface QuoteServices extends OrderSigners {
+/** What agreeing on terms needs. `solver` is the address that signs orders and pays. */
+export interface AgreeServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
   /** Undefined: only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
-  /** Undefined: nobody looks at how tokens behave. */
+  /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
-  /** Undefined: nothing is swapped here. */
+  /** Undefined: swaps are not enabled. */
   readonly liquidity?: LiquiditySource | undefined;
-  /** Undefined: what has no source of prices has no price. */
+  /** Undefined: tokens without a price source have no price. */
   readonly poolUsd?: PoolUsd | undefined;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
-  readonly requests: QuotedRequests;
   readonly reservations: Reservations;
-  readonly timings: RouteTimings;
   readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
-  /** Undefined: nobody pays by signature here. */
+  /** Undefined: payments by permit are not enabled. */
   readonly permitTokens?: PermitTokens | undefined;
-  /** Moves what comes to deposit addresses; undefined: there are none. */
+  /** Sweeps deposit addresses. Undefined: they are not enabled. */
   readonly depositAddressOperator?: { readonly address: Address } | undefined;
-  /** Submits signatures; undefined: there are none. */
+  /** Submits permits. Undefined: they are not enabled. */
   readonly executor?: { readonly address: Address } | undefined;
-  /** Undefined: no fees of apps are collected or paid here. */
+  /** Undefined: app fees are not enabled. */
   readonly appBalance?: AppBalancePolicy | undefined;
   readonly sponsors?: SponsorReads | undefined;
-  /** Undefined: nothing is withdrawn from the perpetuals exchange. */
+  /** Undefined: deposits from Hyperliquid are not enabled. */
   readonly walletNonces?: WalletNonces | undefined;
+}
+
+/** What pricing a quote needs. */
+export interface PriceServices extends AgreeServices {
+  readonly timings: RouteTimings;
+}
+
+/** What a quote needs: pricing it, storing its terms and signing its order. */
+export interface QuoteServices extends PriceServices, OrderSigners {
+  readonly requests: QuotedRequests;
 }
 
 /**
@@ -109,7 +117,7 @@ export async function quoteAs<Told>(
   keyId?: string,
   key?: AskingKey,
 ): Promise<Told> {
-  if (goesByRail(services.chains, input)) return tell(await quoteByRail(services, input, keyId));
+  if (goesByRail(services.chains, input)) return tell(await quoteNonEvm(services, input, keyId));
   const { told, stored } = await promised(services, input, tell, keyId, key);
   await stored;
   return told;
@@ -122,19 +130,7 @@ async function promised<Told>(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<{ readonly told: Told; readonly stored: Promise<void> | undefined }> {
-  const worked = settle(workOut(services, input, keyId, key));
-  const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
-  if (key !== undefined && agreement.terms.sponsorship !== undefined)
-    await judgeSponsor(services, key, agreement.terms);
-  const answer = toQuoteAnswer({
-    policy: services.quotePolicy,
-    question,
-    ...valued,
-    agreement,
-    account: await accountOf(question, valued.route),
-    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
-  });
-  const terms = withQuoted(agreement.terms, answer);
+  const { answer, terms } = await priced(services, input, keyId, key);
   if (input.includeProtocolData !== true) {
     const told = tell(answer);
     return { told, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
@@ -147,9 +143,46 @@ async function promised<Told>(
   };
 }
 
+/**
+ * The answer that {@link createQuote} would give, without its signatures; nothing is stored.
+ * @throws ServiceError as {@link createQuote}
+ */
+export async function priceQuote(
+  services: PriceServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+  key: AskingKey | undefined,
+): Promise<QuoteAnswer> {
+  const { answer } = goesByRail(services.chains, input)
+    ? await priceNonEvm(services, input, keyId)
+    : await priced(services, input, keyId, key);
+  return answer;
+}
+
+async function priced(
+  services: PriceServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+  key: AskingKey | undefined,
+): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
+  const worked = settle(workOut(services, input, keyId, key));
+  const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
+  if (key !== undefined && agreement.terms.sponsorship !== undefined)
+    await judgeSponsor(services, key, agreement.terms);
+  const answer = toQuoteAnswer({
+    policy: services.quotePolicy,
+    question,
+    ...valued,
+    agreement,
+    account: await accountOf(question, valued.route),
+    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
+  });
+  return { answer, terms: withQuoted(agreement.terms, answer) };
+}
+
 /** What is asked, the best way it can go, and what is agreed upon: from memory, where everything is there. */
 function* workOut(
-  services: QuoteServices,
+  services: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
   key: AskingKey | undefined,
@@ -188,11 +221,11 @@ function* workOut(
  * @throws ServiceError as {@link createQuote}
  */
 export async function agreeOn(
-  services: QuoteServices,
+  services: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
-  if (goesByRail(services.chains, input)) return await agreeByRail(services, input, keyId);
+  if (goesByRail(services.chains, input)) return await agreeNonEvm(services, input, keyId);
   return (await settle(workOut(services, input, keyId, undefined))).agreement.terms;
 }
 

@@ -1,23 +1,28 @@
 import { accountSignatures } from "../chains/signatures.adapter.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
-import type { AppBalanceRoutes } from "../balances/app-balance-routes.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { acceptClaim } from "../balances/accept-claim.ts";
-import { offerClaim } from "../balances/offer-claim.ts";
-import { readBalances, readClaims } from "../balances/read-balances.ts";
+import { acceptClaim } from "./accept-claim.ts";
+import type { AppBalanceRoutes } from "./app-balance-routes.port.ts";
+import { offerClaim } from "./offer-claim.ts";
+import { readBalances, readClaims } from "./read-balances.ts";
 
 /**
- * The use cases of the app balance with their services given.
- *
- * @throws Error when its chain is not connected
+ * The chain on which app balances are topped up and paid out.
+ * @throws Error when it is not connected
  */
-export function appBalanceRouteServices(services: Services): AppBalanceRoutes {
-  const home = services.chains.get(services.appBalance.chainId);
+export function homeChain({ chains, appBalance }: Pick<Services, "chains" | "appBalance">): ConnectedChain {
+  const home = chains.get(appBalance.chainId);
   if (home === undefined) throw new Error("invariant violated: the chain of app balances is not connected");
+  return home;
+}
+
+/** The use cases of the app balance with their services given. */
+export function appBalanceRouteServices(services: Services): AppBalanceRoutes {
   const claiming = {
     ...services,
     random: pooledRandomBytes(),
-    signatures: accountSignatures(home.connection.reader),
+    signatures: accountSignatures(homeChain(services).connection.reader),
   };
   const { balances } = services;
   return {
