@@ -52,7 +52,7 @@ const API_ENTRIES = "(main|worker|migrate|operator|index)\\.ts$";
  * Types that name the stores and services of all rooms. They end when each room's SQL takes the transaction
  * itself; no file is added here.
  */
-const TYPES_OF_ALL_ROOMS = `^${API}/(db/(services|unit-of-work|reads)|http/route-services)\\.port\\.ts$`;
+const TYPES_OF_ALL_ROOMS = `^${API}/db/(services|unit-of-work|reads)\\.port\\.ts$`;
 
 /** The schema is one graph: statements join tables of several rooms. */
 const TABLES = "\\.tables\\.ts$";

@@ -11,8 +11,8 @@ import { WEBHOOK_CHANNEL } from "../../apps/api/src/requests/request-save.postgr
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { startPush, startWebhooks, webhookAdministration } from "../../apps/api/src/push/push.wiring.ts";
-import type { PushPolicy } from "../../apps/api/src/push/push-routes.port.ts";
-import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
+import type { PushPolicy } from "../../apps/api/src/push/status-push.port.ts";
+import type { RouteFakes } from "../fakes/route-services.ts";
 import type { StatusFeed } from "../../apps/api/src/requests/status-feed.port.ts";
 import type { RequestChange, UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
@@ -41,7 +41,7 @@ export interface PushWorld {
   readonly events: ReturnType<typeof recordedEvents>;
   readonly app: FastifyInstance;
   /** What the server's routes call. */
-  readonly routes: Pick<RouteServices, "push" | "webhooks">;
+  readonly routes: Pick<RouteFakes, "push" | "webhooks">;
   /** ws://host:port of the server. */
   readonly wsUrl: string;
   readonly httpUrl: string;
@@ -77,7 +77,7 @@ export async function pushWorld({
   readonly policy?: Partial<PushPolicy>;
   /** Whether webhooks may go to private addresses. */
   readonly allowPrivate?: boolean;
-  readonly routes?: Partial<RouteServices>;
+  readonly routes?: Partial<RouteFakes>;
 } = {}): Promise<PushWorld> {
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 10, statementTimeoutMs: 10_000, applicationName: "test" });

@@ -33,7 +33,7 @@ import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
-import type { PushPolicy } from "../push/push-routes.port.ts";
+import type { PushPolicy } from "../push/status-push.port.ts";
 import type { RateLimitPolicy } from "../http/rate-limits.port.ts";
 import type { SettlementPolicy } from "../settlement/settlement-policy.port.ts";
 import type { WebhookPolicy } from "../push/webhooks.port.ts";

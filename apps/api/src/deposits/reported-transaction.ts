@@ -1,11 +1,17 @@
 import type { TxHash } from "@causeway/domain";
 import { parseTransaction, ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../chains/chains.port.ts";
-import type { TransactionReport } from "../http/route-services.port.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
+/** A transaction that a client reports. It counts only as its chain shows it. */
+export interface TransactionReport {
+  readonly chainId: number;
+  /** In the notation of the chain. */
+  readonly txHash: string;
+}
+
 /**
- * What a client says of a transaction, its id read as its chain's users write it.
+ * A report with the transaction id parsed from the notation of its chain.
  * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_REQUEST
  */
 export function readReport<R extends TransactionReport>(

@@ -1,4 +1,4 @@
-import type { ConnectionPlaces, PushPolicy } from "./push-routes.port.ts";
+import type { ConnectionPlaces, PushPolicy } from "./status-push.port.ts";
 
 /** Places for connections that stay open: so many in all, and so many for one address. */
 export function connectionPlaces({

@@ -16,7 +16,7 @@ import { followStatus } from "./follow-status.ts";
 import { httpSender } from "./http-sender.adapter.ts";
 import { webhookAdmin } from "./keep-webhooks.ts";
 import { mayBePublicHost } from "./public-address.adapter.ts";
-import type { PushRoutes } from "./push-routes.port.ts";
+import type { StatusPush } from "./status-push.port.ts";
 import { webhookQueue } from "./webhook-queue.postgres.ts";
 import { webhookRegister } from "./webhook-register.postgres.ts";
 import type { WebhookAdmin } from "./webhooks.port.ts";
@@ -39,7 +39,7 @@ interface PushNeeds extends Pick<Services, "clock" | "events" | "chains"> {
 
 /** The feed of status changes, and what sockets and streams need to follow it. */
 export function startPush({ clock, events, chains, config, sql, lifecycle }: PushNeeds): {
-  readonly push: PushRoutes;
+  readonly push: StatusPush;
   readonly feed: ReturnType<typeof statusFeed>;
 } {
   const feed = statusFeed({

@@ -1,6 +1,6 @@
 import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
 import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
-import type { PastAmount } from "./request-history-routes.port.ts";
+import type { PastAmount } from "./past-requests.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 
 /** A currency in the wire's words; one that is no longer configured has an address alone. */

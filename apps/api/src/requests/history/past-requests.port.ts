@@ -1,4 +1,3 @@
-import type { Searcher } from "../../http/usage.port.ts";
 import type {
   Address,
   Currency,
@@ -16,17 +15,6 @@ import type {
   RequestFeature,
   RequestType,
 } from "./request-history.port.ts";
-import type { AddressFormat } from "../../chains/address-format.port.ts";
-
-/** What the routes ask of past requests. */
-export interface HistoryRoutes {
-  /** @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE */
-  list(question: ListQuestion, searcher: Searcher): Promise<RequestPage>;
-  /** Undefined when no request has this id. */
-  trace(requestId: RequestId): Promise<RequestTrace | undefined>;
-  /** For what `list` gives. */
-  readonly spelling: AddressFormat;
-}
 
 export interface ListQuestion extends HistoryQuestion {
   readonly wantsTotal: boolean;

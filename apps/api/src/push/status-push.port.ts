@@ -39,7 +39,7 @@ export interface ConnectionPlaces {
 }
 
 /** What routes that push need. */
-export interface PushRoutes {
+export interface StatusPush {
   /** Tells how the request stands, then every change; undefined when no request has this id. */
   follow(requestId: RequestId, follower: StatusFollower, after?: number): Promise<StopListening | undefined>;
   /** Changes from now on of all requests of an API key. */
