@@ -143,6 +143,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
     signOrder: async (orderId: Hex): Promise<Hex> => orderId,
+    signDigest: async (digest: Hex): Promise<Hex> => digest,
   };
   const connected = new Map(all.map((one) => [one.chain.id, one]));
   return {
@@ -159,16 +160,13 @@ export function startService(around: Surroundings, configuration: Configuration)
 export function workerSide(
   services: WorkerServices,
   connected: ReadonlyMap<number, ConnectedChain>,
-  { pool, bytes32 }: Pick<Surroundings, "pool" | "bytes32">,
+  { bytes32 }: Pick<Surroundings, "bytes32">,
 ): WorkerSide {
-  const addressWork = addressServices(
-    { ...services, depositAddresses: services.depositAddresses ?? depositAddressReads(sqlOn(pool)) },
-    {
-      reservations: { reserved: () => 0n },
-      recipientCodes: createCodeCache(services.chains),
-      random: { bytes32 },
-    },
-  );
+  const addressWork = addressServices(services, {
+    reservations: { reserved: () => 0n },
+    recipientCodes: createCodeCache(services.chains),
+    random: { bytes32 },
+  });
   return {
     services,
     addressWork,

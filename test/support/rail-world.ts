@@ -139,6 +139,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     prices,
     events,
     signer: rawKeySigner(localAccount("solver").privateKey),
+    formerSigners: [],
     executor: undefined,
     depositAddressOperator: undefined,
     chains: createChainDirectory([], connected),

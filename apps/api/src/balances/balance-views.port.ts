@@ -8,22 +8,22 @@ export interface BalanceView {
   readonly amount: bigint;
   readonly pending: bigint;
   readonly owed: bigint;
-  /** Worth of `amount`, USD with 18 decimals. */
+  /** Value of `amount`, USD with 18 decimals. */
   readonly usd: bigint;
 }
 
-/** What a wallet has. USD with 18 decimals. */
+/** The app balance of a wallet. USD with 18 decimals. */
 export interface BalancesView {
-  /** The currency that charges take first, whether the wallet has any or not. */
+  /** The currency that is charged first, even if its balance is zero. */
   readonly main: BalanceView;
-  /** Every currency in which it has, has set aside or owes anything. */
+  /** Every currency with an available, pending or owed amount. */
   readonly all: readonly BalanceView[];
   readonly totalUsd: bigint;
   readonly heldUsd: bigint;
   readonly availableUsd: bigint;
 }
 
-/** A claim and what its amount is worth now. */
+/** A claim and the current value of its amount. */
 export interface ClaimView {
   readonly claim: ClaimRecord;
   readonly currency: Currency;

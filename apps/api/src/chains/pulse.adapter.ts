@@ -12,7 +12,7 @@ export interface ChainPulseOptions {
   readonly monotonic: Clock;
   readonly solver: Address;
   /** Accounts of ours that send transactions and hold nothing but the native token for their gas. */
-  readonly gasPayers?: readonly Address[];
+  readonly gasPayers: readonly Address[];
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
   /**
@@ -62,17 +62,8 @@ const EFFECTS_EVERY_MS = 60_000;
  * heads that come meanwhile cause exactly one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
-  const {
-    chain,
-    connection,
-    clock,
-    monotonic,
-    solver,
-    gasPayers = [],
-    maxAgeMs,
-    quietRefreshMs,
-    onFault,
-  } = options;
+  const { chain, connection, clock, monotonic, solver, gasPayers, maxAgeMs, quietRefreshMs, onFault } =
+    options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);

@@ -30,10 +30,8 @@ export interface Services {
   readonly poolUsd?: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
   readonly signer: Signer;
-  /**
-   * Solver keys of the past. They sign for orders that name them, and pay nothing. Absent: there are none.
-   */
-  readonly formerSigners?: readonly Account[];
+  /** Former solver keys. They sign for orders that name them, and pay nothing. */
+  readonly formerSigners: readonly Account[];
   /**
    * Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the
    * solver's own key: a call runs in its sender's name.
@@ -65,7 +63,7 @@ export interface Services {
 /** What use cases of the worker may ask for: the same with the keys that the API does not get. */
 export interface WorkerServices extends Services {
   readonly chains: ChainDirectory<PayingRail>;
-  readonly formerSigners?: readonly Signer[];
+  readonly formerSigners: readonly Signer[];
   readonly executor: Signer | undefined;
   readonly depositAddressOperator: Signer | undefined;
 }

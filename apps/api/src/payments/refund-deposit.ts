@@ -297,7 +297,7 @@ function refundableAt(
  * contracts.
  */
 function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address): boolean {
-  const former = services.formerSigners?.map(({ address }) => address) ?? [];
+  const former = services.formerSigners.map(({ address }) => address);
   return [
     ...serviceContracts(contracts),
     contracts.multicall3,

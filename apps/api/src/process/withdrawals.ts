@@ -35,6 +35,7 @@ export const openWithdrawals: OpenWithdrawals = ({
       clock: { nowMs: () => Date.now() },
       events,
       signer: rawKeySigner(config.solver.privateKey.reveal()),
+      formerSigners: [],
       uow: postgresUnitOfWork(pool, events),
       chains: {
         all,
