@@ -52,17 +52,31 @@ const API_ENTRIES = "(main|worker|migrate|operator|index)\\.ts$";
  * Types that name the stores and services of all rooms. They end when each room's SQL takes the transaction
  * itself; no file is added here.
  */
-const TYPES_OF_ALL_ROOMS = `^${API}/(db/(services|unit-of-work|reads)|http/route-services)\\.port\\.ts$`;
+const TYPES_OF_ALL_ROOMS = `^${API}/db/(services|unit-of-work|reads)\\.port\\.ts$`;
 
 /** The schema is one graph: statements join tables of several rooms. */
 const TABLES = "\\.tables\\.ts$";
+
+/** Files that choose the adapters of their room, from the configuration, for the processes. */
+const WIRING = "\\.wiring\\.ts$";
 
 const roomRules = rooms.map((name, at) => ({
   name: `room-${name}`,
   comment: `${API}/${name} imports of the app only ${rooms.slice(0, at).join(", ") || "nothing"}`,
   severity: "error",
-  from: { path: `^${API}/${name}/`, pathNot: [TEST, TYPES_OF_ALL_ROOMS, TABLES] },
+  from: { path: `^${API}/${name}/`, pathNot: [TEST, TYPES_OF_ALL_ROOMS, TABLES, WIRING] },
   to: { path: `^${API}/`, pathNot: [TABLES, ...rooms.slice(0, at + 1).map((room) => `^${API}/${room}/`)] },
+}));
+
+const wiringRules = rooms.map((name, at) => ({
+  name: `wiring-of-${name}`,
+  comment: `wiring of ${API}/${name} imports of the app only config, ${rooms.slice(0, at + 1).join(", ")}`,
+  severity: "error",
+  from: { path: `^${API}/${name}/.*${WIRING}` },
+  to: {
+    path: `^${API}/`,
+    pathNot: ["config", ...rooms.slice(0, at + 1)].map((room) => `^${API}/${room}/`),
+  },
 }));
 
 /** Files of these suffixes serve ports: with Postgres, or with Redis, a node or another service. */
@@ -71,13 +85,21 @@ const SERVES_PORTS = "\\.(postgres|adapter)\\.ts$";
 const suffixRules = [
   {
     name: "only-process-chooses-adapters",
-    comment: "use cases, routes and jobs know ports; only process/ and other adapters know what serves them",
+    comment:
+      "use cases, routes and jobs know ports; only process/, wiring and other adapters know what serves them",
     severity: "error",
     from: {
       path: `^${API}/`,
-      pathNot: [TEST, SERVES_PORTS, `^${API}/(process|config|telemetry)/`, `^${API}/${API_ENTRIES}`],
+      pathNot: [TEST, SERVES_PORTS, WIRING, `^${API}/(process|config|telemetry)/`, `^${API}/${API_ENTRIES}`],
     },
     to: { path: `^${API}/.*${SERVES_PORTS}` },
+  },
+  {
+    name: "only-processes-import-wiring",
+    comment: "wiring serves process/ and other wiring; everything else takes what it needs as an argument",
+    severity: "error",
+    from: { path: `^${API}/`, pathNot: [TEST, WIRING, `^${API}/process/`] },
+    to: { path: `^${API}/.*${WIRING}` },
   },
   {
     name: "adapters-serve-ports",
@@ -113,7 +135,13 @@ const suffixRules = [
     severity: "error",
     from: {
       path: `^${API}/`,
-      pathNot: [TEST, "\\.(route|job|adapter)\\.ts$", `^${API}/(http|process)/`, `^${API}/${API_ENTRIES}`],
+      pathNot: [
+        TEST,
+        WIRING,
+        "\\.(route|job|adapter)\\.ts$",
+        `^${API}/(http|process)/`,
+        `^${API}/${API_ENTRIES}`,
+      ],
     },
     to: { path: `^${API}/.*\\.(route|job)\\.ts$` },
   },
@@ -139,6 +167,7 @@ const suffixRules = [
       path: `^${API}/`,
       pathNot: [
         TEST,
+        WIRING,
         "\\.(postgres|tables)\\.ts$",
         `^${API}/db/outbox-relay\\.adapter\\.ts$`,
         `^${API}/process/`,
@@ -155,7 +184,7 @@ const suffixRules = [
       path: `^${API}/`,
       pathNot: [
         TEST,
-        "\\.(route|job|postgres|tables|adapter)\\.ts$",
+        "\\.(route|job|postgres|tables|adapter|wiring)\\.ts$",
         `^${API}/(http|telemetry|config|process)/`,
         `^${API}/${API_ENTRIES}`,
       ],
@@ -221,6 +250,7 @@ module.exports = {
       to: { path: `^(test|scripts|bench)/|${TEST}|^packages/[^/]+/test/` },
     },
     ...roomRules,
+    ...wiringRules,
     ...suffixRules,
     oracleRoom("routes", ["usecases/", "ports/"], "routes meet use cases and ports, never an adapter"),
     oracleRoom("usecases", ["ports/"], "use cases know ports; how a port is served is not theirs to know"),

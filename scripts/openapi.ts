@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { Secret } from "@causeway/config";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "../apps/api/src/http/route-services.port.ts";
+import type { RouteContext } from "../apps/api/src/process/index.route.ts";
 import { buildServer } from "../apps/api/src/process/server.ts";
 import type { RouteServices as OracleRouteServices } from "../apps/oracle/src/ports/route-services.ts";
 import { buildServer as buildOracleServer } from "../apps/oracle/src/server.ts";
@@ -19,38 +19,14 @@ const kit = {
   log: createLogger({ name: "openapi", level: "silent" }),
   metrics: createMetrics("openapi"),
 };
-const services: RouteServices = {
+const context: RouteContext = {
+  call: unused,
+  countQuote: unused,
   listChains: unused,
-  swapSources: unused,
-  createQuote: unused,
-  priceIntent: unused,
-  requestStatus: unused,
+  searchCurrencies: unused,
   requestSignature: unused,
-  indexTransaction: unused,
-  recordSingleTransaction: unused,
   readiness: unused,
-  depositAddresses: { reindex: unused, lookUp: unused },
-  discovery: {
-    currencies: unused,
-    tokenPrice: unused,
-    trending: unused,
-    liquidity: unused,
-    health: unused,
-    routeConfig: unused,
-  },
-  executeCalls: unused,
-  executePermit: unused,
-  authorizeNonce: unused,
-  requestFastFill: unused,
-  history: { list: unused, trace: unused, spelling: { address: unused, transaction: unused } },
-  appBalance: {
-    balances: unused,
-    events: unused,
-    holds: unused,
-    claims: unused,
-    offerClaim: unused,
-    acceptClaim: unused,
-  },
+  addressFormat: { address: unused, transaction: unused },
   apiKeys: { find: unused, isFamiliar: unused },
   keyAdmin: {
     create: unused,
@@ -105,7 +81,7 @@ const oracleServices: OracleRouteServices = {
 
 await write(
   "openapi/api.json",
-  await buildServer({ ...services, ...kit }, { interactiveDocumentation: false }),
+  await buildServer({ ...context, ...kit }, { interactiveDocumentation: false }),
 );
 await write(
   "openapi/oracle.json",

@@ -5,7 +5,7 @@ import { createLifecycle, createLogger, createMetrics } from "@causeway/service-
 import type { AddressInfo } from "node:net";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { loggedEvents } from "../../apps/api/src/telemetry/logged-events.ts";
-import { pushRouteServices } from "../../apps/api/src/process/push.ts";
+import { startPush } from "../../apps/api/src/push/push.wiring.ts";
 import { buildServer } from "../../apps/api/src/process/server.ts";
 import { fakeRouteServices } from "../../test/fakes/route-services.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
@@ -21,19 +21,18 @@ const connections = {
   heartbeatMs: 20_000,
 };
 const clock = { nowMs: () => Date.now() };
-const { push } = pushRouteServices(
-  { clock, events: loggedEvents(log, metrics.registry), chains: createChainDirectory([]) },
-  {
-    config: {
-      database: { url: new Secret(databaseUrl), poolSize: 10, statementTimeoutMs: 30_000 },
-      push: { connections, webhooks: { allowPrivate: false, timeoutMs: 1_000 } },
-      http: { host: "", port: 0, bodyLimitBytes: 1_024, trustProxy: false, responseCheck: false },
-    },
-    sql: sqlOn(pool),
-    lifecycle: createLifecycle(log, 1_000),
-    registry: metrics.registry,
+const { push } = startPush({
+  clock,
+  events: loggedEvents(log, metrics.registry),
+  chains: createChainDirectory([]),
+  config: {
+    database: { url: new Secret(databaseUrl), poolSize: 10, statementTimeoutMs: 30_000 },
+    push: { connections, webhooks: { allowPrivate: false, timeoutMs: 1_000 } },
+    http: { host: "", port: 0, bodyLimitBytes: 1_024, trustProxy: false, responseCheck: false },
   },
-);
+  sql: sqlOn(pool),
+  lifecycle: createLifecycle(log, 1_000),
+});
 const app = await buildServer(
   { ...fakeRouteServices({ push, clock }), log, metrics },
   { interactiveDocumentation: false },

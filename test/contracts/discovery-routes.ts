@@ -1,14 +1,20 @@
 import { expect, test } from "vitest";
-import type { DiscoveryRoutes } from "../../apps/api/src/discovery/discovery-routes.port.ts";
+import type { FakeDiscovery } from "../fakes/discovery.ts";
 
 /** What every discovery service guarantees about a chain that it knows. */
 export function discoveryContract(
   name: string,
-  make: () => Promise<{ readonly routes: DiscoveryRoutes; readonly chainId: number }>,
+  make: () => Promise<{
+    readonly routes: Pick<
+      FakeDiscovery,
+      "searchCurrencies" | "chainLiquidity" | "readChainHealth" | "tokenPrice"
+    >;
+    readonly chainId: number;
+  }>,
 ): void {
   test(`${name}: listed currencies are complete: id, chain, address, decimals, metadata`, async () => {
     const { routes, chainId } = await make();
-    const listed = await routes.currencies({ chainIds: [chainId], limit: 5 } as never);
+    const listed = await routes.searchCurrencies({ chainIds: [chainId], limit: 5 } as never);
     expect(listed.length).toBeGreaterThan(0);
     for (const currency of listed)
       expect(currency).toMatchObject({
@@ -22,11 +28,11 @@ export function discoveryContract(
 
   test(`${name}: liquidity and health name the requested chain`, async () => {
     const { routes, chainId } = await make();
-    const { liquidity } = await routes.liquidity(chainId);
+    const { liquidity } = await routes.chainLiquidity(chainId);
     expect(liquidity.length).toBeGreaterThan(0);
     for (const entry of liquidity)
       expect(entry).toMatchObject({ chainId, balance: expect.stringMatching(/^\d+$/) });
-    expect(await routes.health(chainId)).toMatchObject({ chainId, healthy: expect.any(Boolean) });
+    expect(await routes.readChainHealth(chainId)).toMatchObject({ chainId, healthy: expect.any(Boolean) });
   });
 
   test(`${name}: a price is positive, with 18 decimals`, async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { PushRoutes } from "../../apps/api/src/push/push-routes.port.ts";
+import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
 
 /** What every push service guarantees while nothing happens. */
-export function idlePushContract(name: string, make: () => Promise<PushRoutes>): void {
+export function idlePushContract(name: string, make: () => Promise<StatusPush>): void {
   const follower = () => {
     const calls: string[] = [];
     return { calls, updated: () => void calls.push("updated"), lost: () => void calls.push("lost") };

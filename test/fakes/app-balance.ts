@@ -1,6 +1,14 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Currency } from "@causeway/domain";
-import type { AppBalanceRoutes } from "../../apps/api/src/balances/app-balance-routes.port.ts";
+import { acceptClaim } from "../../apps/api/src/balances/accept-claim.ts";
+import { offerClaim } from "../../apps/api/src/balances/offer-claim.ts";
+import {
+  readBalanceEvents,
+  readBalances,
+  readClaims,
+  readHolds,
+} from "../../apps/api/src/balances/read-balances.ts";
+import type { Bound } from "./use-cases.ts";
 
 export const aBalanceCurrency: Currency = {
   chainId: 11,
@@ -19,19 +27,30 @@ export const aBalanceCurrency: Currency = {
   maxFillAmount: undefined,
 };
 
+export const appBalanceUseCases = {
+  readBalances,
+  readBalanceEvents,
+  readHolds,
+  readClaims,
+  offerClaim,
+  acceptClaim,
+};
+
+export type FakeAppBalance = Bound<typeof appBalanceUseCases>;
+
 /** App balances of wallets that have nothing and never did anything. */
-export function fakeAppBalance(overrides: Partial<AppBalanceRoutes> = {}): AppBalanceRoutes {
+export function fakeAppBalance(overrides: Partial<FakeAppBalance> = {}): FakeAppBalance {
   return {
-    balances: async () => ({
+    readBalances: async () => ({
       main: { currency: aBalanceCurrency, amount: 0n, pending: 0n, owed: 0n, usd: 0n },
       all: [],
       totalUsd: 0n,
       heldUsd: 0n,
       availableUsd: 0n,
     }),
-    events: async () => [],
-    holds: async () => ({ holds: [], exposureUsd: 0n }),
-    claims: async () => [],
+    readBalanceEvents: async () => [],
+    readHolds: async () => ({ holds: [], exposureUsd: 0n }),
+    readClaims: async () => [],
     offerClaim: async (question) => ({
       ...question,
       amount: question.amount ?? 1n,

@@ -1,6 +1,12 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ListedCurrency } from "@causeway/wire";
-import type { DiscoveryRoutes } from "../../apps/api/src/discovery/discovery-routes.port.ts";
+import { readChainHealth } from "../../apps/api/src/discovery/chain-health.ts";
+import { chainLiquidity } from "../../apps/api/src/discovery/chain-liquidity.ts";
+import { routeConfig } from "../../apps/api/src/discovery/route-config.ts";
+import type { createCurrencySearch } from "../../apps/api/src/discovery/search-currencies.ts";
+import { tokenPrice } from "../../apps/api/src/discovery/token-price.ts";
+import { trendingCurrencies } from "../../apps/api/src/discovery/trending-currencies.ts";
+import type { Bound } from "./use-cases.ts";
 
 const ACCOUNT = `0x${"c3".repeat(20)}`;
 
@@ -15,13 +21,25 @@ export const aListedCurrency: ListedCurrency = {
   metadata: { logoURI: "", verified: true, isNative: true },
 };
 
-/** Answers that are complete and well formed, whatever is asked. */
-export function fakeDiscovery(overrides: Partial<DiscoveryRoutes> = {}): DiscoveryRoutes {
+export const discoveryUseCases = {
+  tokenPrice,
+  trendingCurrencies,
+  chainLiquidity,
+  readChainHealth,
+  routeConfig,
+};
+
+export interface FakeDiscovery extends Bound<typeof discoveryUseCases> {
+  readonly searchCurrencies: ReturnType<typeof createCurrencySearch>;
+}
+
+/** Answers every question with a complete, well-formed example. */
+export function fakeDiscovery(overrides: Partial<FakeDiscovery> = {}): FakeDiscovery {
   return {
-    currencies: async () => [aListedCurrency],
+    searchCurrencies: async () => [aListedCurrency],
     tokenPrice: async () => 3_000n * 10n ** 18n,
-    trending: () => [aListedCurrency],
-    liquidity: async (chainId) => ({
+    trendingCurrencies: () => [aListedCurrency],
+    chainLiquidity: async (chainId) => ({
       liquidity: [
         {
           chainId,
@@ -34,7 +52,7 @@ export function fakeDiscovery(overrides: Partial<DiscoveryRoutes> = {}): Discove
         },
       ],
     }),
-    health: async (chainId) => ({
+    readChainHealth: async (chainId) => ({
       healthy: true,
       chainId,
       disabled: false,

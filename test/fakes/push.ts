@@ -1,8 +1,8 @@
-import type { PushRoutes } from "../../apps/api/src/push/push-routes.port.ts";
+import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
 import { connectionPlaces } from "../../apps/api/src/push/connection-places.ts";
 
 /** Push of a world in which no request is known and nothing happens; `change` puts other parts in. */
-export function fakePush(change: Partial<PushRoutes> = {}): PushRoutes {
+export function fakePush(change: Partial<StatusPush> = {}): StatusPush {
   const policy = {
     maxConnections: 1_000,
     maxPerAddress: 100,

@@ -219,6 +219,7 @@ export function quoteWorld(world: World = {}): QuoteWorld {
     recipientCodes: { hasCode: () => world.recipientHasCode ?? false },
     reservations: { reserved: () => world.reserved ?? 0n },
     signOrder: async (orderId): Promise<`0x${string}`> => `0x${orderId.slice(2)}51`,
+    signDigest: async (digest) => digest,
     walletNonces: walletNonces(),
     timings: { estimateSeconds: (_origin, _destination, confirmations) => 1 + 2 * confirmations },
   };

@@ -1,13 +1,33 @@
 import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
-import type { RouteServices, SignedRequest } from "../../apps/api/src/http/route-services.port.ts";
+import {
+  reportSingleTransaction,
+  reportTransaction,
+} from "../../apps/api/src/deposits/report-transaction.ts";
+import { lookUpAddress } from "../../apps/api/src/deposits/addresses/look-up-address.ts";
+import { reindexAddress } from "../../apps/api/src/deposits/addresses/reindex-address.ts";
+import { swapSources } from "../../apps/api/src/discovery/swap-sources.ts";
+import { executeCalls } from "../../apps/api/src/executions/execute-calls.ts";
+import { executePermit } from "../../apps/api/src/executions/permits/execute-permit.ts";
+import { requestFastFill } from "../../apps/api/src/executions/request-fast-fill.ts";
+import type { StoredAnswer } from "../../apps/api/src/http/idempotency.port.ts";
+import type { UseCases } from "../../apps/api/src/http/use-cases.port.ts";
+import type { RouteContext } from "../../apps/api/src/process/index.route.ts";
+import { quoteAs } from "../../apps/api/src/quotes/create-quote.ts";
+import { priceIntent } from "../../apps/api/src/quotes/price-intent.ts";
+import { listRequests } from "../../apps/api/src/requests/history/list-requests.ts";
+import { requestTrace } from "../../apps/api/src/requests/history/request-trace.ts";
+import type { SignedRequest } from "../../apps/api/src/requests/request-signature.ts";
+import { statusByIdOrDeposit } from "../../apps/api/src/requests/request-status.ts";
+import { authorizeNonce } from "../../apps/api/src/settlement/nonce-mappings/authorize-nonce.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
 import { hexAddressFormat } from "./hex-address-format.ts";
 import { fakeApiKeys, fakeKeyAdmin } from "./api-keys.ts";
-import { fakeAppBalance } from "./app-balance.ts";
-import { fakeDiscovery } from "./discovery.ts";
+import { appBalanceUseCases, fakeAppBalance } from "./app-balance.ts";
+import { discoveryUseCases, fakeDiscovery } from "./discovery.ts";
 import { fakeIdempotency } from "./idempotency.ts";
 import { fakePush } from "./push.ts";
+import type { Bound } from "./use-cases.ts";
 import { fakeWebhooks } from "./webhooks.ts";
 
 /** A request id that the fake knows; every other one is unknown. */
@@ -17,16 +37,57 @@ export const A_TX_HASH = `0x${"b2".repeat(32)}` as const;
 const ACCOUNT = `0x${"c3".repeat(20)}` as const;
 const HASH = `0x${"d4".repeat(32)}`;
 
+/** The use cases that routes call, by the names under which tests fake them. */
+const useCases = {
+  ...appBalanceUseCases,
+  ...discoveryUseCases,
+  swapSources,
+  createQuote: quoteAs<StoredAnswer>,
+  priceIntent,
+  executeCalls,
+  executePermit,
+  authorizeNonce,
+  requestFastFill,
+  requestStatus: statusByIdOrDeposit,
+  indexTransaction: reportTransaction,
+  recordSingleTransaction: reportSingleTransaction,
+  reindexAddress,
+  lookUpAddress,
+  listRequests,
+  requestTrace,
+};
+
+type FakeUseCases = Bound<typeof useCases>;
+
+/** What a test may fake: use cases, and services that routes use themselves. */
+export type RouteFakes = FakeUseCases & Omit<RouteContext, "call">;
+
+/** Responds in place of the use cases; fails for a use case that no test fakes. */
+function callOf(fakes: FakeUseCases): UseCases<never>["call"] {
+  const names = new Map<unknown, keyof FakeUseCases>(
+    Object.entries(useCases).map(([name, useCase]) => [useCase, name as keyof FakeUseCases]),
+  );
+  return (useCase, ...args) => {
+    const name = names.get(useCase);
+    if (name === undefined) throw new Error(`test/fakes has no fake of the use case ${useCase.name}`);
+    const fake: unknown = fakes[name];
+    return (fake as (...given: typeof args) => ReturnType<typeof useCase>)(...args);
+  };
+}
+
 /**
  * Stateless use cases that answer with complete, well-formed examples, for tests and benchmarks of the
  * routes.
  */
-export function fakeRouteServices(overrides: Partial<RouteServices> = {}): RouteServices {
+export function fakeRouteServices(overrides: Partial<RouteFakes> = {}): RouteContext {
   const chains: ChainsAnswer = { chains: [] };
-  return {
+  const fakes: RouteFakes = {
+    ...fakeAppBalance(),
+    ...fakeDiscovery(),
     listChains: () => chains,
     swapSources: () => ({ sources: ["uniswap-v3"] }),
     createQuote: async (_input, tell) => tell(anAnswer),
+    countQuote: async (quote) => await quote,
     priceIntent: async () => ({ fees: anAnswer.fees, details: anAnswer.details }),
     requestFastFill: async () => "queued",
     executeCalls: async () => ({
@@ -39,18 +100,12 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
-    depositAddresses: {
-      reindex: failing("NOT_FOUND", "Deposit address not found: this service did not issue it"),
-      lookUp: async () => undefined,
-    },
-    discovery: fakeDiscovery(),
+    reindexAddress: failing("NOT_FOUND", "Deposit address not found: this service did not issue it"),
+    lookUpAddress: async () => undefined,
     readiness: async () => ({ ready: true, chains: {}, checks: { database: "ok" } }),
-    appBalance: fakeAppBalance(),
-    history: {
-      list: async () => ({ requests: [], next: undefined, total: undefined, unattributed: [] }),
-      trace: async () => undefined,
-      spelling: hexAddressFormat,
-    },
+    listRequests: async () => ({ requests: [], next: undefined, total: undefined, unattributed: [] }),
+    requestTrace: async () => undefined,
+    addressFormat: hexAddressFormat,
     apiKeys: fakeApiKeys({}),
     keyAdmin: fakeKeyAdmin(),
     operatorToken: undefined,
@@ -62,6 +117,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     clock: { nowMs: () => 1_790_000_000_000 },
     ...overrides,
   };
+  return { ...fakes, call: callOf(fakes) };
 }
 
 export const aSignedRequest: SignedRequest = {

@@ -10,7 +10,7 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { sponsorReads } from "../../apps/api/src/payments/sponsors.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { addressServices } from "../../apps/api/src/process/deposit-addresses.ts";
+import { addressServices } from "../../apps/api/src/quotes/deposit-addresses.wiring.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";
@@ -143,6 +143,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
     signOrder: async (orderId: Hex): Promise<Hex> => orderId,
+    signDigest: async (digest: Hex): Promise<Hex> => digest,
   };
   const connected = new Map(all.map((one) => [one.chain.id, one]));
   return {
@@ -159,16 +160,13 @@ export function startService(around: Surroundings, configuration: Configuration)
 export function workerSide(
   services: WorkerServices,
   connected: ReadonlyMap<number, ConnectedChain>,
-  { pool, bytes32 }: Pick<Surroundings, "pool" | "bytes32">,
+  { bytes32 }: Pick<Surroundings, "bytes32">,
 ): WorkerSide {
-  const addressWork = addressServices(
-    { ...services, depositAddresses: services.depositAddresses ?? depositAddressReads(sqlOn(pool)) },
-    {
-      reservations: { reserved: () => 0n },
-      recipientCodes: createCodeCache(services.chains),
-      random: { bytes32 },
-    },
-  );
+  const addressWork = addressServices(services, {
+    reservations: { reserved: () => 0n },
+    recipientCodes: createCodeCache(services.chains),
+    random: { bytes32 },
+  });
   return {
     services,
     addressWork,

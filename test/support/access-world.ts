@@ -5,13 +5,11 @@ import diagnostics from "node:diagnostics_channel";
 import type { AddressInfo } from "node:net";
 import type { ApiKeyRecord } from "../../apps/api/src/callers/api-key-register.port.ts";
 import type { ApiKeyIdentity, ApiScope } from "../../apps/api/src/http/api-keys.port.ts";
-import type { PushRoutes } from "../../apps/api/src/push/push-routes.port.ts";
-import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
+import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "../../apps/api/src/push/webhooks.port.ts";
-import { hexAddressFormat } from "../fakes/hex-address-format.ts";
 import { anApiKey, fakeApiKeys, fakeKeyAdmin } from "../fakes/api-keys.ts";
 import { fakePush } from "../fakes/push.ts";
-import { A_TX_HASH, aView, KNOWN_REQUEST_ID } from "../fakes/route-services.ts";
+import { A_TX_HASH, aView, KNOWN_REQUEST_ID, type RouteFakes } from "../fakes/route-services.ts";
 import { fakeWebhooks } from "../fakes/webhooks.ts";
 import { aQuoteBody, aServer } from "./route-server.ts";
 
@@ -238,12 +236,12 @@ function ofOwner<T>(keyId: string, value: T): T {
 }
 
 /** Every request is known, and final. */
-const follow: PushRoutes["follow"] = async (_requestId, follower) => {
+const follow: StatusPush["follow"] = async (_requestId, follower) => {
   follower.updated({ view: aView, sequence: 3, onlyFinal: false });
   return () => undefined;
 };
 
-const accessServices: Partial<RouteServices> = {
+const accessServices: Partial<RouteFakes> = {
   apiKeys: fakeApiKeys(keys),
   operatorToken: new Secret(OPERATOR_TOKEN),
   keyAdmin: fakeKeyAdmin({
@@ -254,50 +252,45 @@ const accessServices: Partial<RouteServices> = {
     askFundingAddress: async () => ({ message: "sign this", expiresAtMs: 1 }),
     linkFundingAddress: async () => record,
   }),
-  depositAddresses: {
-    reindex: async () => ({
-      message: "Nothing lies there",
-      triggeredCurrencies: [],
-      checkedCurrencies: 0,
-      failedCurrencies: 0,
-      failedAddresses: [],
-    }),
-    lookUp: async () => ({
-      depositAddress: WALLET,
-      address: WALLET,
-      type: "open",
-      depositAddressType: "open",
-      requestId: KNOWN_REQUEST_ID,
-      supersededByRequestId: null,
-      orderId: HASH,
-      depositor: WALLET,
-      recoveryAddress: null,
-      refundTo: WALLET,
-      chainId: 11,
-      originChainId: 11,
-      currency: null,
-      originCurrency: NATIVE,
-      destinationChainId: 12,
-      destinationCurrency: NATIVE,
-      recipient: WALLET,
-      chainIds: [11],
-      createdAt: "2026-01-01T00:00:00.000Z",
-      activeAt: "2026-01-01T00:00:00.000Z",
-      funds: [],
-      deposits: [],
-    }),
-  },
-  history: {
-    list: async () => ({ requests: [], next: undefined, total: undefined, unattributed: [] }),
-    trace: async (requestId) => ({
-      requestId,
-      status: "waiting",
-      fundsAt: "user",
-      summary: "No deposit was seen.",
-      entries: [],
-    }),
-    spelling: hexAddressFormat,
-  },
+  reindexAddress: async () => ({
+    message: "Nothing lies there",
+    triggeredCurrencies: [],
+    checkedCurrencies: 0,
+    failedCurrencies: 0,
+    failedAddresses: [],
+  }),
+  lookUpAddress: async () => ({
+    depositAddress: WALLET,
+    address: WALLET,
+    type: "open",
+    depositAddressType: "open",
+    requestId: KNOWN_REQUEST_ID,
+    supersededByRequestId: null,
+    orderId: HASH,
+    depositor: WALLET,
+    recoveryAddress: null,
+    refundTo: WALLET,
+    chainId: 11,
+    originChainId: 11,
+    currency: null,
+    originCurrency: NATIVE,
+    destinationChainId: 12,
+    destinationCurrency: NATIVE,
+    recipient: WALLET,
+    chainIds: [11],
+    createdAt: "2026-01-01T00:00:00.000Z",
+    activeAt: "2026-01-01T00:00:00.000Z",
+    funds: [],
+    deposits: [],
+  }),
+  listRequests: async () => ({ requests: [], next: undefined, total: undefined, unattributed: [] }),
+  requestTrace: async (requestId) => ({
+    requestId,
+    status: "waiting",
+    fundsAt: "user",
+    summary: "No deposit was seen.",
+    entries: [],
+  }),
   push: fakePush({ follow }),
   webhooks: fakeWebhooks({
     create: async () => ({ secret: "secret", endpoint }),

@@ -6,7 +6,7 @@ import type { LocalAccount } from "@causeway/localnet";
 import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts";
 import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { addressServices } from "../../apps/api/src/process/deposit-addresses.ts";
+import { addressServices } from "../../apps/api/src/quotes/deposit-addresses.wiring.ts";
 import type {
   DepositAddressReads,
   SweepRecord,

@@ -158,6 +158,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     prices,
     events,
     signer: rawKeySigner(solver.privateKey),
+    formerSigners: [],
     executor: rawKeySigner(executor.privateKey),
     depositAddressOperator: rawKeySigner(depositAddressOperator.privateKey),
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
@@ -192,6 +193,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
     signOrder: async (orderId: `0x${string}`) => orderId,
+    signDigest: async (digest: `0x${string}`) => digest,
   };
   await Promise.all(
     chains.map(async (chain) => {

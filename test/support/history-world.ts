@@ -6,7 +6,6 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { postgresRequestHistory } from "../../apps/api/src/requests/history/request-history.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import type { HistoryRoutes } from "../../apps/api/src/requests/history/request-history-routes.port.ts";
 import type { RequestHistory } from "../../apps/api/src/requests/history/request-history.port.ts";
 import type { Slot } from "../../apps/api/src/db/records.port.ts";
 import type { RequestChange, UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
@@ -15,6 +14,7 @@ import { searchTurns } from "../../apps/api/src/requests/history/search-turns.ts
 import { requestTrace } from "../../apps/api/src/requests/history/request-trace.ts";
 import { transition } from "../../apps/api/src/requests/transition.ts";
 import { hexAddressFormat } from "../fakes/hex-address-format.ts";
+import type { RouteFakes } from "../fakes/route-services.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
@@ -41,7 +41,7 @@ export interface HistoryWorld {
   readonly url: string;
   readonly uow: UnitOfWork;
   readonly history: RequestHistory;
-  readonly routes: HistoryRoutes;
+  readonly routes: Pick<RouteFakes, "listRequests" | "requestTrace" | "addressFormat">;
   readonly clock: { nowMs(): number; advance(ms: number): void };
   quoted(change?: Partial<RequestTerms>): Promise<RequestTerms>;
   happens(terms: RequestTerms, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
@@ -234,9 +234,9 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       return { ...one, refundTx: txHash };
     },
     routes: {
-      list: (question, searcher) => listRequests(needs, question, searcher),
-      trace: (requestId) => requestTrace(needs, requestId),
-      spelling: hexAddressFormat,
+      listRequests: (question, searcher) => listRequests(needs, question, searcher),
+      requestTrace: (requestId) => requestTrace(needs, requestId),
+      addressFormat: hexAddressFormat,
     },
     stop: async () => {
       await pool.end();

@@ -10,9 +10,9 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { WEBHOOK_CHANNEL } from "../../apps/api/src/requests/request-save.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { pushRouteServices, startWebhooks, webhookRouteServices } from "../../apps/api/src/process/push.ts";
-import type { PushPolicy } from "../../apps/api/src/push/push-routes.port.ts";
-import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
+import { startPush, startWebhooks, webhookAdministration } from "../../apps/api/src/push/push.wiring.ts";
+import type { PushPolicy } from "../../apps/api/src/push/status-push.port.ts";
+import type { RouteFakes } from "../fakes/route-services.ts";
 import type { StatusFeed } from "../../apps/api/src/requests/status-feed.port.ts";
 import type { RequestChange, UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
@@ -25,6 +25,7 @@ import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { aServer } from "./route-server.ts";
 import { someHash, someTerms } from "./terms.ts";
+import { pushGauges } from "../../apps/api/src/telemetry/push-gauges.ts";
 import { noChains } from "../fakes/no-chains.ts";
 
 /**
@@ -39,7 +40,7 @@ export interface PushWorld {
   readonly events: ReturnType<typeof recordedEvents>;
   readonly app: FastifyInstance;
   /** What the server's routes call. */
-  readonly routes: Pick<RouteServices, "push" | "webhooks">;
+  readonly routes: Pick<RouteFakes, "push" | "webhooks">;
   /** ws://host:port of the server. */
   readonly wsUrl: string;
   readonly httpUrl: string;
@@ -75,7 +76,7 @@ export async function pushWorld({
   readonly policy?: Partial<PushPolicy>;
   /** Whether webhooks may go to private addresses. */
   readonly allowPrivate?: boolean;
-  readonly routes?: Partial<RouteServices>;
+  readonly routes?: Partial<RouteFakes>;
 } = {}): Promise<PushWorld> {
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 10, statementTimeoutMs: 10_000, applicationName: "test" });
@@ -105,12 +106,10 @@ export async function pushWorld({
     },
   };
   const { registry } = createMetrics("push");
-  const { feed, push } = pushRouteServices(
-    { clock, events, chains: noChains },
-    { config, sql, lifecycle, registry },
-  );
+  const { feed, push } = startPush({ clock, events, chains: noChains, config, sql, lifecycle });
+  pushGauges(registry, () => ({ ...push.sockets, ...feed.figures() }));
   const reads = postgresReads(sql);
-  const webhooks = webhookRouteServices({ clock }, { config, sql });
+  const webhooks = webhookAdministration({ clock, config, sql });
   const { app } = await aServer({
     push,
     webhooks,
@@ -155,10 +154,7 @@ export async function pushWorld({
     },
     deliver() {
       const own = createLifecycle(log, 10_000);
-      startWebhooks(
-        { clock, events, chains: noChains },
-        { config, sql, lifecycle: own, registry: createMetrics("worker").registry },
-      );
+      startWebhooks({ clock, events, chains: noChains, config, sql, lifecycle: own });
       return async () => void (await own.close());
     },
     async forward(ms) {

@@ -15,6 +15,7 @@ import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
@@ -138,12 +139,14 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     prices,
     events,
     signer: rawKeySigner(localAccount("solver").privateKey),
+    formerSigners: [],
     executor: undefined,
     depositAddressOperator: undefined,
     chains: createChainDirectory([], connected),
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
+    depositAddresses: depositAddressReads(sql),
     nonceMappings: {
       of: async (chainId, wallet, nonce) => mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
       read: async (chainId, wallet, nonce) => ({

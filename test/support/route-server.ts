@@ -1,14 +1,13 @@
 import { createLogger, createMetrics, type HttpOptions } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
 import { buildServer } from "../../apps/api/src/process/server.ts";
-import { fakeRouteServices } from "../fakes/route-services.ts";
+import { fakeRouteServices, type RouteFakes } from "../fakes/route-services.ts";
 
 /**
  * The real server on fake use cases. Every answer is checked against its schema; `lines` collects log lines.
  */
 export async function aServer(
-  overrides: Partial<RouteServices> = {},
+  overrides: Partial<RouteFakes> = {},
   options: HttpOptions = {},
 ): Promise<{ readonly app: FastifyInstance; readonly lines: string[] }> {
   const lines: string[] = [];

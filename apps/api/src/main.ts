@@ -1,5 +1,6 @@
 import { readApiConfig } from "./config/config.ts";
 import { metricsAccess } from "./http/metrics-access.ts";
+import { startApi } from "./process/api.ts";
 import { runProcess } from "./process/run-process.ts";
 import { buildServer } from "./process/server.ts";
 
@@ -7,9 +8,9 @@ await runProcess(process.env, {
   name: "causeway-api",
   answersClients: true,
   read: readApiConfig,
-  serve: async (container, { http, access }, services) =>
+  serve: async (context, { http, access }, services) =>
     buildServer(
-      { ...services, ...(await container.routes()) },
+      { ...services, ...(await startApi(context)) },
       {
         trustProxy: http.trustProxy,
         metrics: metricsAccess(access.metricsToken, "closed"),

@@ -2,18 +2,19 @@ import { readWorkerConfig } from "./config/config.ts";
 import { buildHealthServer } from "./http/health-server.ts";
 import { metricsAccess } from "./http/metrics-access.ts";
 import { runProcess } from "./process/run-process.ts";
+import { startWorker } from "./process/worker.ts";
 import { readinessCheck } from "./reconcile/readiness.ts";
 
 await runProcess(process.env, {
   name: "causeway-worker",
   answersClients: false,
   read: readWorkerConfig,
-  serve: async (container, { access, keys, requiredChains }, services) => {
-    const work = await container.work(keys);
+  serve: async (context, { access, keys, requiredChains }, services) => {
+    const work = await startWorker(context, keys);
     return buildHealthServer(
       {
         ...services,
-        readiness: readinessCheck(container.services, {
+        readiness: readinessCheck(context, {
           further: { redis: work.ping },
           leaders: work.leaders,
           requiredChains,

@@ -3,15 +3,12 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leasedLimits, type LeasedLimits } from "../../../apps/api/src/http/leased-limits.adapter.ts";
-import {
-  connectPermitStore,
-  type PermitStore,
-} from "../../../apps/api/src/executions/permits/permit-store.adapter.ts";
+import { connectLeaseStore, type LeaseStore } from "../../../apps/api/src/http/lease-store.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 
 const { url, prefix } = testRedis();
 const windowMs = 1_500;
-const stores: PermitStore[] = [];
+const stores: LeaseStore[] = [];
 let redis: Redis;
 
 beforeAll(() => {
@@ -24,7 +21,7 @@ afterAll(() => {
 
 /** The limits of one process, with its own connection. */
 async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unknown[] }> {
-  const store = await connectPermitStore(at, { prefix });
+  const store = await connectLeaseStore(at, { prefix });
   stores.push(store);
   const faults: unknown[] = [];
   const limits = leasedLimits({

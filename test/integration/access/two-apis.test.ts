@@ -4,7 +4,8 @@ import type { FastifyInstance } from "fastify";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readApiConfig } from "../../../apps/api/src/config/config.ts";
-import { createContainer } from "../../../apps/api/src/process/container.ts";
+import { startApi } from "../../../apps/api/src/process/api.ts";
+import { createContext } from "../../../apps/api/src/process/context.ts";
 import { buildServer } from "../../../apps/api/src/process/server.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
 
@@ -39,9 +40,9 @@ async function anApi(): Promise<Api> {
   const log = createLogger({ name: "test", level: "info" }, { write: (line) => void (lines += line) });
   const services = { log, metrics: createMetrics("test") };
   const lifecycle = createLifecycle(log, 10_000);
-  const container = await createContainer(config, services, lifecycle);
+  const context = await createContext(config, { ...services, answersClients: true }, lifecycle);
   const app = await buildServer(
-    { ...services, ...(await container.routes()) },
+    { ...services, ...(await startApi(context)) },
     { interactiveDocumentation: false },
   );
   const api = {

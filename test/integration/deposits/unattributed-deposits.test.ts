@@ -16,7 +16,6 @@ import { indexTransaction } from "../../../apps/api/src/deposits/index-transacti
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
-import { hexAddressFormat } from "../../fakes/hex-address-format.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
@@ -392,11 +391,7 @@ test("lists that name its transaction show it in each state, and show no others"
   const sql = sqlOn(pool);
   const needs = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
   const { app } = await aServer({
-    history: {
-      list: (...asked) => listRequests(needs, ...asked),
-      trace: async () => undefined,
-      spelling: hexAddressFormat,
-    },
+    listRequests: (...asked) => listRequests(needs, ...asked),
   });
   const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<Listed>();
   const depositor = world.anAddress();

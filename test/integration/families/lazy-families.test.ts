@@ -26,7 +26,12 @@ const FOREIGN =
   /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|chains\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\//;
 
 test("services of EVM chains alone load nothing of other families", async () => {
-  const loaded = await loadedFor("apps/oracle/src/container.ts", "apps/api/src/process/container.ts");
+  const loaded = await loadedFor(
+    "apps/oracle/src/container.ts",
+    "apps/api/src/process/api.ts",
+    "apps/api/src/process/worker.ts",
+    "apps/api/src/process/context.ts",
+  );
   expect(loaded.some((url) => url.endsWith("chains/src/evm/evidence.ts"))).toBe(true);
   expect(loaded.filter((url) => FOREIGN.test(url))).toEqual([]);
 });

@@ -83,7 +83,7 @@ beforeAll(async () => {
   world = await startHistoryWorld();
   const { routes, history, clock } = world;
   ({ app } = await aServer({
-    history: routes,
+    ...routes,
     apiKeys: fakeApiKeys({
       [KEY]: anApiKey(),
       other: anApiKey({ id: "ffff", scopes: ["quote"] }),

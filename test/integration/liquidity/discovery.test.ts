@@ -23,7 +23,8 @@ import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/qu
 import { readTokenTraffic } from "../../../apps/api/src/markets/tokens/token-traffic.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { readApiConfig } from "../../../apps/api/src/config/config.ts";
-import { createContainer } from "../../../apps/api/src/process/container.ts";
+import { startApi } from "../../../apps/api/src/process/api.ts";
+import { createContext } from "../../../apps/api/src/process/context.ts";
 import { buildServer } from "../../../apps/api/src/process/server.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
@@ -31,7 +32,10 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { answeringCode, endlessCode, longWindedCode } from "../../support/answering-code.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
-import type { RouteServices } from "../../../apps/api/src/http/route-services.port.ts";
+import { readChainHealth } from "../../../apps/api/src/discovery/chain-health.ts";
+import { chainLiquidity } from "../../../apps/api/src/discovery/chain-liquidity.ts";
+import { tokenPrice } from "../../../apps/api/src/discovery/token-price.ts";
+import type { RouteContext } from "../../../apps/api/src/process/index.route.ts";
 import { discoveryContract } from "../../contracts/discovery-routes.ts";
 import { fakeDiscovery } from "../../fakes/discovery.ts";
 
@@ -70,7 +74,7 @@ const LISTED = someAddress();
 let database: TestDatabase;
 let node: RunningAnvil;
 let app: FastifyInstance;
-let routes: RouteServices;
+let routes: RouteContext;
 let folder: string;
 let closeAll: () => Promise<unknown>;
 const pools: { end(): Promise<void> }[] = [];
@@ -124,8 +128,8 @@ beforeAll(async () => {
   const log = createLogger({ name: "test", level: "silent" });
   const services = { log, metrics: createMetrics("test") };
   const lifecycle = createLifecycle(log, 10_000);
-  const container = await createContainer(config, services, lifecycle);
-  routes = await container.routes();
+  const context = await createContext(config, { ...services, answersClients: true }, lifecycle);
+  routes = await startApi(context);
   app = await buildServer(
     { ...services, ...routes },
     { interactiveDocumentation: false, checkResponses: true },
@@ -142,7 +146,15 @@ afterAll(async () => {
 });
 
 discoveryContract("discovery of a test", async () => ({ routes: fakeDiscovery(), chainId: 11 }));
-discoveryContract("discovery of the API", async () => ({ routes: routes.discovery, chainId: ALDER }));
+discoveryContract("discovery of the API", async () => ({
+  routes: {
+    searchCurrencies: routes.searchCurrencies,
+    chainLiquidity: async (chainId) => await routes.call(chainLiquidity, chainId),
+    readChainHealth: async (chainId) => await routes.call(readChainHealth, chainId),
+    tokenPrice: async (chainId, address) => await routes.call(tokenPrice, chainId, address),
+  },
+  chainId: ALDER,
+}));
 
 const get = async (url: string) => {
   const answer = await app.inject({ url });

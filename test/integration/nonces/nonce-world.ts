@@ -131,6 +131,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     clock,
     events,
     signer: solver,
+    formerSigners: [],
     uow,
     chains: { all: [], rails: [], profile: () => undefined },
     hub: hubChain,

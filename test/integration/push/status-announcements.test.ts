@@ -2,13 +2,13 @@ import { hexAddressFormat } from "../../fakes/hex-address-format.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@causeway/config";
 import type { RequestId, RequestState } from "@causeway/domain";
-import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import { createLifecycle, createLogger } from "@causeway/service-kit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listen } from "../../../apps/api/src/db/listen.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { STATUS_CHANNEL, saveRequests } from "../../../apps/api/src/requests/request-save.postgres.ts";
-import { pushRouteServices } from "../../../apps/api/src/process/push.ts";
+import { startPush } from "../../../apps/api/src/push/push.wiring.ts";
 import type { CurrencyAt } from "../../../apps/api/src/deposits/addresses/deposit-addresses.port.ts";
 import type { StatusView } from "../../../apps/api/src/requests/status-view.port.ts";
 import type { RequestChange, Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";
@@ -47,19 +47,18 @@ async function anotherProcess(url: string): Promise<Asked> {
   const lifecycle = createLifecycle(createLogger({ name: "test", level: "silent" }), 10_000);
   const clock = { nowMs: () => 1_000_000 };
   const connections = { maxConnections: 1, maxPerAddress: 1, maxSubscriptions: 1, heartbeatMs: 20_000 };
-  const { feed } = pushRouteServices(
-    { clock, events: recordedEvents(), chains: noChains },
-    {
-      config: {
-        database: { url: new Secret(url), poolSize: 1, statementTimeoutMs: 1 },
-        push: { connections, webhooks: { allowPrivate: true, timeoutMs: 1_000 } },
-        http: { host: "", port: 0, bodyLimitBytes: 1, trustProxy: false, responseCheck: true },
-      },
-      sql,
-      lifecycle,
-      registry: createMetrics("other").registry,
+  const { feed } = startPush({
+    clock,
+    events: recordedEvents(),
+    chains: noChains,
+    config: {
+      database: { url: new Secret(url), poolSize: 1, statementTimeoutMs: 1 },
+      push: { connections, webhooks: { allowPrivate: true, timeoutMs: 1_000 } },
+      http: { host: "", port: 0, bodyLimitBytes: 1, trustProxy: false, responseCheck: true },
     },
-  );
+    sql,
+    lifecycle,
+  });
   const reads = postgresReads(sql);
   const announced: string[] = [];
   const ready = Promise.withResolvers<void>();

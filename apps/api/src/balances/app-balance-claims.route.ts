@@ -1,10 +1,11 @@
 import { claimAnswer, claimRequest, walletParams } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
 import { offerJson } from "./app-balance-json.ts";
+import { offerClaim } from "./offer-claim.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 import { evmAddress, walletOf } from "../http/wallet-access.route.ts";
-import { withIdempotency } from "../http/with-idempotency.route.ts";
+import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /**
  * `POST /app-fees/{wallet}/claim` offers a payout; `POST /execute/permits` takes the wallet's signature for
@@ -12,7 +13,7 @@ import { withIdempotency } from "../http/with-idempotency.route.ts";
  */
 export function appBalanceClaimRoutes(
   app: TypedServer,
-  services: Pick<RouteServices, "appBalance" | "idempotency" | "clock">,
+  needs: IdempotencyServices & Calls<typeof offerClaim>,
 ): void {
   const tags = ["app balance"];
   const failures = errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503);
@@ -32,9 +33,9 @@ export function appBalanceClaimRoutes(
       },
     },
     async (request, reply) =>
-      await withIdempotency(services, request, reply, async () => {
+      await withIdempotency(needs, request, reply, async () => {
         const { params, body } = request;
-        const claim = await services.appBalance.offerClaim({
+        const claim = await needs.call(offerClaim, {
           wallet: walletOf(params.wallet),
           chainId: chainId(body.chainId),
           currency: evmAddress(body.currency, "currency"),

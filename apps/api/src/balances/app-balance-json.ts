@@ -8,7 +8,7 @@ import type {
   ClaimsAnswer,
   HoldsAnswer,
 } from "@causeway/wire";
-import type { BalanceView, BalancesView, ClaimView } from "./app-balance-routes.port.ts";
+import type { BalanceView, BalancesView, ClaimView } from "./balance-views.port.ts";
 import type { BalanceEvent } from "./balance-reads.port.ts";
 import type { ClaimState, NewClaim } from "./claims.port.ts";
 import type { HoldRecord } from "./ledger.port.ts";

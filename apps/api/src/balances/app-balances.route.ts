@@ -8,19 +8,22 @@ import {
   walletParams,
 } from "@causeway/wire";
 import { formatUsd } from "@causeway/domain";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
 import { balancesJson, claimJson, eventJson, holdJson } from "./app-balance-json.ts";
+import { readBalanceEvents, readBalances, readClaims, readHolds } from "./read-balances.ts";
 import { continuationOf, pageInTime, pageOfNumbers, placeText } from "../http/continuation.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { ownWallet, walletOf } from "../http/wallet-access.route.ts";
 
-/**
- * What is there to read of app balances: anybody sees what a wallet has, its app sees how that came about.
- */
-export function appBalanceRoutes(
-  app: TypedServer,
-  { appBalance, clock }: Pick<RouteServices, "appBalance" | "clock">,
-): void {
+interface AppBalanceRouteNeeds extends Calls<
+  typeof readBalanceEvents | typeof readBalances | typeof readClaims | typeof readHolds
+> {
+  readonly clock: Clock;
+}
+
+/** App balances: the balances of a wallet are public, its movements, holds and claims are not. */
+export function appBalanceRoutes(app: TypedServer, { call, clock }: AppBalanceRouteNeeds): void {
   const tags = ["app balance"];
   const failures = errors(400, 401, 403, 429, 500, 503);
   const config = { access: { kind: "key", scope: "read" } } as const;
@@ -38,7 +41,7 @@ export function appBalanceRoutes(
         response: { 200: balancesAnswer, ...failures },
       },
     },
-    async ({ params }) => balancesJson(await appBalance.balances(walletOf(params.wallet))),
+    async ({ params }) => balancesJson(await call(readBalances, walletOf(params.wallet))),
   );
 
   app.get(
@@ -59,8 +62,8 @@ export function appBalanceRoutes(
       const page = pageOfNumbers(query);
       const wallet = ownWallet({ apiKey }, params.wallet);
       const [events, { all }] = await Promise.all([
-        appBalance.events(wallet, page),
-        appBalance.balances(wallet),
+        call(readBalanceEvents, wallet, page),
+        call(readBalances, wallet),
       ]);
       return {
         wallet,
@@ -91,7 +94,7 @@ export function appBalanceRoutes(
     },
     async ({ apiKey, params, query }) => {
       const page = pageInTime(query);
-      const { holds, exposureUsd } = await appBalance.holds(ownWallet({ apiKey }, params.wallet), page);
+      const { holds, exposureUsd } = await call(readHolds, ownWallet({ apiKey }, params.wallet), page);
       const nowMs = clock.nowMs();
       return {
         exposureUsd: formatUsd(exposureUsd),
@@ -119,7 +122,7 @@ export function appBalanceRoutes(
     },
     async ({ apiKey, params, query }) => {
       const page = pageInTime(query);
-      const claims = await appBalance.claims(ownWallet({ apiKey }, params.wallet), page);
+      const claims = await call(readClaims, ownWallet({ apiKey }, params.wallet), page);
       return {
         claims: claims.map(claimJson),
         ...continuationOf(claims, page.limit, ({ claim }) =>

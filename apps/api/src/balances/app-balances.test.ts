@@ -44,8 +44,8 @@ const { app } = await aServer({
     unfunded: anApiKey({ id: "1".repeat(16) }),
     blind: anApiKey({ id: "2".repeat(16), fundingAddress: wallet, scopes: ["quote"] }),
   }),
-  appBalance: fakeAppBalance({
-    balances: async (asked) => {
+  ...fakeAppBalance({
+    readBalances: async (asked) => {
       const entry = {
         currency: aBalanceCurrency,
         amount: 3n * ONE,
@@ -53,7 +53,7 @@ const { app } = await aServer({
         owed: 0n,
         usd: 6_000n * ONE + 1n,
       };
-      if (asked !== wallet) return await fakeAppBalance().balances(asked);
+      if (asked !== wallet) return await fakeAppBalance().readBalances(asked);
       return {
         main: entry,
         all: [entry],
@@ -62,13 +62,13 @@ const { app } = await aServer({
         availableUsd: 5_995n * ONE,
       };
     },
-    events: async (_, { limit, after }) =>
+    readBalanceEvents: async (_, { limit, after }) =>
       rows.filter(({ id }) => after === undefined || Number(id) < Number(after)).slice(0, limit),
-    holds: async (_, { limit, after }) => ({
+    readHolds: async (_, { limit, after }) => ({
       holds: held.filter(({ placedAtMs }) => after === undefined || placedAtMs < after.atMs).slice(0, limit),
       exposureUsd: 3n * ONE,
     }),
-    claims: async () => [
+    readClaims: async () => [
       {
         claim: {
           claimId: `0x${"c1".repeat(32)}`,

@@ -1,6 +1,8 @@
 import { amountToUsdDown, amountToUsdUp } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
-import type { BalanceView, BalancesView, ClaimView } from "./app-balance-routes.port.ts";
+import type { BalanceView, BalancesView, ClaimView } from "./balance-views.port.ts";
+import type { BalanceEvent } from "./balance-reads.port.ts";
+import type { HoldRecord } from "./ledger.port.ts";
 import type { Page, PlaceInTime } from "../db/page.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { lineOf } from "./credit-entries.ts";
@@ -66,4 +68,23 @@ export async function readClaims(
       return { claim, currency, usd: amountToUsdDown(claim.amount, unit) };
     }),
   );
+}
+
+/** Movements of a wallet's app balance, newest first. */
+export async function readBalanceEvents(
+  { balances }: Pick<Services, "balances">,
+  wallet: Address,
+  page: Page<string>,
+): Promise<BalanceEvent[]> {
+  return await balances.events(wallet, page);
+}
+
+/** Holds of a wallet, newest first, and the total of the active ones in USD with 18 decimals. */
+export async function readHolds(
+  { balances }: Pick<Services, "balances">,
+  wallet: Address,
+  page: Page<PlaceInTime>,
+): Promise<{ readonly holds: HoldRecord[]; readonly exposureUsd: bigint }> {
+  const [holds, book] = await Promise.all([balances.holds(wallet, page), balances.book(wallet)]);
+  return { holds, exposureUsd: book.heldUsd };
 }

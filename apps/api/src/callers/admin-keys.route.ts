@@ -11,19 +11,23 @@ import {
   linkFundingAddressRequest,
   rotateApiKeyRequest,
 } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Secret } from "@causeway/config";
+import type { KeyAdmin } from "./key-admin.port.ts";
 import { apiKeyJson, keyWish, newKeyWish } from "./api-key-json.ts";
 import { onlyOperator } from "../http/operator-token.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
+
+interface AdminKeysRouteNeeds {
+  readonly keyAdmin: KeyAdmin;
+  /** Undefined: keys are not managed over HTTP. */
+  readonly operatorToken: Secret | undefined;
+}
 
 /**
  * `/admin/keys`: the keeper's side of API keys. Without an operator's token in the configuration there are no
  * such routes.
  */
-export function adminKeysRoutes(
-  app: TypedServer,
-  { keyAdmin, operatorToken }: Pick<RouteServices, "keyAdmin" | "operatorToken">,
-): void {
+export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: AdminKeysRouteNeeds): void {
   if (operatorToken === undefined) return;
   const preParsing = onlyOperator(operatorToken.reveal());
   const config = { access: { kind: "unkeyed" } } as const;

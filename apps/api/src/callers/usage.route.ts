@@ -1,6 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import { MAX_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { Usage } from "../http/usage.port.ts";
 import { requireSecretKey } from "../http/access.route.ts";
 import { searcherOf } from "../requests/history/requests-v3.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
@@ -14,8 +15,13 @@ const MAX_BUCKETS = 1_500;
 /** Counts of one answer: of each endpoint, status and error code apart. */
 const MAX_COUNTS = 20_000;
 
-/** `GET /metrics/usage`: how often the key that asks has called what. */
-export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usage" | "clock">): void {
+interface UsageRouteNeeds {
+  readonly usage: Usage;
+  readonly clock: Clock;
+}
+
+/** `GET /metrics/usage`: calls of an API key, by endpoint and outcome. */
+export function usageRoute(app: TypedServer, services: UsageRouteNeeds): void {
   app.get(
     "/metrics/usage",
     {

@@ -7,7 +7,7 @@ import type { Account } from "../db/services.port.ts";
  * address.
  */
 export function orderSignerOf<Key extends Account>(
-  { signer, formerSigners = [] }: { readonly signer: Key; readonly formerSigners?: readonly Key[] },
+  { signer, formerSigners }: { readonly signer: Key; readonly formerSigners: readonly Key[] },
   solver: Address,
 ): Key | undefined {
   return [signer, ...formerSigners].find(({ address }) => address === solver);

@@ -11,8 +11,8 @@ export interface ChainPulseOptions {
   readonly clock: Clock;
   readonly monotonic: Clock;
   readonly solver: Address;
-  /** The service's accounts that send transactions and hold only native tokens for gas. */
-  readonly gasPayers?: readonly Address[];
+  /** Accounts of ours that send transactions and hold nothing but the native token for their gas. */
+  readonly gasPayers: readonly Address[];
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
   /** Interval of reads without new heads, ms: the solver may have been funded or gas repriced. */
@@ -57,17 +57,8 @@ const EFFECTS_EVERY_MS = 60_000;
  * one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
-  const {
-    chain,
-    connection,
-    clock,
-    monotonic,
-    solver,
-    gasPayers = [],
-    maxAgeMs,
-    quietRefreshMs,
-    onFault,
-  } = options;
+  const { chain, connection, clock, monotonic, solver, gasPayers, maxAgeMs, quietRefreshMs, onFault } =
+    options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);

@@ -77,6 +77,7 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
     clock: { nowMs: () => nowMs - putBackMs },
     monotonic: { nowMs: () => nowMs },
     solver,
+    gasPayers: [],
     maxAgeMs: 30_000,
     quietRefreshMs,
     ...(readEffectsView && { readEffectsView }),

@@ -5,27 +5,21 @@ import type { QuoteAnswer } from "@causeway/wire";
 export interface OrderSigners {
   /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
   signOrder(orderId: OrderId): Promise<Hex>;
-  /**
-   * The solver's 65-byte signature over a digest; undefined: orders are only signed in the form for oracles.
-   */
-  signDigest?(digest: Hex32): Promise<Hex>;
+  /** The solver's signature of a digest, 65 bytes. */
+  signDigest(digest: Hex32): Promise<Hex>;
 }
 
-/**
- * The solver's signatures of an order: the form that oracles verify, and the EIP-712 form for anyone else.
- */
+/** The solver's signatures of an order: one that oracles verify, and one in EIP-712 form for anyone. */
 export async function signedOrder(
   { signOrder, signDigest }: OrderSigners,
   orderId: OrderId,
 ): Promise<Pick<QuoteAnswer["protocol"]["v2"], "orderSignature" | "orderTypedSignature">> {
   const [orderSignature, signature] = await Promise.all([
     signOrder(orderId),
-    signDigest?.(orderDigest(orderId)),
+    signDigest(orderDigest(orderId)),
   ]);
   return {
     orderSignature,
-    ...(signature !== undefined && {
-      orderTypedSignature: { domain: orderDomain, primaryType: "Order", types: orderTypes, signature },
-    }),
+    orderTypedSignature: { domain: orderDomain, primaryType: "Order", types: orderTypes, signature },
   };
 }

@@ -1,6 +1,6 @@
 import type { SettingValues } from "@causeway/config";
 import { setting } from "@causeway/config";
-import type { PushPolicy } from "../push/push-routes.port.ts";
+import type { PushPolicy } from "../push/status-push.port.ts";
 import type { WebhookPolicy } from "../push/webhooks.port.ts";
 
 const { flag, integer } = setting;

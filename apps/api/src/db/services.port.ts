@@ -30,8 +30,8 @@ export interface Services {
   readonly poolUsd?: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
   readonly signer: Signer;
-  /** Former solver keys. They sign for orders that name them, and pay nothing. Absent: there are none. */
-  readonly formerSigners?: readonly Account[];
+  /** Former solver keys. They sign for orders that name them, and pay nothing. */
+  readonly formerSigners: readonly Account[];
   /**
    * Sends calls for users and holds only native tokens for gas. Undefined: not enabled. Never the solver's
    * key, because a call has its sender's rights.
@@ -45,10 +45,9 @@ export interface Services {
   readonly uow: UnitOfWork;
   readonly reads: Reads;
   readonly balances: BalanceReads;
-  /** Absent: this instance has no deposit addresses. */
-  readonly depositAddresses?: DepositAddressReads;
-  /** Nonce mappings that wallets signed. Absent: not supported here. */
-  readonly nonceMappings?: NonceMappingReads;
+  readonly depositAddresses: DepositAddressReads;
+  /** Absent without a chain whose transfers carry only a nonce. */
+  readonly nonceMappings?: NonceMappingReads | undefined;
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;
@@ -63,7 +62,7 @@ export interface Services {
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */
 export interface WorkerServices extends Services {
   readonly chains: ChainDirectory<PayingRail>;
-  readonly formerSigners?: readonly Signer[];
+  readonly formerSigners: readonly Signer[];
   readonly executor: Signer | undefined;
   readonly depositAddressOperator: Signer | undefined;
 }

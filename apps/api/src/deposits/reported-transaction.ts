@@ -1,8 +1,14 @@
 import type { TxHash } from "@causeway/domain";
 import { parseTransaction, ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../chains/chains.port.ts";
-import type { TransactionReport } from "../http/route-services.port.ts";
 import { unsupportedChain } from "../http/refusals.ts";
+
+/** A transaction that a client reports. It counts only as its chain shows it. */
+export interface TransactionReport {
+  readonly chainId: number;
+  /** In the notation of the chain. */
+  readonly txHash: string;
+}
 
 /**
  * Reads a transaction report, with its id in the format of its chain.

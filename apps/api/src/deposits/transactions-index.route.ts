@@ -1,14 +1,12 @@
 import { indexTransactionRequest, messageAnswer } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { reportTransaction } from "./report-transaction.ts";
 import { callerOf } from "../http/rate-limit.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId, hash } from "../http/wire-values.ts";
 
-/** `POST /transactions/index`: a client tells of its deposit so that nobody has to wait for the watcher. */
-export function transactionsIndexRoute(
-  app: TypedServer,
-  services: Pick<RouteServices, "indexTransaction">,
-): void {
+/** `POST /transactions/index`: records a deposit before the watcher reaches its block. */
+export function transactionsIndexRoute(app: TypedServer, { call }: Calls<typeof reportTransaction>): void {
   app.post(
     "/transactions/index",
     {
@@ -29,7 +27,7 @@ export function transactionsIndexRoute(
         txHash: body.txHash,
         ...(body.requestId === undefined ? {} : { requestId: hash(body.requestId) }),
       };
-      return services.indexTransaction(report, callerOf(request));
+      return call(reportTransaction, report, callerOf(request));
     },
   );
 }

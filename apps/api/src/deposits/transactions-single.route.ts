@@ -7,15 +7,16 @@ import {
   unknownRequest,
 } from "@causeway/wire";
 import { z } from "zod";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { reportSingleTransaction } from "./report-transaction.ts";
 import { callerOf } from "../http/rate-limit.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId, hash } from "../http/wire-values.ts";
 
-/** `POST /transactions/single`: a client tells of a transaction on one chain that no deposit watcher sees. */
+/** `POST /transactions/single`: records a same-chain transaction, which no watcher detects. */
 export function transactionsSingleRoute(
   app: TypedServer,
-  services: Pick<RouteServices, "recordSingleTransaction">,
+  { call }: Calls<typeof reportSingleTransaction>,
 ): void {
   app.post(
     "/transactions/single",
@@ -39,7 +40,7 @@ export function transactionsSingleRoute(
         requestId: hash(body.requestId),
         txHash: txHashIn(body.tx),
       };
-      return services.recordSingleTransaction(report, callerOf(request));
+      return call(reportSingleTransaction, report, callerOf(request));
     },
   );
 }

@@ -1,13 +1,11 @@
 import { chainHealthAnswer, oneChainQuery } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { readChainHealth } from "./chain-health.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
-/**
- * `GET /chains/health`: whether a chain can be used now. Always 200 for a chain of this instance: `healthy`
- * tells.
- */
-export function chainHealthRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+/** `GET /chains/health`: whether a chain can be used now. Always 200 for a chain of this instance. */
+export function chainHealthRoute(app: TypedServer, { call }: Calls<typeof readChainHealth>): void {
   app.get(
     "/chains/health",
     {
@@ -19,6 +17,6 @@ export function chainHealthRoute(app: TypedServer, { discovery }: Pick<RouteServ
         response: { 200: chainHealthAnswer, ...errors(400, 401, 403, 429, 500) },
       },
     },
-    async ({ query }) => discovery.health(chainId(query.chainId)),
+    async ({ query }) => await call(readChainHealth, chainId(query.chainId)),
   );
 }

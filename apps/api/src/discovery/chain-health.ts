@@ -39,7 +39,20 @@ export function chainHealth(
   };
 }
 
-/** Blocks of these chains are not tracked: only whether the chain answers is known. */
+/**
+ * {@link chainHealth}, with the newest block that was scanned for deposits.
+ * @throws ServiceError UNSUPPORTED_CHAIN
+ */
+export async function readChainHealth(
+  services: Parameters<typeof chainHealth>[0] & {
+    readonly scanProgress: () => Promise<ReadonlyMap<number, ScannedBlock>>;
+  },
+  chainId: number,
+): Promise<ChainHealthAnswer> {
+  return chainHealth(services, chainId, (await services.scanProgress()).get(chainId));
+}
+
+/** Its blocks are not followed one by one: whether it answers is what is known. */
 function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
   const lagging = pulse.lagging();
   const isFresh = isAvailable(() => pulse.paymentCost(chain.native.address));

@@ -1,10 +1,11 @@
 import { chainLiquidityAnswer, oneChainQuery } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { chainLiquidity } from "./chain-liquidity.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
 /** `GET /chains/liquidity`: what the solver can pay out on a chain now. */
-export function chainLiquidityRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+export function chainLiquidityRoute(app: TypedServer, { call }: Calls<typeof chainLiquidity>): void {
   app.get(
     "/chains/liquidity",
     {
@@ -16,6 +17,6 @@ export function chainLiquidityRoute(app: TypedServer, { discovery }: Pick<RouteS
         response: { 200: chainLiquidityAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
     },
-    async ({ query }) => await discovery.liquidity(chainId(query.chainId)),
+    async ({ query }) => await call(chainLiquidity, chainId(query.chainId)),
   );
 }

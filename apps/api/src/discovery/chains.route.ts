@@ -2,15 +2,19 @@ import { createHash } from "node:crypto";
 import { sendJson } from "@causeway/service-kit";
 import { type ChainsAnswer, chainsAnswer, chainsQuery } from "@causeway/wire";
 import type { FastifyReply } from "fastify";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { createChainList } from "./list-chains.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
-/** `GET /chains`: the bytes and their ETag are made once for each answer object that the use case returns. */
-export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "listChains">): void {
+interface ChainsRouteNeeds {
+  readonly listChains: ReturnType<typeof createChainList>;
+}
+
+/** `GET /chains`: the bytes and their ETag are made once for each object that `listChains` returns. */
+export function chainsRoute(app: TypedServer, { listChains }: ChainsRouteNeeds): void {
   let made: { readonly answer: ChainsAnswer; readonly bytes: Buffer; readonly etag: string } | undefined;
 
   function current(): { readonly bytes: Buffer; readonly etag: string } {
-    const answer = services.listChains();
+    const answer = listChains();
     if (made?.answer !== answer) {
       const bytes = Buffer.from(JSON.stringify(answer));
       made = {

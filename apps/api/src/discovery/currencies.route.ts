@@ -1,24 +1,28 @@
 import { currenciesAnswer, currenciesRequest, currencyGroupsAnswer } from "@causeway/wire";
 import type { CurrenciesInput, ListedCurrency } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { RateLimits } from "../http/rate-limits.port.ts";
 import { limitExternalSearches } from "../http/rate-limit.route.ts";
+import type { createCurrencySearch } from "./search-currencies.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
 const refusals = errors(400, 401, 403, 413, 415, 429, 500, 503);
 
+interface CurrenciesRouteNeeds {
+  readonly searchCurrencies: ReturnType<typeof createCurrencySearch>;
+  /** Undefined: rate limits are disabled. */
+  readonly limits: RateLimits | undefined;
+}
+
 /** `POST /currencies/v2`, and `/currencies/v1` with the same question and the same currencies in groups. */
-export function currenciesRoutes(
-  app: TypedServer,
-  { discovery, limits }: Pick<RouteServices, "discovery" | "limits">,
-): void {
+export function currenciesRoutes(app: TypedServer, { searchCurrencies, limits }: CurrenciesRouteNeeds): void {
   const found = async ({
     body,
     apiKey,
     ip,
   }: Pick<FastifyRequest<{ Body: CurrenciesInput }>, "body" | "apiKey" | "ip">) => {
     if (body.useExternalSearch === true) await limitExternalSearches(limits, { apiKey, ip });
-    return await discovery.currencies(body);
+    return await searchCurrencies(body);
   };
   const description =
     "Currencies from this instance's configuration come first, then those from its token lists, best match first. " +

@@ -1,11 +1,12 @@
 import { routeConfigAnswer, routeConfigQuery } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
 import { deprecated } from "../http/deprecated.route.ts";
+import { routeConfig } from "./route-config.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
 /** `GET /config/v2` and `GET /config`, for older clients: whether and how much can be bridged. */
-export function routeConfigRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+export function routeConfigRoutes(app: TypedServer, { call }: Calls<typeof routeConfig>): void {
   const { onRequest, deprecation } = deprecated("/quote/v2");
   for (const [url, operationId] of [
     ["/config/v2", "getRouteConfig"],
@@ -27,7 +28,7 @@ export function routeConfigRoutes(app: TypedServer, { discovery }: Pick<RouteSer
         },
       },
       async ({ query }) => ({
-        ...(await discovery.routeConfig({
+        ...(await call(routeConfig, {
           originChainId: chainId(query.originChainId, "originChainId"),
           destinationChainId: chainId(query.destinationChainId, "destinationChainId"),
           user: query.user,

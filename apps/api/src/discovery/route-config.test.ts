@@ -12,7 +12,7 @@ import {
   usdcOn,
   type World,
 } from "../../../../test/fakes/quote-world.ts";
-import type { RouteConfigQuestion } from "./discovery-routes.port.ts";
+import type { RouteConfigQuestion } from "./route-config.ts";
 import { measuredQuoteGas } from "../quotes/quote-gas.ts";
 import { routeConfig } from "./route-config.ts";
 

@@ -2,7 +2,6 @@ import type { Address, Currency } from "@causeway/domain";
 import { BPS, divUp, gasCostWei, parseAccount, parseCurrency, pow10, ServiceError } from "@causeway/domain";
 import type { RouteConfigAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
-import type { RouteConfigQuestion } from "./discovery-routes.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reservations } from "../markets/quote.port.ts";
@@ -10,6 +9,14 @@ import { freeBalance } from "./chain-liquidity.ts";
 import { isRail } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
+
+export interface RouteConfigQuestion {
+  readonly originChainId: number;
+  readonly destinationChainId: number;
+  readonly user: string | undefined;
+  /** Id, symbol or address; undefined: the native currency. */
+  readonly currency: string | undefined;
+}
 
 export interface RouteConfigServices {
   readonly chains: ChainDirectory;

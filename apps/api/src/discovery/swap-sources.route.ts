@@ -1,10 +1,11 @@
 import { oneChainQuery, swapSourcesAnswer } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { swapSources } from "./swap-sources.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
-/** `GET /swap-sources`: where tokens of a chain can be exchanged. */
-export function swapSourcesRoute(app: TypedServer, services: Pick<RouteServices, "swapSources">): void {
+/** `GET /swap-sources`: where tokens of a chain can be swapped. */
+export function swapSourcesRoute(app: TypedServer, { call }: Calls<typeof swapSources>): void {
   app.get(
     "/swap-sources",
     {
@@ -16,6 +17,6 @@ export function swapSourcesRoute(app: TypedServer, services: Pick<RouteServices,
         response: { 200: swapSourcesAnswer, ...errors(400, 401, 403, 429, 500) },
       },
     },
-    async ({ query }) => services.swapSources(chainId(query.chainId)),
+    async ({ query }) => call(swapSources, chainId(query.chainId)),
   );
 }

@@ -1,7 +1,8 @@
 import { formatAmount, USD_DECIMALS } from "@causeway/domain";
 import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { tokenPriceAnswer, tokenPriceQuery, tokenPriceTextAnswer } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { tokenPrice } from "./token-price.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
@@ -9,7 +10,7 @@ const refusals = errors(400, 401, 403, 429, 500, 503);
 const config = { errorAnswer: inErrorForm };
 
 /** `GET /currencies/token/price`, and `/v2` with the price as text: a number cannot hold all digits. */
-export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+export function tokenPriceRoutes(app: TypedServer, { call }: Calls<typeof tokenPrice>): void {
   const description =
     "Configured currencies are priced by this instance's price source, others by pools. 400 if the token has no price, 503 if the price could not be read.";
   app.get(
@@ -26,7 +27,7 @@ export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServ
       },
     },
     async ({ query }) => ({
-      price: Number(priceText(await discovery.tokenPrice(chainId(query.chainId), query.address))),
+      price: Number(priceText(await call(tokenPrice, chainId(query.chainId), query.address))),
     }),
   );
   app.get(
@@ -43,7 +44,7 @@ export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServ
       },
     },
     async ({ query }) => ({
-      price: priceText(await discovery.tokenPrice(chainId(query.chainId), query.address)),
+      price: priceText(await call(tokenPrice, chainId(query.chainId), query.address)),
     }),
   );
 }

@@ -12,7 +12,7 @@ import {
   type World,
 } from "../../../../test/fakes/quote-world.ts";
 import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
-import type { TrendingQuestion } from "./discovery-routes.port.ts";
+import type { TrendingQuestion } from "./trending-currencies.ts";
 import type { TokenTraffic } from "../markets/tokens/token-traffic.port.ts";
 import { trendingCurrencies } from "./trending-currencies.ts";
 

@@ -1,11 +1,17 @@
 import type { Currency } from "@causeway/domain";
 import type { ListedCurrency } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
-import type { TrendingQuestion } from "./discovery-routes.port.ts";
 import type { RecentTraffic, Traffic } from "../markets/tokens/token-traffic.port.ts";
 import type { TokenCatalog } from "../markets/tokens/token-catalog.port.ts";
 import { findEnd } from "./find-chain.ts";
 import { toListedCurrency } from "./listed-currency.ts";
+
+export interface TrendingQuestion {
+  /** Undefined: all chains. */
+  readonly chainId: number | undefined;
+  readonly by: "requests" | "volume";
+  readonly limit: number;
+}
 
 export interface TrendingServices {
   readonly chains: Pick<ChainDirectory, "all" | "rails" | "get" | "rail" | "profile">;

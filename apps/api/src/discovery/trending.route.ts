@@ -1,10 +1,11 @@
 import { currenciesAnswer, trendingQuery, wholeNumber } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { trendingCurrencies } from "./trending-currencies.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
-/** `GET /currencies/trending`: what this instance's own requests are about. */
-export function trendingRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+/** `GET /currencies/trending`: the most requested currencies of this instance. */
+export function trendingRoute(app: TypedServer, { call }: Calls<typeof trendingCurrencies>): void {
   app.get(
     "/currencies/trending",
     {
@@ -19,7 +20,7 @@ export function trendingRoute(app: TypedServer, { discovery }: Pick<RouteService
       },
     },
     async ({ query }) => [
-      ...discovery.trending({
+      ...call(trendingCurrencies, {
         chainId: query.chainId === undefined ? undefined : chainId(query.chainId),
         by: query.sortBy?.toLowerCase() === "volume" ? "volume" : "requests",
         limit: wholeNumber(query.limit) ?? 0,

@@ -2,10 +2,12 @@ import { permitMethods, ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { permitAnswer, permitQuery, permitRequest } from "@causeway/wire";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { acceptClaim } from "../balances/accept-claim.ts";
+import { executePermit } from "./permits/execute-permit.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
-import { withIdempotency } from "../http/with-idempotency.route.ts";
+import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /** Kinds under which clients post the signature of a claim. */
 const CLAIM_KINDS: ReadonlySet<string> = new Set(["claim", "request"]);
@@ -15,7 +17,7 @@ const CLAIMED = { status: 200, body: JSON.stringify({ message: "Claim accepted" 
 /** `POST /execute/permits`: whatever a step asks a wallet to sign is posted here. */
 export function executePermitsRoute(
   app: TypedServer,
-  services: Pick<RouteServices, "appBalance" | "executePermit" | "idempotency" | "clock">,
+  needs: IdempotencyServices & Calls<typeof acceptClaim | typeof executePermit>,
 ): void {
   app.post(
     "/execute/permits",
@@ -33,13 +35,13 @@ export function executePermitsRoute(
       },
     },
     async (request, reply) =>
-      await withIdempotency(services, request, reply, async (lease) => {
+      await withIdempotency(needs, request, reply, async (lease) => {
         const { kind } = request.body;
         const requestId = hash(request.body.requestId);
         const signature = request.query.signature.toLowerCase() as Hex;
         const keeping = (answer: StoredAnswer) => lease && { lease, answer };
         if (CLAIM_KINDS.has(kind)) {
-          await services.appBalance.acceptClaim(requestId, signature, keeping(CLAIMED));
+          await needs.call(acceptClaim, requestId, signature, keeping(CLAIMED));
           return CLAIMED;
         }
         if (!PERMIT_KINDS.has(kind))
@@ -51,7 +53,7 @@ export function executePermitsRoute(
             },
           );
         const answer = { status: 200, body: JSON.stringify({ message: "Signature accepted", requestId }) };
-        await services.executePermit({ kind, requestId, signature }, keeping(answer));
+        await needs.call(executePermit, { kind, requestId, signature }, keeping(answer));
         return answer;
       }),
   );

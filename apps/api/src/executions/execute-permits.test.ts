@@ -1,6 +1,5 @@
 import { ServiceError } from "@causeway/domain";
 import { afterAll, expect, test } from "vitest";
-import { fakeAppBalance } from "../../../../test/fakes/app-balance.ts";
 import { KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
 
@@ -41,7 +40,7 @@ test("never uses a claim's signature for a quote, or a quote's signature for a c
   const reached: string[] = [];
   const overrides: Overrides = {
     executePermit: async () => void reached.push("quote"),
-    appBalance: fakeAppBalance({ acceptClaim: async () => void reached.push("claim") }),
+    acceptClaim: async () => void reached.push("claim"),
   };
   for (const kind of ["claim", "request", "eip3009"]) await post({ kind, requestId }, overrides);
   expect(reached).toEqual(["claim", "claim", "quote"]);

@@ -3,17 +3,18 @@ import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { executeAnswer, executeRequest, plainError, simulationError } from "@causeway/wire";
 import type { SimulationErrorBody } from "@causeway/wire";
 import { z } from "zod";
+import { executeCalls } from "./execute-calls.ts";
 import type { ExecuteOutcome } from "./execute.port.ts";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
 import { requireKey, requireReferrer } from "../http/access.route.ts";
 import type { TypedServer } from "../http/typed.route.ts";
-import { withIdempotency } from "../http/with-idempotency.route.ts";
+import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /** `POST /execute`: the service sends a call for a user, and an app pays for it. */
 export function executeRoute(
   app: TypedServer,
-  services: Pick<RouteServices, "executeCalls" | "idempotency" | "clock">,
+  needs: IdempotencyServices & Calls<typeof executeCalls>,
 ): void {
   app.post(
     "/execute",
@@ -49,10 +50,10 @@ export function executeRoute(
       const caller = requireKey(request, "execute");
       requireReferrer(caller, request.body.executionOptions.referrer);
       await withIdempotency(
-        services,
+        needs,
         request,
         reply,
-        async (lease) => toAnswer(await services.executeCalls(caller, request.body, lease)),
+        async (lease) => toAnswer(await needs.call(executeCalls, caller, request.body, lease)),
         { errorAnswer: (thrown) => stored(inErrorForm(answerFor(thrown))) },
       );
     },

@@ -3,9 +3,8 @@ import { RpcFault } from "@causeway/chains";
 import { expect, test } from "vitest";
 import { aServer } from "../../../../test/support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
-import { KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
+import { KNOWN_REQUEST_ID, type RouteFakes } from "../../../../test/fakes/route-services.ts";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
-import type { RouteServices } from "../http/route-services.port.ts";
 
 const TO = `0x${"c3".repeat(20)}`;
 const aBody = {
@@ -34,7 +33,7 @@ async function post(
     key = "good",
     services = {},
     headers = {},
-  }: { key?: string | undefined; services?: Partial<RouteServices>; headers?: Record<string, string> } = {},
+  }: { key?: string | undefined; services?: Partial<RouteFakes>; headers?: Record<string, string> } = {},
 ) {
   const { app } = await aServer({ apiKeys: fakeApiKeys(keys), ...services });
   const response = await app.inject({
@@ -47,7 +46,7 @@ async function post(
   return { status: response.statusCode, body: response.json<unknown>(), headers: response.headers };
 }
 
-const failing = (error: Error): Partial<RouteServices> => ({
+const failing = (error: Error): Partial<RouteFakes> => ({
   executeCalls: async () => {
     throw error;
   },
@@ -83,7 +82,7 @@ test.each<[string, object]>([
 
 test("passes the key, the body and no lease to the use case without an Idempotency-Key", async () => {
   const seen: unknown[] = [];
-  const executeCalls: RouteServices["executeCalls"] = async (...asked) => {
+  const executeCalls: RouteFakes["executeCalls"] = async (...asked) => {
     seen.push(asked);
     return { kind: "accepted", answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID } };
   };
@@ -191,7 +190,7 @@ test("answers a failed simulation with its label, message, id and details", asyn
       },
     },
   } as const;
-  const services: Partial<RouteServices> = {
+  const services: Partial<RouteFakes> = {
     executeCalls: async () => ({ kind: "reverts", requestId: KNOWN_REQUEST_ID, failure }),
   };
   const answer = await post(aBody, { services });
@@ -264,7 +263,7 @@ test("refuses a body that is too large, or of another content type, in the same 
 test("replays the first answer for a repeated Idempotency-Key, including a refusal, but no internal failure", async () => {
   let calls = 0;
   let fault: Error | undefined = new Error("down");
-  const executeCalls: RouteServices["executeCalls"] = async () => {
+  const executeCalls: RouteFakes["executeCalls"] = async () => {
     calls++;
     if (fault) throw fault;
     return { kind: "accepted", answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID } };

@@ -4,16 +4,17 @@ import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { fastFillError, fastFillRequest, fastFillUnknown, messageAnswer, usdOfInput } from "@causeway/wire";
 import type { FastFillOutcome } from "../balances/fast-fill.port.ts";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
+import { requestFastFill } from "./request-fast-fill.ts";
 import { requireKey } from "../http/access.route.ts";
 import type { TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
-import { withIdempotency } from "../http/with-idempotency.route.ts";
+import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /** `POST /fast-fill`: an app vouches for a deposit, and the fill does not wait for it. */
 export function fastFillRoute(
   app: TypedServer,
-  services: Pick<RouteServices, "requestFastFill" | "idempotency" | "clock">,
+  needs: IdempotencyServices & Calls<typeof requestFastFill>,
 ): void {
   app.post(
     "/fast-fill",
@@ -47,12 +48,12 @@ export function fastFillRoute(
       const key = requireKey(request, "fast-fill");
       const { requestId, solverInputCurrencyAmount, maxFillAmountUsd, txHash } = request.body;
       await withIdempotency(
-        services,
+        needs,
         request,
         reply,
         async (lease) =>
           answers[
-            await services.requestFastFill({
+            await needs.call(requestFastFill, {
               key,
               requestId: hash(requestId),
               inputAmount:

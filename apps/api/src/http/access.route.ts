@@ -1,8 +1,8 @@
 import { ServiceError } from "@causeway/domain";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { errorCodeOf } from "@causeway/service-kit";
-import type { ApiKeyIdentity, ApiScope } from "./api-keys.port.ts";
-import type { RouteServices } from "./route-services.port.ts";
+import type { ApiKeyIdentity, ApiKeys, ApiScope } from "./api-keys.port.ts";
+import type { RateLimits } from "./rate-limits.port.ts";
 import type { Usage, UsageNote } from "./usage.port.ts";
 import { isPublishable, publishableScopes } from "./publishable-key.ts";
 import { wrongKeys } from "./rate-limit.route.ts";
@@ -31,7 +31,12 @@ declare module "fastify" {
   }
 }
 
-export type AccessServices = Pick<RouteServices, "apiKeys" | "limits" | "usage">;
+export interface AccessServices {
+  readonly apiKeys: ApiKeys;
+  /** Undefined: rate limits are disabled. */
+  readonly limits: RateLimits | undefined;
+  readonly usage: Usage;
+}
 
 const ANYBODY: Access = { kind: "anybody" };
 

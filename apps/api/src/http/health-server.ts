@@ -1,13 +1,12 @@
 import { createHttpServer } from "@causeway/service-kit";
 import type { HttpOptions, HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "./route-services.port.ts";
-import { healthRoutes } from "./health.route.ts";
+import { healthRoutes, type HealthRouteNeeds } from "./health.route.ts";
 import { typed } from "./typed.route.ts";
 
 /** The worker's own server: health for orchestrators and metrics for operators. The caller listens. */
 export async function buildHealthServer(
-  services: HttpServices & Pick<RouteServices, "readiness">,
+  services: HttpServices & HealthRouteNeeds,
   options: Pick<HttpOptions, "metrics"> = {},
 ): Promise<FastifyInstance> {
   const description = {

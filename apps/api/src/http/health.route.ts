@@ -1,12 +1,16 @@
 import { livenessAnswer, readinessAnswer } from "@causeway/wire";
-import type { RouteServices } from "./route-services.port.ts";
+import type { ReadinessAnswer } from "@causeway/wire";
 import { errors, type TypedServer } from "./typed.route.ts";
+
+export interface HealthRouteNeeds {
+  readonly readiness: () => Promise<ReadinessAnswer>;
+}
 
 /**
  * `GET /health/live`, and `GET /lives` for monitors of this API family: the process runs. `GET
  * /health/ready`: it can do its work, else 503.
  */
-export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "readiness">): void {
+export function healthRoutes(app: TypedServer, services: HealthRouteNeeds): void {
   for (const [url, operationId] of [
     ["/health/live", "getLiveness"],
     ["/lives", "getLives"],

@@ -291,7 +291,7 @@ function refundableAt(
 
 /** Whether a payment to this account would return to the service, or be lost in one of its contracts. */
 function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address): boolean {
-  const former = services.formerSigners?.map(({ address }) => address) ?? [];
+  const former = services.formerSigners.map(({ address }) => address);
   return [
     ...serviceContracts(contracts),
     contracts.multicall3,

@@ -65,7 +65,7 @@ export async function whyMaybePaid(
       ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
       : undefined;
   if (isRail(end)) return undefined;
-  const { signer, formerSigners = [] } = services;
+  const { signer, formerSigners } = services;
   if (terms === undefined) return await whyUnexplained(services, end, signer.address);
   const { requestId, orderId, order } = terms;
   // Before the solver's key was changed, the order's solver paid.
@@ -116,7 +116,7 @@ export async function paymentOfLostOrder(
   services: Pick<Services, "chains" | "reads" | "signer" | "formerSigners">,
   orderId: OrderId,
 ): Promise<LostOrderPayment> {
-  const { chains, reads, signer, formerSigners = [] } = services;
+  const { chains, reads, signer, formerSigners } = services;
   for (const connected of chains.all) {
     const { name } = connected.chain;
     const why = await whyUnexplained(services, connected, signer.address).catch((error: unknown) => {

@@ -1,12 +1,9 @@
 import type { Logger } from "@causeway/service-kit";
 import type { ServerLimits } from "../db/check-sessions.postgres.ts";
 import type { ApiConfig } from "../config/config.ts";
-import { SEARCHES } from "./searches.ts";
+import { SEARCHES } from "../requests/history/searches.wiring.ts";
 
-/**
- * Connections to Postgres that a process keeps open at most, by what they are for. OPERATIONS.md has the same
- * table.
- */
+/** Maximum number of Postgres connections of a process, by purpose. OPERATIONS.md has the same table. */
 export function connectionsOf(
   process: "api" | "worker",
   { poolSize }: Pick<ApiConfig["database"], "poolSize">,
@@ -16,7 +13,7 @@ export function connectionsOf(
     : { pool: poolSize, listeners: 2, leaderLocks: 1 };
 }
 
-/** Logs the connections that this process needs; warns when the server does not offer as many. */
+/** Logs the connections that this process needs, and warns if the server does not allow as many. */
 export function logConnections(
   log: Pick<Logger, "info" | "warn">,
   connections: Readonly<Record<string, number>>,

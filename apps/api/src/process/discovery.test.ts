@@ -2,15 +2,12 @@ import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import { afterAll, expect, test } from "vitest";
 import { aListedCurrency, fakeDiscovery } from "../../../../test/fakes/discovery.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type {
-  DiscoveryRoutes,
-  RouteConfigQuestion,
-  TrendingQuestion,
-} from "../discovery/discovery-routes.port.ts";
+import type { RouteConfigQuestion } from "../discovery/route-config.ts";
+import type { TrendingQuestion } from "../discovery/trending-currencies.ts";
 
 const asked: unknown[] = [];
-const discovery: DiscoveryRoutes = fakeDiscovery({
-  currencies: async (input) => {
+const discovery = fakeDiscovery({
+  searchCurrencies: async (input) => {
     asked.push(input);
     return [
       aListedCurrency,
@@ -24,7 +21,7 @@ const discovery: DiscoveryRoutes = fakeDiscovery({
       throw new ServiceError("UNSUPPORTED_CURRENCY", "No price of FRN available", { field: "address" });
     return 3_000_123_456_789_012_345_678n;
   },
-  trending: (question: TrendingQuestion) => {
+  trendingCurrencies: (question: TrendingQuestion) => {
     asked.push(question);
     return [aListedCurrency];
   },
@@ -33,7 +30,7 @@ const discovery: DiscoveryRoutes = fakeDiscovery({
     return await fakeDiscovery().routeConfig(question);
   },
 });
-const { app } = await aServer({ discovery });
+const { app } = await aServer(discovery);
 afterAll(() => app.close());
 
 const get = async (url: string) => await app.inject({ method: "GET", url });

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "../http/route-services.port.ts";
-import { checkKeys } from "../http/access.route.ts";
+import type { TypedServer } from "../http/typed.route.ts";
+import { checkKeys, type AccessServices } from "../http/access.route.ts";
 import { adminKeysRoutes } from "../callers/admin-keys.route.ts";
 import { appBalanceClaimRoutes } from "../balances/app-balance-claims.route.ts";
 import { appBalanceRoutes } from "../balances/app-balances.route.ts";
@@ -71,10 +71,15 @@ const routes = [
   healthRoutes,
 ] as const;
 
-export async function addRoutes(app: FastifyInstance, services: RouteServices): Promise<void> {
-  // In this order: a call counts for the key that it came with.
-  checkKeys(app, services);
-  await limitRates(app, services.limits);
-  for (const add of routes) add(typed(app), services);
-  statusSockets(app, services);
+/** What all routes need: an endpoint that needs no new service adds nothing to it. */
+export type RouteContext = AccessServices &
+  Parameters<typeof statusSockets>[1] &
+  ((typeof routes)[number] extends (app: TypedServer, context: infer Needs) => void ? Needs : never);
+
+export async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
+  // In this order: rate limits are counted by API key.
+  checkKeys(app, context);
+  await limitRates(app, context.limits);
+  for (const add of routes) add(typed(app), context);
+  statusSockets(app, context);
 }

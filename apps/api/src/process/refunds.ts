@@ -7,7 +7,7 @@ import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
 import { readApiConfig } from "../config/config.ts";
-import { priceSource } from "./prices.ts";
+import { priceSource } from "../markets/prices/prices.wiring.ts";
 import type { OpenRefunds } from "./commands/refund-command.ts";
 
 /**

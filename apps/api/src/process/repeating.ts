@@ -2,8 +2,8 @@ import type { Lifecycle } from "@causeway/service-kit";
 import type { Events } from "../db/events.port.ts";
 
 /**
- * Tasks that run again and again until the process ends, each never twice at once. A fault names its task and
- * ends only that round.
+ * Repeats tasks until the process ends. A task never runs twice at once; a fault names the task and ends only
+ * that round.
  */
 export function repeating(
   lifecycle: Pick<Lifecycle, "add">,

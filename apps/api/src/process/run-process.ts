@@ -9,24 +9,23 @@ import {
 import type { HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type { ApiConfig } from "../config/config.ts";
-import { createContainer } from "./container.ts";
-import type { Container } from "./container.ts";
+import { createContext, type Context } from "./context.ts";
 
-/** What makes one process differ from the other: its name, what it serves, and where it listens. */
+/** What differs between the two processes: the name, what it serves, and where it listens. */
 export interface ProcessPlan<Config extends ApiConfig> {
   readonly name: string;
-  /** Whether clients can ask it. */
+  /** Whether it responds to clients. */
   readonly answersClients: boolean;
   /** @throws ConfigError */
   read(env: Env): Config;
-  serve(container: Container, config: Config, services: HttpServices): Promise<FastifyInstance>;
-  /** The port that it listens on, and the setting that gives it. */
+  serve(context: Context, config: Config, services: HttpServices): Promise<FastifyInstance>;
+  /** The port it listens on, and the name of its setting. */
   port(config: Config): { readonly port: number; readonly portName: string };
 }
 
 /**
- * A process of this app from configuration to the last signal. A configuration that is wrong is told on
- * stderr, and the exit code is 1.
+ * Runs a process from its configuration to the last signal. Configuration problems are printed to stderr, and
+ * the exit code is 1.
  */
 export async function runProcess<Config extends ApiConfig>(
   env: NodeJS.ProcessEnv,
@@ -44,12 +43,12 @@ export async function runProcess<Config extends ApiConfig>(
       for (const warning of config.warnings) log.warn({ event: "configuration", warning });
       const chains = [...config.chains, ...config.rails.map(({ chain }) => chain)].map(({ name }) => name);
       log.info({ event: "chains_enabled", chains, off: config.offChains });
-      const container = await createContainer(
+      const context = await createContext(
         config,
         { log, metrics, answersClients: plan.answersClients },
         lifecycle,
       );
-      const server = await plan.serve(container, config, { log, metrics });
+      const server = await plan.serve(context, config, { log, metrics });
       lifecycle.add("http", () => server.close());
       const url = await listenOn(server, { host: config.http.host, ...plan.port(config) });
       log.info({ event: "listening", url });
@@ -57,7 +56,7 @@ export async function runProcess<Config extends ApiConfig>(
   });
 }
 
-/** There is no log level yet, and whoever mends the configuration reads lines, not JSON. */
+/** There is no log level yet, and configuration problems are read as lines, not as JSON. */
 function readOrExplain<Config>(read: () => Config): Config | undefined {
   try {
     return read();

@@ -6,9 +6,8 @@ import {
 } from "@causeway/service-kit";
 import { openapiExamples } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "../http/route-services.port.ts";
 import { chainAliases } from "../http/chain-aliases.route.ts";
-import { addRoutes } from "./index.route.ts";
+import { addRoutes, type RouteContext } from "./index.route.ts";
 
 const description: ApiDescription = {
   title: "Causeway API",
@@ -46,12 +45,12 @@ const description: ApiDescription = {
   },
 };
 
-/** The API's HTTP server with all its routes. Never listens. */
+/** The API's HTTP server with all its routes, not listening yet. */
 export async function buildServer(
-  services: HttpServices & RouteServices,
+  context: HttpServices & RouteContext,
   options: HttpOptions = {},
 ): Promise<FastifyInstance> {
-  const app = await createHttpServer(services, description, options);
-  await addRoutes(app, services);
+  const app = await createHttpServer(context, description, options);
+  await addRoutes(app, context);
   return app;
 }

@@ -7,7 +7,7 @@ import { settlementReads } from "../settlement/settlement-reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
 import { withdrawalStore } from "../settlement/withdrawals/withdrawal-store.postgres.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
-import { settlementServices } from "./settlement.ts";
+import { settlementServices } from "../settlement/settlement.wiring.ts";
 import type { OpenWithdrawals } from "./commands/withdraw-command.ts";
 
 /**
@@ -35,6 +35,7 @@ export const openWithdrawals: OpenWithdrawals = ({
       clock: { nowMs: () => Date.now() },
       events,
       signer: rawKeySigner(config.solver.privateKey.reveal()),
+      formerSigners: [],
       uow: postgresUnitOfWork(pool, events),
       chains: {
         all,

@@ -1,4 +1,4 @@
-import type { ConnectionPlaces, PushPolicy } from "./push-routes.port.ts";
+import type { ConnectionPlaces, PushPolicy } from "./status-push.port.ts";
 
 /** Limits open connections, in total and per address. */
 export function connectionPlaces({

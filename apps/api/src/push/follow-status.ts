@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import type { Clock } from "../db/clock.port.ts";
-import type { PushRoutes, StatusFollower } from "./push-routes.port.ts";
+import type { StatusPush, StatusFollower } from "./status-push.port.ts";
 import type { StatusRecord } from "../db/records.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
 import type {
@@ -16,7 +16,7 @@ export function followStatus(
   feed: StatusFeed,
   clock: Clock,
   format: AddressFormat,
-): Pick<PushRoutes, "follow" | "followKey"> {
+): Pick<StatusPush, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>
       await followOne({ feed, clock, format }, requestId, follower, after),

@@ -4,7 +4,7 @@ import type { SocketRequest } from "@causeway/wire";
 import { socketRequest } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { Clock } from "../db/clock.port.ts";
-import type { PushRoutes, StatusFollower } from "./push-routes.port.ts";
+import type { StatusPush, StatusFollower } from "./status-push.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 import { requireSecretKey } from "../http/access.route.ts";
 import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";
@@ -44,7 +44,7 @@ export interface Conversation {
   ended(): void;
 }
 
-type Services = Pick<PushRoutes, "follow" | "followKey" | "policy" | "sockets"> & { readonly clock: Clock };
+type Services = Pick<StatusPush, "follow" | "followKey" | "policy" | "sockets"> & { readonly clock: Clock };
 
 /**
  * Answers the frames of one socket. A client that has subscribed does not ask by any other way, so it is told

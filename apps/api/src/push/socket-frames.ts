@@ -1,5 +1,5 @@
 import { STATUS_EVENT } from "@causeway/wire";
-import type { StatusUpdate } from "./push-routes.port.ts";
+import type { StatusUpdate } from "./status-push.port.ts";
 
 export function readyFrame(id: string): string {
   return JSON.stringify({ type: "connection", status: "ready", data: { id } });

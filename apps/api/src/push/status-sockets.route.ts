@@ -9,8 +9,10 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket, WebSocketServer } from "ws";
-import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { ApiKeyIdentity, ApiKeys } from "../http/api-keys.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { RateLimits } from "../http/rate-limits.port.ts";
+import type { StatusPush } from "./status-push.port.ts";
 import { checkOrigin, givenKey, validKey } from "../http/access.route.ts";
 import { frameQuota } from "../http/frame-quota.route.ts";
 import { wrongKeys } from "../http/rate-limit.route.ts";
@@ -29,7 +31,13 @@ const KEY_CHECK_MS = 1_000;
 /** Clients are told the bare host; some want a path. */
 const PATHS: ReadonlySet<string> = new Set(["/", "/ws"]);
 
-type Services = Pick<RouteServices, "push" | "apiKeys" | "limits" | "clock">;
+interface SocketNeeds {
+  readonly push: StatusPush;
+  readonly apiKeys: ApiKeys;
+  /** Undefined: rate limits are disabled. */
+  readonly limits: RateLimits | undefined;
+  readonly clock: Clock;
+}
 
 /** A socket that is open. */
 interface Open {
@@ -41,7 +49,7 @@ interface Open {
  * `request.status.updated` over WebSocket, on the port of the API. Beside the framework: its plugin would
  * wrap the handler of every other route. Without a key: requests by their ids.
  */
-export function statusSockets(app: FastifyInstance, services: Services): void {
+export function statusSockets(app: FastifyInstance, services: SocketNeeds): void {
   const { push, apiKeys } = services;
   const server = new WebSocketServer({
     noServer: true,

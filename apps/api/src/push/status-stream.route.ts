@@ -2,8 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import { normalizeIP } from "@fastify/rate-limit";
 import { nothingMore, STATUS_EVENT, streamQuery } from "@causeway/wire";
 import type { ServerResponse } from "node:http";
-import type { RouteServices } from "../http/route-services.port.ts";
-import type { StatusUpdate } from "./push-routes.port.ts";
+import type { StatusPush, StatusUpdate } from "./status-push.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 import { statusJson } from "../requests/status-json.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
@@ -19,7 +18,7 @@ const RETRY_MS = 1_000;
  * `GET /intents/status/v3/stream`: how one request stands and every change, as server-sent events, until
  * nothing changes any more.
  */
-export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices, "push">): void {
+export function statusStreamRoute(app: TypedServer, { push }: { readonly push: StatusPush }): void {
   const open = new Set<ServerResponse>();
   app.get(
     "/intents/status/v3/stream",

@@ -13,8 +13,7 @@ import {
 } from "@causeway/wire";
 import { z } from "zod";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
-import type { RouteServices } from "../http/route-services.port.ts";
-import type { WebhookDelivery, WebhookEndpoint } from "./webhooks.port.ts";
+import type { WebhookAdmin, WebhookDelivery, WebhookEndpoint } from "./webhooks.port.ts";
 import { requireSecretKey } from "../http/access.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
@@ -23,7 +22,7 @@ const PAGE = 100;
 /**
  * `/webhooks`: where the owner of a key wants to be told of its requests, and what became of the deliveries.
  */
-export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices, "webhooks">): void {
+export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhooks: WebhookAdmin }): void {
   const config = { access: { kind: "key", scope: "read" } } as const;
   const tags = ["webhooks"];
   const failures = errors(400, 401, 403, 404, 413, 415, 429, 500, 503);

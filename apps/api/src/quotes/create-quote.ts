@@ -41,42 +41,50 @@ import { withFees } from "./routing/with-fees.ts";
 import { chooseRoute } from "./routing/choose-route.ts";
 import { signedOrder } from "../chains/signed-order.ts";
 import type { OrderSigners } from "../chains/signed-order.ts";
-import { agreeByRail, goesByRail, quoteByRail } from "./non-evm/quote-by-rail.ts";
+import { agreeNonEvm, goesByRail, priceNonEvm, quoteNonEvm } from "./non-evm/quote-by-rail.ts";
 import type { WalletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 
-/** Dependencies of quoting. `solver` is the address that signs orders and pays. */
-export interface QuoteServices extends OrderSigners {
+/** What agreeing on terms needs. `solver` is the address that signs orders and pays. */
+export interface AgreeServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
   /** Without it, only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
-  /** Without it, token behavior is not checked. */
+  /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
-  /** Without it, this instance swaps nothing. */
+  /** Undefined: swaps are not enabled. */
   readonly liquidity?: LiquiditySource | undefined;
-  /** Without it, a token without a price source has no price. */
+  /** Undefined: tokens without a price source have no price. */
   readonly poolUsd?: PoolUsd | undefined;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
-  readonly requests: QuotedRequests;
   readonly reservations: Reservations;
-  readonly timings: RouteTimings;
   readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
-  /** Without it, nothing can be paid by signature. */
+  /** Undefined: payments by permit are not enabled. */
   readonly permitTokens?: PermitTokens | undefined;
-  /** Sweeps deposit addresses. Without it, there are none. */
+  /** Sweeps deposit addresses. Undefined: they are not enabled. */
   readonly depositAddressOperator?: { readonly address: Address } | undefined;
-  /** Submits user signatures. Without it, this instance takes none. */
+  /** Submits permits. Undefined: they are not enabled. */
   readonly executor?: { readonly address: Address } | undefined;
-  /** Without it, app fees are neither collected nor paid. */
+  /** Undefined: app fees are not enabled. */
   readonly appBalance?: AppBalancePolicy | undefined;
   readonly sponsors?: SponsorReads | undefined;
-  /** Without it, Hyperliquid withdrawals are not supported. */
+  /** Undefined: deposits from Hyperliquid are not enabled. */
   readonly walletNonces?: WalletNonces | undefined;
+}
+
+/** What pricing a quote needs. */
+export interface PriceServices extends AgreeServices {
+  readonly timings: RouteTimings;
+}
+
+/** What a quote needs: pricing it, storing its terms and signing its order. */
+export interface QuoteServices extends PriceServices, OrderSigners {
+  readonly requests: QuotedRequests;
 }
 
 /**
@@ -108,7 +116,7 @@ export async function quoteAs<Serialized>(
   keyId?: string,
   key?: AskingKey,
 ): Promise<Serialized> {
-  if (goesByRail(services.chains, input)) return serialize(await quoteByRail(services, input, keyId));
+  if (goesByRail(services.chains, input)) return serialize(await quoteNonEvm(services, input, keyId));
   const { answered, stored } = await promised(services, input, serialize, keyId, key);
   await stored;
   return answered;
@@ -121,19 +129,7 @@ async function promised<Serialized>(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<{ readonly answered: Serialized; readonly stored: Promise<void> | undefined }> {
-  const worked = settle(workOut(services, input, keyId, key));
-  const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
-  if (key !== undefined && agreement.terms.sponsorship !== undefined)
-    await judgeSponsor(services, key, agreement.terms);
-  const answer = toQuoteAnswer({
-    policy: services.quotePolicy,
-    question,
-    ...valued,
-    agreement,
-    account: await accountOf(question, valued.route),
-    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
-  });
-  const terms = withQuoted(agreement.terms, answer);
+  const { answer, terms } = await priced(services, input, keyId, key);
   if (input.includeProtocolData !== true) {
     const answered = serialize(answer);
     return { answered, stored: services.requests.insertQuoted(terms, newDepositAddress(terms, input)) };
@@ -146,9 +142,46 @@ async function promised<Serialized>(
   };
 }
 
+/**
+ * The answer that {@link createQuote} would give, without its signatures; nothing is stored.
+ * @throws ServiceError as {@link createQuote}
+ */
+export async function priceQuote(
+  services: PriceServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+  key: AskingKey | undefined,
+): Promise<QuoteAnswer> {
+  const { answer } = goesByRail(services.chains, input)
+    ? await priceNonEvm(services, input, keyId)
+    : await priced(services, input, keyId, key);
+  return answer;
+}
+
+async function priced(
+  services: PriceServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+  key: AskingKey | undefined,
+): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
+  const worked = settle(workOut(services, input, keyId, key));
+  const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
+  if (key !== undefined && agreement.terms.sponsorship !== undefined)
+    await judgeSponsor(services, key, agreement.terms);
+  const answer = toQuoteAnswer({
+    policy: services.quotePolicy,
+    question,
+    ...valued,
+    agreement,
+    account: await accountOf(question, valued.route),
+    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
+  });
+  return { answer, terms: withQuoted(agreement.terms, answer) };
+}
+
 /** Parses, routes and prices a question; synchronous when everything is in memory. */
 function* workOut(
-  services: QuoteServices,
+  services: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
   key: AskingKey | undefined,
@@ -187,11 +220,11 @@ function* workOut(
  * @throws ServiceError as {@link createQuote}
  */
 export async function agreeOn(
-  services: QuoteServices,
+  services: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
-  if (goesByRail(services.chains, input)) return await agreeByRail(services, input, keyId);
+  if (goesByRail(services.chains, input)) return await agreeNonEvm(services, input, keyId);
   return (await settle(workOut(services, input, keyId, undefined))).agreement.terms;
 }
 

@@ -1,24 +1,18 @@
 import type { PriceAnswer, QuoteInput } from "@causeway/wire";
-import { createQuote } from "./create-quote.ts";
-import type { QuoteServices } from "./create-quote.ts";
 import type { AskingKey } from "../balances/sponsors.port.ts";
+import { priceQuote, type PriceServices } from "./create-quote.ts";
 
 /**
- * What {@link createQuote} would answer, without storing the terms: nothing can be paid for.
- * @throws ServiceError with the codes of the public contract, as for a quote
+ * The fees and details of a quote without its steps: nothing is stored, so nothing can be paid.
+ * @throws ServiceError with the codes of the client contract, as for a quote
  */
 export async function priceIntent(
-  services: QuoteServices,
+  services: PriceServices,
   input: QuoteInput,
   keyId?: string,
   key?: AskingKey,
 ): Promise<PriceAnswer> {
-  const { fees, details, feeSponsorship, warnings } = await createQuote(
-    { ...services, requests: { insertQuoted: async () => undefined } },
-    { ...input, includeProtocolData: false },
-    keyId,
-    key,
-  );
+  const { fees, details, feeSponsorship, warnings } = await priceQuote(services, input, keyId, key);
   return {
     fees,
     details,

@@ -1,14 +1,15 @@
 import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
 import { deprecated } from "../http/deprecated.route.ts";
+import { priceIntent } from "./price-intent.ts";
 import { QUOTE_ANSWER_MS } from "./quote.route.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
 import { boundCalls } from "./quoted-calls.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /** `POST /price`, for older clients: what a quote costs and yields, without its steps and its promise. */
-export function priceRoute(app: TypedServer, services: Pick<RouteServices, "priceIntent">): void {
+export function priceRoute(app: TypedServer, { call }: Calls<typeof priceIntent>): void {
   const { onRequest, deprecation } = deprecated("/quote/v2");
   app.post(
     "/price",
@@ -34,7 +35,7 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
     },
     async ({ body, apiKey, ip, raw }) => {
       await boundCalls(undefined, { apiKey, ip }, body);
-      const price = await services.priceIntent(body, apiKey?.id, apiKey);
+      const price = await call(priceIntent, body, apiKey?.id, apiKey);
       return { ...withWarnings(raw, price), deprecation };
     },
   );

@@ -1,22 +1,32 @@
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { QuoteAnswer } from "@causeway/wire";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { RateLimits } from "../http/rate-limits.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
+import { quoteAs } from "./create-quote.ts";
 import { deprecated } from "../http/deprecated.route.ts";
 import { boundCalls } from "./quoted-calls.route.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "../http/with-idempotency.route.ts";
+import {
+  IDEMPOTENCY_DESCRIPTION,
+  withIdempotency,
+  type IdempotencyServices,
+} from "../http/with-idempotency.route.ts";
 
-/** Longest time to wait for chains and prices, ms: a user who waits longer for a quote has gone away. */
+/** Maximum time to wait for chains and prices; users do not wait longer for a quote. */
 export const QUOTE_ANSWER_MS = 5_000;
 
+interface QuoteRouteNeeds extends IdempotencyServices, Calls<typeof quoteAs<StoredAnswer>> {
+  /** Undefined: rate limits are disabled. */
+  readonly limits: RateLimits | undefined;
+  /** Counts a quote by its outcome. */
+  countQuote<T>(quote: Promise<T>): Promise<T>;
+}
+
 /** `POST /quote/v2`, and `POST /quote` for older clients: one schema, one answer. */
-export function quoteRoutes(
-  app: TypedServer,
-  services: Pick<RouteServices, "createQuote" | "idempotency" | "clock" | "limits">,
-): void {
+export function quoteRoutes(app: TypedServer, needs: QuoteRouteNeeds): void {
   for (const { url, operationId, isOld } of [
     { url: "/quote/v2", operationId: "createQuote", isOld: false },
     { url: "/quote", operationId: "createQuoteV1", isOld: true },
@@ -44,16 +54,17 @@ export function quoteRoutes(
       },
       async (request, reply) =>
         await withIdempotency(
-          services,
+          needs,
           request,
           reply,
           async () => {
-            await boundCalls(services.limits, request, request.body);
+            await boundCalls(needs.limits, request, request.body);
             const store = (answer: QuoteAnswer): StoredAnswer => ({
               status: 200,
               body: JSON.stringify(withWarnings(request.raw, answer)),
             });
-            return await services.createQuote(request.body, store, request.apiKey?.id, request.apiKey);
+            const { body, apiKey } = request;
+            return await needs.countQuote(needs.call(quoteAs<StoredAnswer>, body, store, apiKey?.id, apiKey));
           },
           { needsSecretKey: true },
         ),

@@ -1,14 +1,15 @@
 import { sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
-import type { RouteServices } from "../http/route-services.port.ts";
+import type { Calls } from "../http/use-cases.port.ts";
 import { deprecated } from "../http/deprecated.route.ts";
 import { statusJson } from "./status-json.route.ts";
+import { statusByIdOrDeposit } from "./request-status.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
-export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {
+export function intentStatusRoutes(app: TypedServer, { call }: Calls<typeof statusByIdOrDeposit>): void {
   for (const { url, operationId, isOld } of [
     { url: "/intents/status/v3", operationId: "getRequestStatus", isOld: false },
     { url: "/intents/status/v2", operationId: "getRequestStatusV2", isOld: true },
@@ -32,7 +33,7 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
       },
       async (request, reply) => {
         const requestId = hash(request.query.requestId);
-        const view = await services.requestStatus(requestId);
+        const view = await call(statusByIdOrDeposit, requestId);
         if (view === undefined) throw requestNotFound(requestId);
         sendJson(reply, statusJson(view));
         return reply;

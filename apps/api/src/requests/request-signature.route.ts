@@ -5,7 +5,7 @@ import {
   requestSignatureV2Answer,
   unknownRequest,
 } from "@causeway/wire";
-import type { AttestationLayout, RouteServices, SignedRequest } from "../http/route-services.port.ts";
+import type { AttestationLayout, createRequestSignature, SignedRequest } from "./request-signature.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
@@ -18,16 +18,17 @@ const described = {
 };
 const refusals = { 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) };
 
+interface SignatureRouteNeeds {
+  readonly requestSignature: ReturnType<typeof createRequestSignature>;
+}
+
 /**
- * `GET /requests/{requestId}/signature` and `…/signature/v2`: the solver's word for what was agreed, for
+ * `GET /requests/{requestId}/signature` and `…/signature/v2`: the solver's signature of the terms, for
  * contracts to verify.
  */
-export function requestSignatureRoutes(
-  app: TypedServer,
-  services: Pick<RouteServices, "requestSignature">,
-): void {
+export function requestSignatureRoutes(app: TypedServer, { requestSignature }: SignatureRouteNeeds): void {
   const signed = async (requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest> => {
-    const found = await services.requestSignature(requestId, layout);
+    const found = await requestSignature(requestId, layout);
     if (found === undefined) throw requestNotFound(requestId);
     return found;
   };

@@ -1,11 +1,23 @@
 import { signPersonalMessage } from "@causeway/attest";
 import { requestAttestationFacts, requestAttestationHash, requestAttestationHashV2 } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
-import type { AttestationLayout, SignedRequest } from "../http/route-services.port.ts";
+import type { Hex, RequestAttestationFacts, RequestId } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import { spellingOf } from "../chains/address-format.ts";
 
-/** Cached answers: signing costs far more than a request for it. */
+/** Which facts are signed: `v1` includes the amount, `v2` the recipient's currency. */
+export type AttestationLayout = "v1" | "v2";
+
+/** The terms of a request, and the solver's personal signature (65 bytes) of their hash. */
+export interface SignedRequest {
+  readonly facts: RequestAttestationFacts;
+  /** Accounts and currencies in the notation of their chains. */
+  readonly words: Readonly<
+    Record<"originUser" | "originCurrency" | "destinationUser" | "destinationCurrency", string>
+  >;
+  readonly signature: Hex;
+}
+
+/** Answers kept in memory: a signature costs far more than asking for it. */
 const KEPT = 10_000;
 
 /**

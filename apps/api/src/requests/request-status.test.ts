@@ -2,6 +2,7 @@ import { hexAddressFormat } from "../../../../test/fakes/hex-address-format.ts";
 import { requestStates, formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
+import type { Reads } from "../db/reads.port.ts";
 import type { StatusRecord } from "../db/records.port.ts";
 import { requestStatus, statusByIdOrDeposit, statusView } from "./request-status.ts";
 import { createChainDirectory } from "../chains/directory.adapter.ts";
@@ -57,12 +58,14 @@ test("an unknown id has no status", async () => {
 
 test("returns the request of a deposit hash, under the request's id", async () => {
   const view = statusView(record, NOW_MS, hexAddressFormat);
-  const status = statusByIdOrDeposit(async (id) => (id === "0x01" ? view : undefined), {
+  const reads: Pick<Reads, "status" | "requestOfDeposit"> = {
+    status: async (id) => (id === "0x01" ? record : undefined),
     requestOfDeposit: async (txHash) => (txHash === "0xaa" ? "0x01" : undefined),
-  });
-  expect(await status("0xaa")).toBe(view);
-  expect(await status("0x01")).toBe(view);
-  expect(await status("0xbb")).toBeUndefined();
+  };
+  const services = { reads, chains: noChains, clock };
+  expect(await statusByIdOrDeposit(services, "0xaa")).toEqual(view);
+  expect(await statusByIdOrDeposit(services, "0x01")).toEqual(view);
+  expect(await statusByIdOrDeposit(services, "0xbb")).toBeUndefined();
 });
 
 test("reasons are N/A until there is one", () => {

@@ -9,7 +9,7 @@ import { formatAddresses, spellingOf } from "../chains/address-format.ts";
 
 /** The status of a request; undefined if it is unknown. All reads of one moment share one query. */
 export async function requestStatus(
-  services: Pick<Services, "reads" | "chains" | "clock">,
+  services: Pick<Services, "chains" | "clock"> & { readonly reads: Pick<Reads, "status"> },
   asked: RequestId,
 ): Promise<StatusView | undefined> {
   const { reads, chains, clock } = services;
@@ -25,20 +25,17 @@ export async function requestStatus(
     : successorView(record, { ...successor, requestId: record.supersededBy }, nowMs, format);
 }
 
-/**
- * Accepts a deposit's transaction hash in place of a request id; the response has the request's own id.
- * @param ask reads the status of a request id
- */
-export function statusByIdOrDeposit(
-  ask: (requestId: RequestId) => Promise<StatusView | undefined>,
-  { requestOfDeposit }: Pick<Reads, "requestOfDeposit">,
-): (asked: RequestId | TxHash) => Promise<StatusView | undefined> {
-  return async (asked) => {
-    const view = await ask(asked);
-    if (view !== undefined) return view;
-    const requestId = await requestOfDeposit(asked);
-    return requestId && (await ask(requestId));
-  };
+/** Accepts a deposit's transaction hash in place of a request id. The view has the request's own id. */
+export async function statusByIdOrDeposit(
+  services: Pick<Services, "chains" | "clock"> & {
+    readonly reads: Pick<Reads, "status" | "requestOfDeposit">;
+  },
+  asked: RequestId | TxHash,
+): Promise<StatusView | undefined> {
+  const view = await requestStatus(services, asked);
+  if (view !== undefined) return view;
+  const requestId = await services.reads.requestOfDeposit(asked);
+  return requestId && (await requestStatus(services, requestId));
 }
 
 /**

@@ -1,11 +1,8 @@
-import type { ObserveCall } from "@causeway/chains";
 import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
+import type { ObserveEndpoint } from "../chains/observe-endpoint.port.ts";
 
 const BOUNDS_MS = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
-
-/** Observes the calls of one chain to the endpoint at this URL. */
-export type ObserveEndpoint = (chain: string, url: string) => ObserveCall;
 
 /**
  * Times every call to an endpoint, by chain, host and outcome. The rest of a URL often holds a provider's

@@ -39,7 +39,7 @@ function world() {
 test("publishes the solver's balances on every chain, and none for a chain without fresh facts", async () => {
   const registry = new Registry();
   const { chains, loseTrack } = world();
-  solverGauges(registry, chains, async () => await Promise.resolve([]), { nowMs: () => 0 });
+  solverGauges(registry, chains, async () => await Promise.resolve([]), { nowMs: () => 0 }, []);
   const shown = await registry.metrics();
   expect(shown).toContain('causeway_solver_balance{chain="base",currency="usdc"} 2.5');
   expect(shown).toContain('causeway_solver_balance{chain="base",currency="eth"}');
@@ -73,7 +73,7 @@ test("publishes payments that are not mined, by chain, with the age of the oldes
       { chainId: 2, count: 3, oldestMs: 40_000 },
       { chainId: 2, count: 1, oldestMs: 90_000 },
     ]);
-  solverGauges(registry, world().chains, () => answer(), { nowMs: () => 100_000 });
+  solverGauges(registry, world().chains, () => answer(), { nowMs: () => 100_000 }, []);
   const shown = await registry.metrics();
   expect(shown).toContain('causeway_payments_open{chain="bitcoin"} 3');
   expect(shown).toContain('causeway_payments_oldest_seconds{chain="bitcoin"} 60');

@@ -22,7 +22,7 @@ export function solverGauges(
   chains: Pick<ChainDirectory, "all" | "rails">,
   openPayments: () => Promise<readonly OpenPayments[]>,
   clock: Clock,
-  gasPayers: readonly GasPayer[] = [],
+  gasPayers: readonly GasPayer[],
 ): void {
   void new Gauge({
     name: "causeway_solver_balance",

@@ -1,13 +1,11 @@
 import { reindexAddressAnswer, reindexAddressRequest } from "@causeway/wire";
-import type { RouteServices } from "../../http/route-services.port.ts";
+import type { Calls } from "../../http/use-cases.port.ts";
+import { reindexAddress } from "./reindex-address.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { chainId } from "../../http/wire-values.ts";
 
-/** `POST /transactions/deposit-address/reindex`: look at a deposit address now. */
-export function depositAddressReindexRoute(
-  app: TypedServer,
-  { depositAddresses }: Pick<RouteServices, "depositAddresses">,
-): void {
+/** `POST /transactions/deposit-address/reindex`: scan a deposit address now. */
+export function depositAddressReindexRoute(app: TypedServer, { call }: Calls<typeof reindexAddress>): void {
   app.post(
     "/transactions/deposit-address/reindex",
     {
@@ -23,7 +21,7 @@ export function depositAddressReindexRoute(
       },
     },
     ({ body }) =>
-      depositAddresses.reindex({
+      call(reindexAddress, {
         chainId: chainId(body.chainId),
         depositAddress: body.depositAddress,
         targetChainId:

@@ -1,16 +1,14 @@
 import { parseAddress, ServiceError } from "@causeway/domain";
 import { depositAddressAnswer, depositAddressQuery } from "@causeway/wire";
-import type { RouteServices } from "../../http/route-services.port.ts";
+import type { Calls } from "../../http/use-cases.port.ts";
 import { hasSecretKey, requireSecretKey } from "../../http/access.route.ts";
+import { lookUpAddress } from "./look-up-address.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { hash } from "../../http/wire-values.ts";
 import { depositAddressNotFound, invalidAddress } from "../../http/refusals.ts";
 
-/** `GET /deposit-addresses/v1`: what came to a deposit address, and what became of it. */
-export function depositAddressesRoute(
-  app: TypedServer,
-  { depositAddresses }: Pick<RouteServices, "depositAddresses">,
-): void {
+/** `GET /deposit-addresses/v1`: the funds of a deposit address, and its deposits. */
+export function depositAddressesRoute(app: TypedServer, { call }: Calls<typeof lookUpAddress>): void {
   app.get(
     "/deposit-addresses/v1",
     {
@@ -27,7 +25,7 @@ export function depositAddressesRoute(
       const asked = question(query);
       if ("address" in asked)
         requireSecretKey({ apiKey }, "read", "look up deposit addresses by address, only by requestId");
-      const found = await depositAddresses.lookUp(asked, hasSecretKey({ apiKey }) ? apiKey?.id : undefined);
+      const found = await call(lookUpAddress, asked, hasSecretKey({ apiKey }) ? apiKey?.id : undefined);
       if (found === undefined) throw depositAddressNotFound(query.address);
       return found;
     },
@@ -37,7 +35,7 @@ export function depositAddressesRoute(
 function question(query: {
   readonly address?: string | undefined;
   readonly requestId?: string | undefined;
-}): Parameters<RouteServices["depositAddresses"]["lookUp"]>[0] {
+}): Parameters<typeof lookUpAddress>[1] {
   if ((query.address === undefined) === (query.requestId === undefined))
     throw new ServiceError("INVALID_REQUEST", "Exactly one of address and requestId is required", {
       field: "address",

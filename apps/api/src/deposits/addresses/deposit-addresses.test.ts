@@ -3,7 +3,7 @@ import type { DepositAddressAnswer } from "@causeway/wire";
 import { afterAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../../test/fakes/api-keys.ts";
 import { aServer } from "../../../../../test/support/route-server.ts";
-import type { ReindexWish } from "./deposit-address-routes.port.ts";
+import type { ReindexWish } from "./reindex-address.ts";
 
 const ADDRESS = `0x${"aD".repeat(20)}`;
 const known: DepositAddressAnswer = {
@@ -49,23 +49,21 @@ const { app } = await aServer({
     [KEY]: anApiKey({ scopes: ["read"] }),
     page: anApiKey({ scopes: ["read"], origins: [PAGE] }),
   }),
-  depositAddresses: {
-    reindex: async (call) => {
-      reindexed.push(call);
-      if (call.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
-      return {
-        message: "done",
-        triggeredCurrencies: [{ currency: NATIVE_CURRENCY, symbol: "ETH", balance: "5" }],
-        checkedCurrencies: 1,
-        failedCurrencies: 0,
-        failedAddresses: [],
-      };
-    },
-    lookUp: async (by, askerKeyId) => {
-      asked.push(by);
-      askers.push(askerKeyId);
-      return "address" in by && by.address === known.address ? known : undefined;
-    },
+  reindexAddress: async (call) => {
+    reindexed.push(call);
+    if (call.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
+    return {
+      message: "done",
+      triggeredCurrencies: [{ currency: NATIVE_CURRENCY, symbol: "ETH", balance: "5" }],
+      checkedCurrencies: 1,
+      failedCurrencies: 0,
+      failedAddresses: [],
+    };
+  },
+  lookUpAddress: async (by, askerKeyId) => {
+    asked.push(by);
+    askers.push(askerKeyId);
+    return "address" in by && by.address === known.address ? known : undefined;
   },
 });
 afterAll(() => app.close());

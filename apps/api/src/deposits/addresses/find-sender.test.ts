@@ -50,9 +50,11 @@ async function senderOf(
       },
     },
   } as unknown as ConnectedChain;
-  const signers = { signer: { address: solver }, executor: { address: executor } } as unknown as Parameters<
-    typeof findSender
-  >[0];
+  const signers = {
+    signer: { address: solver },
+    formerSigners: [],
+    executor: { address: executor },
+  } as unknown as Parameters<typeof findSender>[0];
   const funds = {
     address: at,
     currency: token,

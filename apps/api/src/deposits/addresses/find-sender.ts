@@ -60,7 +60,7 @@ export async function findSender(
   if (sender === undefined) return undefined;
   const { multicall3 } = chain.contracts;
   const contracts = [...serviceContracts(chain.contracts), multicall3];
-  const former = services.formerSigners?.map((one) => one.address) ?? [];
+  const former = services.formerSigners.map((one) => one.address);
   const ours = [...contracts, ...ownAccounts(services), ...former, NATIVE_CURRENCY, address];
   return ours.includes(sender) ? undefined : sender;
 }

@@ -2,12 +2,21 @@ import { NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import type { ReindexAddressAnswer } from "@causeway/wire";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { ReindexWish } from "./deposit-address-routes.port.ts";
 import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
 import { isAddressOn } from "./address-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
+
+/** A deposit address to scan. */
+export interface ReindexWish {
+  readonly chainId: number;
+  readonly depositAddress: string;
+  /** The chain to scan instead. */
+  readonly targetChainId: number | undefined;
+  /** The only token to look for. */
+  readonly currency: string | undefined;
+}
 
 /**
  * Looks at one address now, and decides about its held funds again: gas may be cheaper, or a route open

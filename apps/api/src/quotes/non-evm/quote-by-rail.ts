@@ -25,20 +25,28 @@ import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
 import type { WalletNonces } from "../../deposits/non-evm/wallet-nonces.ts";
 import { depositsNotEnabled } from "../../http/refusals.ts";
 
-/** Dependencies of quotes from or to a non-EVM chain. */
-export interface RailQuoteServices extends RailTermServices, OrderSigners {
+/** What agreeing on terms with a non-EVM chain needs. */
+export interface NonEvmAgreeServices extends RailTermServices {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
   readonly prices: PriceBook;
-  readonly requests: QuotedRequests;
   readonly reservations: Reservations;
   readonly recipientCodes: RecipientCodes;
-  readonly timings: RouteTimings;
-  /** Without it, Hyperliquid withdrawals are not supported. */
+  /** Undefined: deposits from Hyperliquid are not enabled. */
   readonly walletNonces?: WalletNonces | undefined;
 }
 
-/** Whether one of the two chains is a non-EVM chain. */
+/** What pricing a quote with a non-EVM chain needs. */
+export interface NonEvmPriceServices extends NonEvmAgreeServices {
+  readonly timings: RouteTimings;
+}
+
+/** What a quote with a non-EVM chain needs. */
+export interface NonEvmQuoteServices extends NonEvmPriceServices, OrderSigners {
+  readonly requests: QuotedRequests;
+}
+
+/** Whether one of the two chains is reached by a rail. */
 export function goesByRail(
   { rails, rail }: Pick<ChainDirectory, "rails" | "rail">,
   { originChainId, destinationChainId }: Pick<QuoteInput, "originChainId" | "destinationChainId">,
@@ -47,15 +55,28 @@ export function goesByRail(
 }
 
 /**
- * Prices a deposit and a payment of which at least one is on a non-EVM chain, fixes the terms, stores them
- * and returns the steps.
- * @throws ServiceError with the codes of the public contract
+ * Prices a deposit and a payment of which at least one is on a non-EVM chain, stores the terms and returns
+ * the steps.
+ * @throws ServiceError with the codes of the client contract
  */
-export async function quoteByRail(
-  services: RailQuoteServices,
+export async function quoteNonEvm(
+  services: NonEvmQuoteServices,
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<QuoteAnswer> {
+  const { answer, terms } = await priceNonEvm(services, input, keyId);
+  await services.requests.insertQuoted(terms);
+  if (input.includeProtocolData !== true) return answer;
+  const signed = await signedOrder(services, terms.orderId);
+  return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
+}
+
+/** The answer of {@link quoteNonEvm} without signatures; nothing is stored. @throws ServiceError likewise */
+export async function priceNonEvm(
+  services: NonEvmPriceServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
   const { question, pricing, trade, agreement } = await workOut(services, input, keyId);
   const { terms } = agreement;
   const [made] = await Promise.all([
@@ -68,18 +89,12 @@ export async function quoteByRail(
     confirmationsOf(question.origin, terms.inputUsd),
   );
   const answer = toRailAnswer({ question, pricing, trade, agreement, made, timeEstimateSeconds });
-  await services.requests.insertQuoted(withQuoted(terms, answer));
-  if (input.includeProtocolData !== true) return answer;
-  const signed = await signedOrder(services, terms.orderId);
-  return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
+  return { answer, terms: withQuoted(terms, answer) };
 }
 
-/**
- * The terms that a quote would fix now; stores nothing.
- * @throws ServiceError as {@link quoteByRail}
- */
-export async function agreeByRail(
-  services: RailQuoteServices,
+/** What a quote would agree upon now; nothing is stored. @throws ServiceError as {@link quoteNonEvm} */
+export async function agreeNonEvm(
+  services: NonEvmAgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
@@ -94,7 +109,7 @@ interface Worked {
 }
 
 async function workOut(
-  services: RailQuoteServices,
+  services: NonEvmAgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<Worked> {
@@ -123,7 +138,7 @@ async function workOut(
 
 /** A transfer on Hyperliquid carries no other id. */
 function nonceOf(
-  { walletNonces, random, clock }: Pick<RailQuoteServices, "walletNonces" | "random" | "clock">,
+  { walletNonces, random, clock }: Pick<NonEvmAgreeServices, "walletNonces" | "random" | "clock">,
   { origin }: RailQuestion,
 ): number | undefined {
   if (!isRail(origin) || origin.chain.exchange === undefined) return undefined;

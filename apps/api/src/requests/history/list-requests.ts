@@ -6,7 +6,7 @@ import type {
   ListedRequest,
   RequestHistory,
 } from "./request-history.port.ts";
-import type { ListQuestion, RequestPage } from "./request-history-routes.port.ts";
+import type { ListQuestion, RequestPage } from "./past-requests.port.ts";
 import type { Searcher, SearchTurns } from "../../http/usage.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { unattributedDeposits } from "./unattributed-deposits.ts";

@@ -1,6 +1,6 @@
 import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
 import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
-import type { PastAmount } from "./request-history-routes.port.ts";
+import type { PastAmount } from "./past-requests.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 
 /** The wire form of a currency; one that is no longer configured only has an address. */

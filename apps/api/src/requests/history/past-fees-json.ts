@@ -1,7 +1,7 @@
 import { feeSponsorshipText, formatUsd } from "@causeway/domain";
 import type { FeeSponsorshipText, QuotedFee, QuotedFees } from "@causeway/domain";
 import type { PastRequestJson, PastRequestV2Json } from "@causeway/wire";
-import type { PastAmount, PastAppFees, PastRequest } from "./request-history-routes.port.ts";
+import type { PastAmount, PastAppFees, PastRequest } from "./past-requests.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 import { currencyJson, formatWholeUnits } from "./past-amount-json.ts";
 

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fakes/rail-chains.ts";
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
-import type { PastAmount, PastRequest, PastTransaction } from "./request-history-routes.port.ts";
+import type { PastAmount, PastRequest, PastTransaction } from "./past-requests.port.ts";
 import { spellingOf } from "../../chains/address-format.ts";
 import { pastRequestJson, pastRequestV2Json } from "./past-request-json.ts";
 import { questionOf } from "./requests-question.route.ts";

@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY, tradeRate } from "@causeway/domain";
 import type { Address, OrderId } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
-import type { PastAmount, PastRequest, PastSide, PastTransaction } from "./request-history-routes.port.ts";
+import type { PastAmount, PastRequest, PastSide, PastTransaction } from "./past-requests.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 import { amountJson } from "./past-amount-json.ts";
 import { pastFeesJson, pastFeesV2Json } from "./past-fees-json.ts";

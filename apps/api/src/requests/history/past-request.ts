@@ -2,13 +2,7 @@ import { refundRecipient } from "../refund-terms.ts";
 import { fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import type { HistoryDeposit, HistorySlot, ListedRequest, RequestStory } from "./request-history.port.ts";
-import type {
-  Delivered,
-  PastAmount,
-  PastRequest,
-  PastSide,
-  PastTransaction,
-} from "./request-history-routes.port.ts";
+import type { Delivered, PastAmount, PastRequest, PastSide, PastTransaction } from "./past-requests.port.ts";
 import type { Services } from "../../db/services.port.ts";
 
 type Needs = Pick<Services, "chains">;

@@ -1,12 +1,13 @@
 import { traceAnswer, traceParams } from "@causeway/wire";
-import type { TraceEntry } from "./request-history-routes.port.ts";
-import type { RouteServices } from "../../http/route-services.port.ts";
+import type { TraceEntry } from "./past-requests.port.ts";
+import type { Calls } from "../../http/use-cases.port.ts";
+import { requestTrace } from "./request-trace.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { hash } from "../../http/wire-values.ts";
 import { requestNotFound } from "../../http/refusals.ts";
 
 /** `GET /requests/{requestId}/trace`: where the money of a request is and why. */
-export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
+export function requestTraceRoute(app: TypedServer, { call }: Calls<typeof requestTrace>): void {
   app.get(
     "/requests/:requestId/trace",
     {
@@ -23,7 +24,7 @@ export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServi
     },
     async ({ params }) => {
       const requestId = hash(params.requestId);
-      const trace = await history.trace(requestId);
+      const trace = await call(requestTrace, requestId);
       if (trace === undefined) throw requestNotFound(requestId);
       return { ...trace, entries: trace.entries.map(entryJson) };
     },

@@ -1,7 +1,7 @@
 import { publicStatus } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { HistorySlot, RequestStory } from "./request-history.port.ts";
-import type { RequestTrace, TraceEntry } from "./request-history-routes.port.ts";
+import type { RequestTrace, TraceEntry } from "./past-requests.port.ts";
 import { spellingOf } from "../../chains/address-format.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";

@@ -18,7 +18,7 @@ import type {
   HistorySort,
   RequestFeature,
 } from "./request-history.port.ts";
-import type { ListQuestion } from "./request-history-routes.port.ts";
+import type { ListQuestion } from "./past-requests.port.ts";
 import type { ApiKeyIdentity } from "../../http/api-keys.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 

@@ -1,8 +1,8 @@
 import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
-import type { RouteServices } from "../../http/route-services.port.ts";
+import { listRequests } from "./list-requests.ts";
 import { deprecated } from "../../http/deprecated.route.ts";
 import { pastRequestV2Json } from "./past-request-json.ts";
-import { pageFields, searcherOf, sightOf } from "./requests-v3.route.ts";
+import { pageFields, searcherOf, sightOf, type HistoryRouteNeeds } from "./requests-v3.route.ts";
 import { questionOf } from "./requests-question.route.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 
@@ -12,7 +12,7 @@ const SUCCESSOR = "/requests/v3";
  * `GET /requests/v2` and `/requests`: the list in its older form. Without a secret key the requests must be
  * named.
  */
-export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
+export function requestsV2Routes(app: TypedServer, { call, addressFormat }: HistoryRouteNeeds): void {
   const { onRequest, deprecation } = deprecated(SUCCESSOR);
   for (const [url, operationId] of [
     ["/requests/v2", "listRequestsV2"],
@@ -36,10 +36,10 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
       },
       async ({ apiKey, query, ip }) => {
         const question = questionOf(query, apiKey);
-        const page = await history.list(question, searcherOf({ apiKey, ip }));
+        const page = await call(listRequests, question, searcherOf({ apiKey, ip }));
         return {
           requests: page.requests.map((past) =>
-            pastRequestV2Json(past, sightOf(query, apiKey, past), history.spelling),
+            pastRequestV2Json(past, sightOf(query, apiKey, past), addressFormat),
           ),
           ...pageFields(page, question),
           deprecation: { successor: SUCCESSOR, sunset: deprecation.sunsetAt },

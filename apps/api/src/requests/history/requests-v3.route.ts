@@ -2,19 +2,25 @@ import { requestsAnswer, requestsQuery } from "@causeway/wire";
 import type { RequestsAnswer, RequestsQuery, UnattributedDepositJson } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
 import type { ApiKeyIdentity } from "../../http/api-keys.port.ts";
-import type { PastRequest, RequestPage, UnattributedDeposit } from "./request-history-routes.port.ts";
+import type { PastRequest, RequestPage, UnattributedDeposit } from "./past-requests.port.ts";
 import type { Searcher } from "../../http/usage.port.ts";
-import type { RouteServices } from "../../http/route-services.port.ts";
+import type { AddressFormat } from "../../chains/address-format.port.ts";
+import type { Calls } from "../../http/use-cases.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 import { hasSecretKey, requireKey } from "../../http/access.route.ts";
+import { listRequests } from "./list-requests.ts";
 import { pastRequestJson } from "./past-request-json.ts";
 import type { Sight } from "./past-request-json.ts";
 import { callerOf } from "../../http/rate-limit.route.ts";
 import { continuationText, questionOf } from "./requests-question.route.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 
-/** `GET /requests/v3`: what became of all requests. */
-export function requestsV3Route(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
+export interface HistoryRouteNeeds extends Calls<typeof listRequests> {
+  readonly addressFormat: AddressFormat;
+}
+
+/** `GET /requests/v3`: past requests. */
+export function requestsV3Route(app: TypedServer, { call, addressFormat }: HistoryRouteNeeds): void {
   app.get(
     "/requests/v3",
     {
@@ -33,10 +39,10 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
       // Pages in browsers read their own requests without a key.
       if (query.id === undefined) requireKey({ apiKey }, "read");
       const question = questionOf(query, apiKey);
-      const page = await history.list(question, searcherOf({ apiKey, ip }));
+      const page = await call(listRequests, question, searcherOf({ apiKey, ip }));
       return {
         requests: page.requests.map((past) =>
-          pastRequestJson(past, sightOf(query, apiKey, past), history.spelling),
+          pastRequestJson(past, sightOf(query, apiKey, past), addressFormat),
         ),
         ...pageFields(page, question),
       };

@@ -1,6 +1,6 @@
 import type { Hex } from "@causeway/domain";
 import type { RequestStory } from "./request-history.port.ts";
-import type { TraceEntry } from "./request-history-routes.port.ts";
+import type { TraceEntry } from "./past-requests.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 
 type Facts = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { TxHash } from "@causeway/domain";
 import type { DepositRecord } from "../../db/records.port.ts";
-import type { UnattributedDeposit } from "./request-history-routes.port.ts";
+import type { UnattributedDeposit } from "./past-requests.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { spellingOf } from "../../chains/address-format.ts";
 

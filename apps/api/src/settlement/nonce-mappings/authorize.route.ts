@@ -1,9 +1,8 @@
 import { parseAddress, ServiceError } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { authorizeAnswer, authorizeQuery, authorizeRequest } from "@causeway/wire";
-import type { AuthorizeAnswer } from "@causeway/wire";
-import type { NonceAuthorization } from "../../chains/nonce-mappings.port.ts";
-import type { RouteServices } from "../../http/route-services.port.ts";
+import type { Calls } from "../../http/use-cases.port.ts";
+import { authorizeNonce } from "./authorize-nonce.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { chainId, hash } from "../../http/wire-values.ts";
 
@@ -11,7 +10,7 @@ import { chainId, hash } from "../../http/wire-values.ts";
 const USUAL_SIGNATURE_CHAIN = 1;
 
 /** `POST /authorize`: what a wallet says that the nonce of a transfer is for. */
-export function authorizeRoute(app: TypedServer, services: Pick<RouteServices, "authorizeNonce">): void {
+export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authorizeNonce>): void {
   app.post(
     "/authorize",
     {
@@ -27,8 +26,8 @@ export function authorizeRoute(app: TypedServer, services: Pick<RouteServices, "
         response: { 200: authorizeAnswer, ...errors(400, 409, 413, 415, 429, 500, 503) },
       },
     },
-    ({ body, query }) =>
-      accepted(services, {
+    async ({ body, query }) => {
+      const requestId = await call(authorizeNonce, {
         walletChainId: body.walletChainId,
         wallet: account(body.wallet, "wallet"),
         depositor: account(body.depositor, "depositor"),
@@ -36,15 +35,10 @@ export function authorizeRoute(app: TypedServer, services: Pick<RouteServices, "
         id: hash(body.id),
         signatureChainId: signatureChain(body.signatureChainId ?? USUAL_SIGNATURE_CHAIN),
         signature: query.signature.toLowerCase() as Hex,
-      }),
+      });
+      return { message: "Authorization accepted", requestId };
+    },
   );
-}
-
-async function accepted(
-  services: Pick<RouteServices, "authorizeNonce">,
-  said: NonceAuthorization,
-): Promise<AuthorizeAnswer> {
-  return { message: "Authorization accepted", requestId: await services.authorizeNonce(said) };
 }
 
 function account(text: string, field: string): Address {

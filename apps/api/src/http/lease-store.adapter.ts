@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
-import type { LeasePermits } from "../../http/leased-limits.adapter.ts";
+import type { LeasePermits } from "./leased-limits.adapter.ts";
 
-/** A slower command is a fault. */
+/** Commands that take longer fail. */
 const ANSWER_WITHIN_MS = 250;
 const READY_WITHIN_MS = 1_000;
 
-// Atomic, so that no two processes get the same permits. The window starts with its first permit and ends
-// with the key.
+// One atomic step, so that no two processes get the same lease. The window begins with its first lease and
+// ends with the key.
 const TAKE = `
 local used = tonumber(redis.call('get', KEYS[1]) or '0')
 local ends = redis.call('pttl', KEYS[1])
@@ -21,24 +21,24 @@ if granted > 0 then
 end
 return {granted, used, ends}`;
 
-/** Rate limit permits in Redis, one counter per bucket and window. */
-export interface PermitStore {
-  /** Every use of a bucket must request the same window length. */
+/** Counts calls in Redis, one counter per bucket and window. */
+export interface LeaseStore {
+  /** Leases for windows of this length. Every use of a bucket must pass the same length. */
   lease(windowMs: number): LeasePermits;
   close(): void;
 }
 
-/** Connects; a Redis that does not answer in time fails at the first call. */
-export async function connectPermitStore(
+/** Connects. If Redis does not respond in time, the first lease fails. */
+export async function connectLeaseStore(
   url: string,
   { prefix }: { readonly prefix: string },
-): Promise<PermitStore> {
+): Promise<LeaseStore> {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: ANSWER_WITHIN_MS,
   });
-  // Without a listener a lost connection would end the process; every call meets the fault itself.
+  // Without a listener, a lost connection would end the process. Each call reports its own failure.
   redis.on("error", () => {});
   await readyOrLate(redis);
   return {

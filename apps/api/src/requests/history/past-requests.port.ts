@@ -1,4 +1,3 @@
-import type { Searcher } from "../../http/usage.port.ts";
 import type {
   Address,
   Currency,
@@ -16,17 +15,6 @@ import type {
   RequestFeature,
   RequestType,
 } from "./request-history.port.ts";
-import type { AddressFormat } from "../../chains/address-format.port.ts";
-
-/** What the routes ask of past requests. */
-export interface HistoryRoutes {
-  /** @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE */
-  list(question: ListQuestion, searcher: Searcher): Promise<RequestPage>;
-  /** Undefined when no request has this id. */
-  trace(requestId: RequestId): Promise<RequestTrace | undefined>;
-  /** For what `list` gives. */
-  readonly spelling: AddressFormat;
-}
 
 export interface ListQuestion extends HistoryQuestion {
   readonly wantsTotal: boolean;
@@ -34,14 +22,14 @@ export interface ListQuestion extends HistoryQuestion {
 
 export interface RequestPage {
   readonly requests: readonly PastRequest[];
-  /** Where the next page begins; undefined on the last one. */
+  /** Where the next page begins. Undefined on the last page. */
   readonly next: HistoryPlace | undefined;
   readonly total: { readonly count: number; readonly isCapped: boolean } | undefined;
-  /** Of the transactions that the question names. */
+  /** Deposits of the queried transactions that match no request. */
   readonly unattributed: readonly UnattributedDeposit[];
 }
 
-/** A deposit that belongs to no known request, in the notation of its chain. */
+/** A deposit that matches no known request, in the notation of its chain. */
 export interface UnattributedDeposit {
   readonly chainId: number;
   readonly txHash: string;
@@ -49,21 +37,21 @@ export interface UnattributedDeposit {
   readonly currency: string;
   /** Smallest units. */
   readonly amount: bigint;
-  /** `waiting` for its automatic refund; `held` until the operator acts. */
+  /** `waiting` for its automatic refund, or `held` until the operator acts. */
   readonly state: "waiting" | "refunding" | "refunded" | "held";
-  /** Where it is, as the end of a sentence. */
+  /** Where the funds are, as the end of a sentence. */
   readonly message: string;
 }
 
-/** An amount of a currency, as far as it is known. */
+/** An amount of a currency. Undefined fields are unknown. */
 export interface PastAmount {
   readonly chainId: number;
   readonly currency: Address;
-  /** Undefined: not configured any more, or never. */
+  /** Undefined: the currency is not configured. */
   readonly known: Currency | undefined;
   /** Smallest units. */
   readonly amount: bigint | undefined;
-  /** USD when it was quoted, 18 decimals. */
+  /** Value in USD at the time of the quote, 18 decimals. */
   readonly usd?: bigint | undefined;
   readonly minimumAmount?: bigint | undefined;
 }
@@ -72,16 +60,16 @@ export interface PastTransaction {
   readonly txHash: TxHash;
   readonly chainId: number;
   readonly block: bigint | undefined;
-  /** When we saw it in a block. */
+  /** When the service saw it mined. */
   readonly seenAtMs: number | undefined;
   readonly status: "pending" | "success" | "failure";
-  /** Wei; undefined: somebody else paid it, or it is not in a block. */
+  /** Wei. Undefined: another sender paid it, or it is not mined. */
   readonly feeWei: bigint | undefined;
-  /** What a transaction of ours pays. */
+  /** What a transaction of the service pays. */
   readonly leg?: "fill" | "refund" | undefined;
-  /** Of transactions that we sent. */
+  /** Only of transactions that the service sent. */
   readonly call?: { readonly to: Address; readonly data: Hex; readonly value: bigint };
-  /** What it moved, of tokens and coin. */
+  /** The tokens and native currency that it moved. */
   readonly moved: ReadonlyArray<{
     readonly address: Address;
     readonly currency: Address;
@@ -89,29 +77,29 @@ export interface PastTransaction {
   }>;
 }
 
-/** One side of a route: what goes in there and what comes out. */
+/** One side of a route, with its input and output. */
 export interface PastSide {
   readonly input: PastAmount | undefined;
   readonly output: PastAmount | undefined;
 }
 
-/** A request, and all that became of it. What is not known is undefined. */
+/** A request with its transactions and amounts. Undefined fields are unknown. */
 export interface PastRequest {
   readonly terms: RequestTerms;
-  /** Of the chain that the order names for its solver; undefined: it is no longer configured. */
+  /** The solver chain of the order. Undefined: it is no longer configured. */
   readonly solverChainId: number | undefined;
   readonly status: PublicStatus;
   readonly sender: Address;
   readonly depositAddress: string | undefined;
-  /** The request that was made in its place, for another sum at the same deposit address. */
+  /** The request that replaced it, after a different amount arrived at the deposit address. */
   readonly supersededBy?: string | undefined;
-  /** Undefined: a quote that nobody has paid. */
+  /** Undefined: an unpaid quote. */
   readonly requestType: RequestType | undefined;
   readonly features: readonly RequestFeature[];
   readonly updatedAtMs: number;
   readonly failReason: string | undefined;
   readonly refundFailReason: string | undefined;
-  /** The transaction that failed in a block. */
+  /** The transaction that was mined and failed. */
   readonly failed:
     | {
         readonly txHash: TxHash;
@@ -131,15 +119,15 @@ export interface PastRequest {
   readonly actual: { readonly origin: PastSide; readonly destination: PastSide } | undefined;
   readonly delivered: Delivered | undefined;
   readonly refund: { readonly amount: PastAmount; readonly recipient: Address } | undefined;
-  /** Of the input, for apps: what was agreed, and what they were credited; undefined: none was agreed. */
+  /** App fees, as quoted and as credited. Undefined: there are none. */
   readonly appFees: PastAppFees | undefined;
-  /** What an app was charged of the quote's fees; undefined: nothing yet. */
+  /** The fees that an app was charged. Undefined: none yet. */
   readonly paidFees: PaidFees | undefined;
-  /** What an app paid for the service sending a transaction of the user's. */
+  /** What an app paid for a gasless transaction. */
   readonly sponsored:
     | {
         readonly wallet: string | undefined;
-        /** USD, 18 decimals: set aside, and paid. */
+        /** USD, 18 decimals: reserved, and paid. */
         readonly costUsd: bigint;
         readonly paidUsd: bigint | undefined;
       }
@@ -152,7 +140,7 @@ export interface PastRequest {
         readonly depositor: Address;
         readonly currency: Address;
         readonly amount: bigint;
-        /** What received it; undefined: the chain is no longer configured. */
+        /** Undefined: the chain is no longer configured. */
         readonly depository: Hex | undefined;
         readonly isConfirmed: boolean;
       }
@@ -165,7 +153,7 @@ export interface PastRequest {
 /** App fees of a request. Amounts in the currency of app balances. */
 export interface PastAppFees {
   readonly quoted: PastAmount;
-  /** Undefined: apps are not credited yet, or never. */
+  /** Undefined: not credited yet. */
   readonly actual: PastAmount | undefined;
   readonly recipients: ReadonlyArray<{
     readonly recipient: Address;
@@ -175,16 +163,16 @@ export interface PastAppFees {
   }>;
 }
 
-/** What the recipient got, beside what was quoted; smallest units. */
+/** The delivered and the quoted amounts, in base units. */
 export interface Delivered {
   readonly amount: bigint;
   readonly quotedAmount: bigint;
   readonly minimumAmount: bigint;
-  /** Above 0: more than was quoted. Hundredths of a percent, two decimals. */
+  /** Positive: more than quoted. In bps, two decimals. */
   readonly differenceBps: number;
 }
 
-/** One thing that was seen, decided, signed or sent. */
+/** Something that the service saw, decided, signed or sent. */
 export interface TraceEntry {
   readonly atMs: number;
   readonly kind: string;
@@ -195,8 +183,8 @@ export interface RequestTrace {
   readonly requestId: RequestId;
   readonly status: PublicStatus;
   readonly fundsAt: FundsPlace;
-  /** Where the money is, and why. */
+  /** Where the funds are, and why. */
   readonly summary: string;
-  /** In order of time. */
+  /** In chronological order. */
   readonly entries: readonly TraceEntry[];
 }

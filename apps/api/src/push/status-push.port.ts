@@ -6,57 +6,57 @@ import type { StopListening } from "../requests/status-feed.port.ts";
 /** What a client sees of a request after one of its changes. */
 export interface StatusUpdate {
   readonly view: StatusView;
-  /** Counts the changes of the request. */
+  /** Number of changes of the request so far. */
   readonly sequence: number;
-  /** Nothing changed but that it will not change any more. */
+  /** The only change is that the status is final. */
   readonly onlyFinal: boolean;
 }
 
-/** Who follows requests. Must not throw. */
+/** Receives updates of requests. Must not throw. */
 export interface StatusFollower {
   updated(update: StatusUpdate): void;
-  /** No more will be told, although there may be more. */
+  /** No more updates follow, although there may be more changes. */
   lost(): void;
 }
 
-/** Bounds on connections that stay open. */
+/** Limits of long-lived connections. */
 export interface PushPolicy {
-  /** Of one address, of IPv6 of its /64. */
+  /** Per IPv4 address or IPv6 /64. */
   readonly maxPerAddress: number;
-  /** Of the process. */
+  /** Per process. */
   readonly maxConnections: number;
   readonly maxSubscriptions: number;
-  /** How often a sign of life is sent, and asked of sockets. */
+  /** How often heartbeats are sent, and expected from sockets. */
   readonly heartbeatMs: number;
-  /** Proxies whose `X-Forwarded-For` is believed, as the HTTP server has it. */
+  /** Trusted proxies, as configured for the HTTP server. */
   readonly trustProxy: TrustedProxies;
 }
 
-/** Connections that stay open, counted by whose they are. */
+/** Long-lived connections, counted by address. */
 export interface ConnectionPlaces {
-  /** Undefined: there are too many already. What is taken is given back by the call, once. */
+  /** Returns a function that releases the place once. Undefined: the limit is reached. */
   take(address: string): (() => void) | undefined;
 }
 
-/** What routes that push need. */
-export interface PushRoutes {
-  /** Tells how the request stands, then every change; undefined when no request has this id. */
+/** What sockets and streams need. */
+export interface StatusPush {
+  /** Sends the current status, then every change. Undefined for an unknown request. */
   follow(requestId: RequestId, follower: StatusFollower, after?: number): Promise<StopListening | undefined>;
-  /** Changes from now on of all requests of an API key. */
+  /** Sends every later change of all requests of an API key. */
   followKey(keyId: string, follower: StatusFollower): StopListening;
   readonly places: ConnectionPlaces;
   readonly policy: PushPolicy;
-  /** Counted by who is told. */
+  /** Updated by the routes. */
   readonly sockets: SocketFigures;
 }
 
-/** What is going on at sockets and streams, kept by the routes and read by the metrics. */
+/** Figures of sockets and streams for the metrics. */
 export interface SocketFigures {
   sockets: number;
   streams: number;
   subscriptions: number;
   /** Messages sent to clients. */
   messages: number;
-  /** Connections that the service ended, for whatever reason but the end of the process. */
+  /** Connections that the service closed, except at the end of the process. */
   closed: number;
 }

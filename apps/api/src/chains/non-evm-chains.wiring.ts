@@ -1,0 +1,106 @@
+import type { NonceMappings, OpenRail, PayingRail, RailOptions } from "@causeway/chains";
+import { createRail } from "@causeway/chains";
+import type { Hex, Hex32, RailVm } from "@causeway/domain";
+import type { Lifecycle } from "@causeway/service-kit";
+import type { ApiConfig, RailConfig, WorkerConfig } from "../config/config.ts";
+import { monotonicClock } from "../config/monotonic-clock.ts";
+import type { Services } from "../db/services.port.ts";
+import type { ConnectedRail } from "./chains.port.ts";
+import type { ObserveEndpoint } from "./observe-endpoint.port.ts";
+import { createRailPulse } from "./rail-pulse.adapter.ts";
+import { createRailUsers } from "./rail-users.adapter.ts";
+
+/** Balances and costs expire after this many block times, but never sooner than the minimum. */
+const MAX_AGE_BLOCKS = 3;
+const MIN_MAX_AGE_MS = 60_000;
+const REFRESH_MS = 10_000;
+const MIN_PAUSE_MS = 2_000;
+/** Pause between two reads of the solver's balances at an endpoint with a rate limit. */
+const LIMITED_PAUSE_MS = 10_000;
+
+interface NonEvmNeeds extends Pick<Services, "clock" | "events"> {
+  readonly config: Pick<ApiConfig, "rails" | "accounts">;
+  readonly lifecycle: Lifecycle;
+  readonly observeEndpoint: ObserveEndpoint;
+  /** Whether this process responds to clients. */
+  readonly answersClients: boolean;
+}
+
+/**
+ * Connects the enabled non-EVM chains. The libraries of a chain family are loaded only if one of its chains
+ * is enabled. A node that does not respond now is retried later.
+ * @throws RangeError for a family that this build does not support
+ */
+export async function connectNonEvmChains(
+  needs: NonEvmNeeds,
+  nonceMappings: NonceMappings | undefined,
+): Promise<readonly ConnectedRail<OpenRail>[]> {
+  return await Promise.all(needs.config.rails.map((one) => connectNonEvmChain(one, needs, nonceMappings)));
+}
+
+async function connectNonEvmChain(
+  { chain, attestation }: RailConfig,
+  { config, clock, events, lifecycle, answersClients, observeEndpoint }: NonEvmNeeds,
+  nonceMappings: NonceMappings | undefined,
+): Promise<ConnectedRail<OpenRail>> {
+  const facts = { chain: chain.name };
+  const options: RailOptions = {
+    chain,
+    attestation,
+    solver: solverAccountOn(config.accounts, chain.vmType),
+    nonceMappings,
+    answersClients,
+    observeEndpoint: (url: string) => observeEndpoint(chain.name, url),
+    now: () => clock.nowMs(),
+    onFault: (fault) => events.fault("chain_fault", fault, facts),
+  };
+  const rail = await createRail(options);
+  lifecycle.add(`non-EVM chain ${chain.name}`, () => rail.close());
+  const pulse = createRailPulse({
+    chain,
+    rail,
+    monotonic: monotonicClock,
+    maxAgeMs: Math.max(MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, MIN_MAX_AGE_MS),
+    refreshMs: REFRESH_MS,
+    minPauseMs: attestation.hyperliquid?.weightPerMinute === undefined ? MIN_PAUSE_MS : LIMITED_PAUSE_MS,
+    onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),
+  });
+  lifecycle.add(`pulse of ${chain.name}`, () => pulse.close());
+  await pulse
+    .refresh()
+    .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
+  const users = await createRailUsers(options);
+  if (users === undefined) return { chain, rail, pulse };
+  lifecycle.add(`users of ${chain.name}`, () => users.close());
+  return { chain, rail, pulse, users };
+}
+
+/**
+ * The same chains with the solver's keys.
+ * @throws RangeError when a key is missing or belongs to a different account
+ */
+export async function withSolverKeys(
+  chains: readonly ConnectedRail<OpenRail>[],
+  config: Pick<WorkerConfig, "keys" | "solver">,
+): Promise<ConnectedRail<PayingRail>[]> {
+  return await Promise.all(
+    chains.map(async (one) => ({
+      ...one,
+      rail: await one.rail.withKey(solverKeyOn(config, one.chain.vmType)),
+    })),
+  );
+}
+
+/** On Hyperliquid the solver uses its EVM account. */
+function solverAccountOn({ solver, solana, bitcoin }: ApiConfig["accounts"], vm: RailVm): Hex {
+  const account = { svm: solana, bvm: bitcoin, hypevm: solver }[vm];
+  if (account === undefined)
+    throw new RangeError(`invariant violated: no solver account for chains of type ${vm}`);
+  return account;
+}
+
+function solverKeyOn({ keys, solver }: Pick<WorkerConfig, "keys" | "solver">, vm: RailVm): Hex32 {
+  const key = { svm: keys.solana, bvm: keys.bitcoin, hypevm: solver.privateKey }[vm];
+  if (key === undefined) throw new RangeError(`invariant violated: no solver key for chains of type ${vm}`);
+  return key.reveal() as Hex32;
+}

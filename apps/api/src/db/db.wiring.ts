@@ -1,0 +1,98 @@
+import type { Lifecycle } from "@causeway/service-kit";
+import type { Registry } from "prom-client";
+import type pg from "pg";
+import type { ApiConfig } from "../config/config.ts";
+import { checkSessions, type ServerLimits } from "./check-sessions.postgres.ts";
+import { withDatabaseProblems } from "./database-problem.postgres.ts";
+import type { Catalog } from "./define-job.job.ts";
+import { jobRuns } from "./job-runs.postgres.ts";
+import { leaderLocks, type LeaderLocks } from "./leader-locks.postgres.ts";
+import { checkSchema } from "./migrations.postgres.ts";
+import { startOutboxRelay, type OutboxRelay } from "./outbox-relay.adapter.ts";
+import { createPool, sqlOn, type Sql } from "./pool.postgres.ts";
+import { watchRedisMemory } from "./redis-memory.ts";
+import type { Services, WorkerServices } from "./services.port.ts";
+import { startWorkers } from "./worker-host.adapter.ts";
+
+interface DatabaseNeeds {
+  readonly config: Pick<ApiConfig, "database">;
+  readonly lifecycle: Lifecycle;
+}
+
+export interface Database {
+  readonly pool: pg.Pool;
+  readonly sql: Sql;
+  readonly serverLimits: ServerLimits;
+}
+
+/** Connects to Postgres. @throws StartProblem when it is unavailable or not migrated */
+export async function connectDatabase({ config, lifecycle }: DatabaseNeeds): Promise<Database> {
+  const { poolSize: max, statementTimeoutMs } = config.database;
+  const url = config.database.url.reveal();
+  const serverLimits = await withDatabaseProblems(url, async () => await checkSessions(url));
+  const pool = createPool(url, { max, statementTimeoutMs, applicationName: "causeway" });
+  lifecycle.add("postgres", () => pool.end());
+  await withDatabaseProblems(url, async () => await checkSchema(pool));
+  return { pool, sql: sqlOn(pool), serverLimits };
+}
+
+interface QueueNeeds extends Pick<Services, "clock" | "events" | "reads" | "uow"> {
+  readonly config: Pick<ApiConfig, "database" | "redis">;
+  readonly pool: pg.Pool;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Moves jobs from the outbox to the queues. */
+export async function startRelay(needs: QueueNeeds, catalog: Catalog): Promise<OutboxRelay> {
+  const { config, pool, lifecycle } = needs;
+  const relay = await startOutboxRelay(needs, catalog, {
+    ...queueOf(config),
+    pool,
+    databaseUrl: config.database.url.reveal(),
+  });
+  lifecycle.add("outbox relay", () => relay.close());
+  return relay;
+}
+
+/** Runs the jobs of the queues. */
+export function startJobs(
+  services: WorkerServices & {
+    readonly config: Pick<ApiConfig, "redis">;
+    readonly sql: Sql;
+    readonly lifecycle: Lifecycle;
+  },
+  catalog: Catalog,
+): void {
+  const { config, sql, lifecycle } = services;
+  const workers = startWorkers(services, catalog, { ...queueOf(config), runs: jobRuns(sql) });
+  lifecycle.add("workers", () => workers.close());
+}
+
+function queueOf({ redis }: Pick<ApiConfig, "redis">): {
+  readonly redisUrl: string;
+  readonly prefix: string;
+} {
+  return { redisUrl: redis.url.reveal(), prefix: redis.queuePrefix };
+}
+
+/** Reports how much memory Redis uses; an alarm when it is almost full. */
+export function redisMemory(
+  { registry, events }: Pick<Services, "events"> & { readonly registry: Registry },
+  relay: Pick<OutboxRelay, "memory">,
+): () => Promise<void> {
+  const memory = watchRedisMemory(registry, () => relay.memory(), events);
+  return async () => await memory.look();
+}
+
+/** Locks by which one process leads each chain and the hub. */
+export function startLeaderLocks({
+  config,
+  events,
+  lifecycle,
+}: DatabaseNeeds & Pick<Services, "events">): LeaderLocks {
+  const locks = leaderLocks(config.database.url.reveal(), {
+    onFault: (error) => events.fault("leader_fault", error, {}),
+  });
+  lifecycle.add("leader locks", () => locks.close());
+  return locks;
+}

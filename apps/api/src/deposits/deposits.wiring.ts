@@ -1,0 +1,15 @@
+import type { EvmChain } from "../chains/chains.wiring.ts";
+import type { OwnKeys } from "../chains/lane-signers.ts";
+import type { Services } from "../db/services.port.ts";
+import { checkFactoryAtStart } from "./addresses/check-factory.ts";
+
+/**
+ * Checks every chain's deposit address factory.
+ * @throws ServiceError SERVICE_UNAVAILABLE when a factory is unsafe
+ */
+export async function checkFactories(
+  services: OwnKeys & Pick<Services, "events">,
+  evmChains: readonly EvmChain[],
+): Promise<void> {
+  await Promise.all(evmChains.map((one) => checkFactoryAtStart(services, one, services.events)));
+}

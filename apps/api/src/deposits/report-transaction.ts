@@ -1,0 +1,52 @@
+import type { RequestId } from "@causeway/domain";
+import type { Reporter } from "../db/report-turns.ts";
+import type { UnitOfWork } from "../db/unit-of-work.port.ts";
+import { indexTransaction } from "./index-transaction.ts";
+import { recordSingleTransaction } from "./record-single-transaction.ts";
+import { readReport, type TransactionReport } from "./reported-transaction.ts";
+
+type Message = { message: string };
+
+/** Limits how many reports use the database at once. */
+interface ReportTurns {
+  readonly reportTurnOf: (reporter: Reporter) => UnitOfWork;
+}
+
+/** Responds once to the same report within a short time. */
+interface SharedReports {
+  readonly sharedReports: (key: string, answer: () => Promise<Message>) => Promise<Message>;
+}
+
+/**
+ * Indexes a transaction that a client reports.
+ * @param caller takes turns with other callers
+ * @throws ServiceError as {@link indexTransaction}; INVALID_REQUEST for a malformed transaction id
+ */
+export async function reportTransaction(
+  services: Parameters<typeof indexTransaction>[0] & ReportTurns & SharedReports,
+  report: TransactionReport & { readonly requestId?: RequestId },
+  caller: string,
+): Promise<Message> {
+  const { chainId, txHash, requestId } = report;
+  // By caller, because the refusal of one caller must not be shared with another.
+  const key = `${caller}:${chainId}:${txHash}:${requestId ?? ""}`;
+  const uow = services.reportTurnOf({ caller, chainId });
+  return await services.sharedReports(
+    key,
+    async () => await indexTransaction({ ...services, uow }, readReport(services.chains, report)),
+  );
+}
+
+/**
+ * Records a same-chain transaction that a client reports.
+ * @param caller takes turns with other callers
+ * @throws ServiceError as {@link recordSingleTransaction}; INVALID_REQUEST for a malformed transaction id
+ */
+export async function reportSingleTransaction(
+  services: Parameters<typeof recordSingleTransaction>[0] & ReportTurns,
+  report: TransactionReport & { readonly requestId: RequestId },
+  caller: string,
+): Promise<Message> {
+  const uow = services.reportTurnOf({ caller, chainId: report.chainId });
+  return await recordSingleTransaction({ ...services, uow }, readReport(services.chains, report));
+}

@@ -1,0 +1,45 @@
+import type { Address } from "@causeway/domain";
+import type { ExecuteAnswer } from "@causeway/wire";
+import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { acceptExecution, insufficient } from "./accept-execution.ts";
+import type { Acceptable, AcceptServices } from "./accept-execution.ts";
+import { acceptTogether, isPlain } from "./accept-together.ts";
+import type { AcceptedTogether, PlainAcceptable } from "./accept-together.ts";
+import { acceptedAnswer } from "./accepted-answer.ts";
+
+/** One commit per wallet at a time, because each locks the wallet's row. Later calls join the next one. */
+const BATCHES = { inFlight: 1, maxBatch: 50 };
+
+/**
+ * Accepts executions: simultaneous plain calls of one wallet in one commit, every other call in its own. A
+ * single call does not wait. If a shared commit fails, each of its calls is tried alone, so that one call
+ * cannot fail another.
+ */
+export function groupedAcceptance(
+  services: AcceptServices,
+): (acceptable: Acceptable) => Promise<ExecuteAnswer> {
+  const groups = new Map<Address, (call: PlainAcceptable) => Promise<AcceptedTogether>>();
+  const groupOf = (wallet: Address): ((call: PlainAcceptable) => Promise<AcceptedTogether>) => {
+    const known = groups.get(wallet);
+    if (known !== undefined) return known;
+    const group = tickBatcher(
+      (calls: readonly PlainAcceptable[]) => acceptTogether(services, wallet, calls),
+      BATCHES,
+    );
+    groups.set(wallet, group);
+    return group;
+  };
+  return async (acceptable) => {
+    if (!isPlain(acceptable)) return await acceptExecution(services, acceptable);
+    const { wallet, requestId } = acceptable;
+    let outcome: AcceptedTogether;
+    try {
+      outcome = await groupOf(wallet)(acceptable);
+    } catch {
+      // The commit stored none of its calls, or all. If all, the request id exists and this attempt fails.
+      return await acceptExecution(services, acceptable);
+    }
+    if (outcome.kind === "insufficient") throw insufficient(wallet, outcome);
+    return acceptedAnswer(requestId);
+  };
+}

@@ -1,0 +1,17 @@
+import type { Services } from "../../db/services.port.ts";
+import { burstGate } from "./burst-gate.ts";
+import { groupedSending } from "./grouped-sending.adapter.ts";
+import type { SendServices } from "./send-execution.ts";
+
+/**
+ * A burst is held for less than the block time of most chains, and long enough to accept most of it before
+ * the first execution is simulated again.
+ */
+const BURSTS = { atOnce: 6, withinMs: 100, heldMs: 300 };
+
+/** How a worker paces and groups executions. */
+export function executionPace(
+  services: SendServices & Pick<Services, "clock">,
+): Required<Pick<Services, "sendExecution" | "executionTurn">> {
+  return { sendExecution: groupedSending(services), executionTurn: burstGate(services.clock, BURSTS) };
+}

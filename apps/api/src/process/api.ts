@@ -1,0 +1,102 @@
+import { signatureToHex, signPersonalMessage } from "@causeway/attest";
+import type { Hex32, OrderId } from "@causeway/domain";
+import { walletSignatures } from "../balances/balances.wiring.ts";
+import { startCallers } from "../callers/callers.wiring.ts";
+import { createCodeCache } from "../chains/code-cache.adapter.ts";
+import { createTokenPermits } from "../chains/token-permits.adapter.ts";
+import { tokenQuirks } from "../chains/token-quirks.wiring.ts";
+import { monotonicClock } from "../config/monotonic-clock.ts";
+import { pollFacts } from "../db/polled-facts.postgres.ts";
+import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
+import { createReportTurns } from "../db/report-turns.ts";
+import { sharedAnswers } from "../db/shared-answers.ts";
+import { storeQuotes } from "../deposits/addresses/give-address.ts";
+import { createScanProgress } from "../deposits/scan-progress.ts";
+import { spellingOf } from "../chains/address-format.ts";
+import { groupedQuoteInserts } from "../deposits/addresses/quoted-requests.postgres.ts";
+import { walletNonces } from "../deposits/non-evm/wallet-nonces.ts";
+import { createCurrencySearch } from "../discovery/search-currencies.ts";
+import { createChainList } from "../discovery/list-chains.ts";
+import { groupedAcceptance } from "../executions/grouped-acceptance.adapter.ts";
+import { permitAcceptance } from "../executions/permits/permits.wiring.ts";
+import { idempotencyStore } from "../http/idempotency-store.postgres.ts";
+import { startRateLimits } from "../http/limits.wiring.ts";
+import { useCasesOf } from "../http/use-cases.ts";
+import { startTokenBook, startTraffic } from "../markets/tokens/tokens.wiring.ts";
+import { sponsorReads } from "../payments/sponsors.postgres.ts";
+import { startPush, webhookAdministration } from "../push/push.wiring.ts";
+import { addressServices } from "../quotes/deposit-addresses.wiring.ts";
+import { routeSeconds } from "../quotes/route-seconds.ts";
+import { readinessCheck } from "../reconcile/readiness.ts";
+import { startHistory } from "../requests/history/history.wiring.ts";
+import { startSearches } from "../requests/history/searches.wiring.ts";
+import { createRequestSignature } from "../requests/request-signature.ts";
+import { pushGauges } from "../telemetry/push-gauges.ts";
+import { quoteCounts } from "../telemetry/quote-counts.ts";
+import { connectionsOf, logConnections } from "./connections.ts";
+import type { Context } from "./context.ts";
+import type { RouteContext } from "./index.route.ts";
+
+/** Maximum age of the facts that quotes share. */
+const POLLED_EVERY_MS = 1_000;
+/** Reports of one transaction within this time are one report. */
+const INDEXING = { keptMs: 2_000, limit: 10_000 };
+
+/** Starts what the API's routes need. */
+export async function startApi(context: Context): Promise<RouteContext> {
+  const { config, log, registry, sql, chains, clock, reads, events, signer, lifecycle } = context;
+  logConnections(log, connectionsOf("api", config.database), context.serverLimits);
+  const ends = [...chains.all, ...chains.rails];
+  const chainIds = ends.map(({ chain }) => chain.id);
+  const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
+  lifecycle.add("polled facts", () => polled.close());
+
+  const quoting = {
+    ...context,
+    tokens: await startTokenBook(context),
+    permitTokens: createTokenPermits(chains, monotonicClock),
+    solver: signer.address,
+    signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
+    signDigest: async (digest: Hex32) => signatureToHex(await signer.signDigest(digest)),
+    random: pooledRandomBytes(),
+    walletNonces: walletNonces(),
+    requests: storeQuotes(context, groupedQuoteInserts(sql)),
+    recipientCodes: createCodeCache(chains),
+    quirks: tokenQuirks(context),
+    sponsors: sponsorReads(sql),
+    reservations: { reserved: polled.reserved },
+    timings: { estimateSeconds: routeSeconds(ends, polled.routeMs) },
+  };
+  const searches = startSearches(context);
+  const useCases = useCasesOf({
+    ...addressServices(context, quoting),
+    ...quoting,
+    ...permitAcceptance(context),
+    accept: groupedAcceptance(quoting),
+    signatures: walletSignatures(context),
+    traffic: startTraffic(context),
+    scanProgress: createScanProgress(reads, clock),
+    history: await startHistory(context, searches),
+    turns: searches.turns,
+    reportTurnOf: createReportTurns(context.uow),
+    sharedReports: sharedAnswers<{ message: string }>(INDEXING),
+  });
+  const { push, feed } = startPush(context);
+  pushGauges(registry, () => ({ ...push.sockets, ...feed.figures() }));
+  return {
+    ...useCases,
+    ...startCallers(context, searches),
+    clock,
+    operatorToken: config.access.operatorToken,
+    idempotency: idempotencyStore(sql),
+    limits: await startRateLimits(context),
+    countQuote: quoteCounts(registry),
+    listChains: createChainList({ chains, solverAddress: signer.address }),
+    searchCurrencies: createCurrencySearch(quoting),
+    requestSignature: createRequestSignature(context),
+    readiness: readinessCheck(context, { requiredChains: config.requiredChains }),
+    addressFormat: spellingOf(chains),
+    webhooks: webhookAdministration(context),
+    push,
+  };
+}

@@ -1,0 +1,68 @@
+import { createChainDirectory } from "../chains/directory.adapter.ts";
+import { withSolverKeys } from "../chains/non-evm-chains.wiring.ts";
+import { workerSigners } from "../chains/signers.wiring.ts";
+import type { WorkerKeys } from "../config/own-accounts.ts";
+import { redisMemory, startJobs, startLeaderLocks, startRelay } from "../db/db.wiring.ts";
+import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
+import { leaderReads } from "../deposits/leader-reads.postgres.ts";
+import { executionPace } from "../payments/executions/executions.wiring.ts";
+import { reconcileClaims } from "../payments/reconcile-claims.ts";
+import { startWebhooks } from "../push/push.wiring.ts";
+import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
+import { ledTasks, leaderReport } from "../reconcile/leader-report.ts";
+import { pruneHistory } from "../reconcile/prune-history.ts";
+import { pruneByAge } from "../reconcile/prune-by-age.ts";
+import type { LeaderReport } from "../reconcile/readiness.ts";
+import { reconcileRequests } from "../reconcile/reconcile-requests.ts";
+import { startSettlement } from "../settlement/settlement.wiring.ts";
+import { depositoryGauge, hubGauge, workerGauges } from "../telemetry/worker-gauges.wiring.ts";
+import { startWatchers } from "../watch/watch.wiring.ts";
+import { catalog } from "./catalog.job.ts";
+import { connectionsOf, logConnections } from "./connections.ts";
+import type { Context } from "./context.ts";
+import { repeating } from "./repeating.ts";
+
+const PRUNE_EVERY_MS = 60_000;
+/** These balances are only measured, and each costs calls to every chain. */
+const HELD_EVERY_MS = 60_000;
+const REDIS_MEMORY_EVERY_MS = 15_000;
+
+/** What a running worker reports. */
+export interface Work {
+  /** Settles when Redis has responded. */
+  readonly ping: OutboxRelay["ping"];
+  readonly leaders: LeaderReport;
+}
+
+/** Starts everything that the worker does: jobs, watchers, settlement, webhooks and periodic tasks. */
+export async function startWorker(context: Context, keys: WorkerKeys): Promise<Work> {
+  const { config, log, sql, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
+  logConnections(log, connectionsOf("worker", config.database), serverLimits);
+  const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
+  const signing = { ...context, ...workerSigners(keys), chains: createChainDirectory(evmChains, paidChains) };
+  const paying = { ...signing, ...executionPace(signing) };
+
+  const relay = await startRelay(context, catalog);
+  startJobs(paying, catalog);
+  const addresses = await startDepositAddresses(context);
+  const locks = startLeaderLocks(context);
+  startWatchers(paying, locks.lead, addresses.watch);
+  const settling = startSettlement(paying, locks.lead);
+  const webhooks = startWebhooks(context);
+
+  const { reconcileIntervalMs } = config.engine;
+  const repeat = repeating(lifecycle, events);
+  repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(context));
+  repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(context));
+  repeat("reconciler of sweeps", reconcileIntervalMs, addresses.reconcile);
+  repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(context));
+  repeat("pruning of webhooks", PRUNE_EVERY_MS, pruneByAge(context, webhooks.prune));
+  repeat("depository balances", HELD_EVERY_MS, depositoryGauge(context));
+  repeat("hub balances", HELD_EVERY_MS, hubGauge(context, settling));
+  repeat("memory of Redis", REDIS_MEMORY_EVERY_MS, redisMemory(context, relay));
+
+  const led = ledTasks(context.chains, settling !== undefined);
+  const { workedAgoMs } = locks;
+  workerGauges(context, { relay, led, workedAgoMs, settling });
+  return { ping: () => relay.ping(), leaders: leaderReport(led, workedAgoMs, leaderReads(sql)) };
+}

@@ -1,0 +1,60 @@
+import { createCodeCache } from "../chains/code-cache.adapter.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import { pollFacts } from "../db/polled-facts.postgres.ts";
+import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
+import type { Services } from "../db/services.port.ts";
+import { createAddressWatch } from "../deposits/addresses/address-watch.ts";
+import type { AddressServices } from "../deposits/addresses/address-services.ts";
+import { reconcileSweeps } from "../payments/reconcile-sweeps.ts";
+import type { Lifecycle } from "@causeway/service-kit";
+import { agreeOn, type AgreeServices } from "./create-quote.ts";
+
+/** Maximum age of the facts that quotes share. */
+const POLLED_EVERY_MS = 1_000;
+
+/** What watching deposit addresses needs: the services, and how a new quote agrees on terms. */
+export function addressServices(
+  services: Services,
+  quoting: Pick<AgreeServices, "reservations" | "recipientCodes" | "random">,
+): AddressServices {
+  const solver = services.signer.address;
+  const agreeing: AgreeServices = { ...services, ...quoting, solver };
+  return {
+    ...services,
+    random: quoting.random,
+    solver,
+    agreeOn: (input, keyId) => agreeOn(agreeing, input, keyId),
+  };
+}
+
+/** What a worker does for deposit addresses. */
+export interface AddressWork {
+  /** Watches a chain's deposit addresses: called with each scanned block. */
+  readonly watch: (connected: ConnectedChain) => (atBlock: bigint) => Promise<void>;
+  /** Enqueues jobs for sweeps that lost theirs. */
+  readonly reconcile: () => Promise<void>;
+}
+
+/** Watches deposit addresses. Does nothing if the instance has none. */
+export async function startDepositAddresses(
+  services: Services & { readonly lifecycle: Lifecycle },
+): Promise<AddressWork> {
+  const { chains, events, lifecycle, reads } = services;
+  if (services.depositAddressOperator === undefined)
+    return { watch: () => async () => undefined, reconcile: async () => undefined };
+  const chainIds = chains.all.map(({ chain }) => chain.id);
+  const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
+  lifecycle.add("polled facts of deposit addresses", () => polled.close());
+  const watching = addressServices(services, {
+    reservations: { reserved: polled.reserved },
+    recipientCodes: createCodeCache(chains),
+    random: pooledRandomBytes(),
+  });
+  return {
+    watch: (connected) => {
+      const watch = createAddressWatch(watching, connected);
+      return (atBlock) => watch.look(atBlock);
+    },
+    reconcile: () => reconcileSweeps(watching),
+  };
+}

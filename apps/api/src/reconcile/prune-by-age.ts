@@ -1,0 +1,11 @@
+import { mayDeleteByAge } from "../markets/prices/plausible-clock.ts";
+
+/** Wraps a task that deletes by age, so that it only runs while the clock is plausible. */
+export function pruneByAge(
+  services: Parameters<typeof mayDeleteByAge>[0],
+  prune: () => Promise<void>,
+): () => Promise<void> {
+  return async () => {
+    if (await mayDeleteByAge(services)) await prune();
+  };
+}

@@ -1,0 +1,13 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Chain, RailChain } from "@causeway/domain";
+import type { CurrencyName } from "./request-history.port.ts";
+
+/** Names of a chain's configured currencies. The wrapped native token has the native token's asset. */
+export function currencyNames(chain: Chain | RailChain): CurrencyName[] {
+  const { id, native, tokens } = chain;
+  const liquidity = chain.vmType === "evm" ? chain.liquidity : undefined;
+  return [native, ...tokens].map(({ address, id: asset, symbol }) => {
+    const wrapsNative = address !== NATIVE_CURRENCY && address === liquidity?.wrappedNative;
+    return { chainId: id, address, asset: wrapsNative ? native.id : asset, symbol, wrapsNative };
+  });
+}

@@ -1,0 +1,29 @@
+import type { Lifecycle } from "@causeway/service-kit";
+import type { ApiConfig } from "../../config/config.ts";
+import { createPool, sqlOn, type Sql } from "../../db/pool.postgres.ts";
+import type { SearchTurns } from "../../http/usage.port.ts";
+import { SEARCH_PLACES, searchTurns } from "./search-turns.ts";
+
+/** A search that uses an index takes a hundredth of this time. */
+export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000 };
+
+/** A connection pool for free-form searches, so that they cannot use up the one of quotes and payments. */
+export interface Searches {
+  readonly sql: Sql;
+  readonly turns: SearchTurns;
+}
+
+export function startSearches({
+  config,
+  lifecycle,
+}: {
+  readonly config: Pick<ApiConfig, "database">;
+  readonly lifecycle: Pick<Lifecycle, "add">;
+}): Searches {
+  const pool = createPool(config.database.url.reveal(), {
+    ...SEARCHES,
+    applicationName: "causeway searches",
+  });
+  lifecycle.add("searches", () => pool.end());
+  return { sql: sqlOn(pool), turns: searchTurns() };
+}

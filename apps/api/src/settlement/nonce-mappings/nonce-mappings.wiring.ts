@@ -1,0 +1,71 @@
+import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
+import type { NonceMappings } from "@causeway/chains";
+import type { Lifecycle } from "@causeway/service-kit";
+import type { NonceMappingReads } from "../../chains/nonce-mappings.port.ts";
+import type { ApiConfig } from "../../config/config.ts";
+import type { Clock } from "../../db/clock.port.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
+import type { SettlementServices } from "../settlement-services.port.ts";
+import { connectHubMappings } from "./evm-hub-mappings.adapter.ts";
+import type { HubMappings } from "./hub-mappings.port.ts";
+import { knownNonces } from "./known-nonces.ts";
+import type { MappingServices } from "./mapping-services.port.ts";
+import { nonceMappingStore } from "./nonce-mapping-rows.postgres.ts";
+
+/** How this process reads and publishes nonce mappings. */
+export interface NonceMappingAccess {
+  /** Undefined without an enabled chain whose transfers carry only a nonce. */
+  readonly reads: NonceMappingReads | undefined;
+  /** What chain adapters read on the hub. Undefined without the hub's contract. */
+  readonly ofHub: NonceMappings | undefined;
+  /** What publishing to the hub needs. Undefined without the hub's contract. */
+  publishing(settling: SettlementServices): MappingServices | undefined;
+}
+
+const NO_ACCESS: NonceMappingAccess = { reads: undefined, ofHub: undefined, publishing: () => undefined };
+
+export function nonceMappingAccess({
+  config,
+  clock,
+  sql,
+  lifecycle,
+}: {
+  readonly config: Pick<ApiConfig, "rails" | "settlement">;
+  readonly clock: Clock;
+  readonly sql: Sql;
+  readonly lifecycle: Lifecycle;
+}): NonceMappingAccess {
+  const names = new Map(
+    config.rails.flatMap(({ chain }) =>
+      chain.family === "hyperliquid-vm" ? [[chain.id, chain.name] as const] : [],
+    ),
+  );
+  if (names.size === 0) return NO_ACCESS;
+  const chainName = (chainId: number): string | undefined => names.get(chainId);
+  const stored = nonceMappingStore(sql);
+  const mappings = hubMappings(config.settlement, lifecycle);
+  return {
+    reads: knownNonces({ clock, stored, hub: mappings, chainName }),
+    ofHub: mappings && asAdaptersAsk(mappings),
+    publishing: (settling) => mappings && { ...settling, mappings, said: stored, chainName },
+  };
+}
+
+function hubMappings(settlement: ApiConfig["settlement"], lifecycle: Lifecycle): HubMappings | undefined {
+  const contract = settlement?.hub.genericMappingAddress;
+  if (settlement === undefined || contract === undefined) return undefined;
+  const mappings = connectHubMappings(settlement.hub, contract);
+  lifecycle.add("hub's mapping", () => mappings.close());
+  return mappings;
+}
+
+function asAdaptersAsk(mappings: HubMappings): NonceMappings {
+  return {
+    async of(chainName, wallet, nonce) {
+      const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
+      const { data, setAt, asOf } = await mappings.entry(user, nonceMappingId(nonce));
+      const mapping = readNonceMappingData(data);
+      return { entry: mapping && { ...mapping, setAt }, asOf };
+    },
+  };
+}

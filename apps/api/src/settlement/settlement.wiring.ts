@@ -1,0 +1,77 @@
+import type { Lifecycle } from "@causeway/service-kit";
+import type { ObserveEndpoint } from "../chains/observe-endpoint.port.ts";
+import type { ApiConfig, SettlementConfig } from "../config/config.ts";
+import type { Lead } from "../db/leadership.port.ts";
+import type { Sql } from "../db/pool.postgres.ts";
+import { acceptingOnly } from "./accepting-only.adapter.ts";
+import { connectHub } from "./evm-hub.adapter.ts";
+import type { HubChain } from "./hub.port.ts";
+import { createHttpOracle } from "./http-oracle.adapter.ts";
+import { carryMappings } from "./nonce-mappings/carry-mappings.ts";
+import type { MappingServices } from "./nonce-mappings/mapping-services.port.ts";
+import type { NonceMappingAccess } from "./nonce-mappings/nonce-mappings.wiring.ts";
+import { signMappings } from "./nonce-mappings/sign-mappings.ts";
+import { settlementReads } from "./settlement-reads.postgres.ts";
+import { settlePayments } from "./settle.job.ts";
+import type { SettlementServices } from "./settlement-services.port.ts";
+import type { SettlementReads } from "./settlement.port.ts";
+
+/** Connects the hub and the oracles. Settlement shares these connections with nothing else. */
+export function settlementServices(
+  services: Pick<SettlementServices, "clock" | "events" | "signer" | "formerSigners" | "uow" | "chains">,
+  settlement: SettlementReads,
+  config: SettlementConfig,
+  observe?: ObserveEndpoint,
+): SettlementServices {
+  const hub = connectHub(config.hub, services.clock, config.multisig, {
+    ...(observe !== undefined && { onCall: observe(config.hub.name, config.hub.rpcUrl) }),
+  });
+  return {
+    ...services,
+    hub: acceptingOnly(hub, config.signers),
+    oracles: config.oracles.map(({ url, apiKey }) =>
+      createHttpOracle({ url, apiKey: apiKey?.reveal() }, { timeoutMs: config.oracleTimeoutMs }),
+    ),
+    settlement,
+    settlementPolicy: config.policy,
+  };
+}
+
+type SettlingParts = Parameters<typeof settlementServices>[0];
+
+/** What a worker that settles shows in its metrics. */
+export interface Settling {
+  readonly hub: HubChain;
+  /** Undefined: this instance publishes no nonce mappings. */
+  readonly publishing: MappingServices | undefined;
+}
+
+/** Settles payments on the hub and publishes nonce mappings. Undefined: settlement is not configured. */
+export function startSettlement(
+  services: SettlingParts & {
+    readonly config: Pick<ApiConfig, "settlement">;
+    readonly sql: Sql;
+    readonly lifecycle: Lifecycle;
+    readonly observeEndpoint: ObserveEndpoint;
+    readonly nonceMappingAccess: NonceMappingAccess;
+  },
+  lead: Lead,
+): Settling | undefined {
+  const { config, sql, lifecycle } = services;
+  if (config.settlement === undefined) return undefined;
+  const settling = settlementServices(
+    services,
+    settlementReads(sql),
+    config.settlement,
+    services.observeEndpoint,
+  );
+  lifecycle.add("hub", () => settling.hub.close());
+  const publishing = services.nonceMappingAccess.publishing(settling);
+  const settler = settlePayments(
+    settling,
+    lead,
+    publishing && [(stop) => signMappings(publishing, stop), () => carryMappings(publishing)],
+  );
+  lifecycle.add("settlement", () => settler.close());
+  return { hub: settling.hub, publishing };
+}

@@ -1,0 +1,26 @@
+import type { Lifecycle } from "@causeway/service-kit";
+import type { EvmChain } from "../chains/chains.wiring.ts";
+import type { Lead } from "../db/leadership.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import { watchChain, type BesideScan } from "./watch-chain.job.ts";
+import { watchRail } from "./watch-rail.job.ts";
+
+/**
+ * Starts the watcher of every chain.
+ * @param afterScan work that follows each scan of an EVM chain
+ */
+export function startWatchers(
+  services: WorkerServices & { readonly evmChains: readonly EvmChain[]; readonly lifecycle: Lifecycle },
+  lead: Lead,
+  afterScan: (chain: EvmChain) => BesideScan,
+): void {
+  const { lifecycle } = services;
+  for (const one of services.evmChains) {
+    const watcher = watchChain(services, one, lead, afterScan(one));
+    lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
+  }
+  for (const one of services.chains.rails) {
+    const watcher = watchRail(services, one, lead);
+    lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
+  }
+}
