@@ -355,10 +355,10 @@ async function commitAndSend(
       if (fees.kind === "refused") return fees;
       if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      const isBorne = isRail(destination)
+      const isCovered = isRail(destination)
         ? await hasInventory(tx, destination, plan)
         : await inventoryCovers(tx, destination, plan);
-      if (!isBorne) return "short" as const;
+      if (!isCovered) return "short" as const;
       // Last, so that a fill that does not start is not counted.
       await countExposure(services, tx, current.terms, basis, topupUsd);
       const slot = await tx.lanes.reserve({ ...plan, delivers: amount }, services.clock.nowMs());
