@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import type { ConnectedPayingRail } from "../../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { isUnderstood } from "../../../apps/api/src/payments/non-evm/own-word.ts";
+import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/own-word.ts";
 import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
 
 // A payment that cannot carry its order id is broadcast once its mapping is where oracles look for it.
@@ -173,10 +173,10 @@ test("a payment may be broadcast when the hub has exactly its order and deposito
     signNonceMapping: async () => ({ nonce: 5n, signature: "0x", signatureChainId: 1 }),
   } as unknown as PayingRail;
   const answered = async (mapped: MappedNonce | undefined, plain = rail, of = slot) =>
-    await isUnderstood(
+    await isMappedOnHub(
       { nonceMappings: { of: async () => mapped, read: async () => ({ mapped, asOf: 1n }) } },
       { rail: plain },
-      of as Parameters<typeof isUnderstood>[2],
+      of as Parameters<typeof isMappedOnHub>[2],
       attempt,
     );
   const ours = { id, depositor: key.address, setAt: 1n };

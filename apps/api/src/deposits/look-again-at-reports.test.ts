@@ -11,7 +11,7 @@ const [requestId, txHash]: [RequestId, TxHash] = [aHash, aHash];
  * The requests that count as looked at if indexing their transaction ends like this, and the number of
  * faults.
  */
-async function lookedAt(index: () => Promise<unknown>): Promise<{ looked: RequestId[]; faults: number }> {
+async function lookAgain(index: () => Promise<unknown>): Promise<{ looked: RequestId[]; faults: number }> {
   let faults = 0;
   const services = {
     reads: { overdueReported: async () => [{ requestId, txHashes: [txHash] }] },
@@ -32,7 +32,7 @@ test("counts a reported transaction as looked at if it was recorded, is unknown 
     refused("TRANSACTION_NOT_FOUND"),
     refused("UNSUPPORTED_CHAIN"),
   ])
-    expect(await lookedAt(index)).toEqual({ looked: [requestId], faults: 0 });
+    expect(await lookAgain(index)).toEqual({ looked: [requestId], faults: 0 });
 });
 
 test("does not count a request as looked at when indexing its transaction failed", async () => {
@@ -40,5 +40,5 @@ test("does not count a request as looked at when indexing its transaction failed
     throw new RpcFault({ kind: "deadline", method: "eth_getTransactionReceipt", reason: "no answer" });
   };
   for (const index of [refused("SERVICE_UNAVAILABLE"), silent])
-    expect(await lookedAt(index)).toEqual({ looked: [], faults: 1 });
+    expect(await lookAgain(index)).toEqual({ looked: [], faults: 1 });
 });

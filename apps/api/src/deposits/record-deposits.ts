@@ -71,11 +71,11 @@ export async function storeDeposits(
   if (fresh.length === 0) return [];
   const freshFacts = fresh.flatMap((sighting) => sighted.get(depositKey(sighting)) ?? []);
   const records = await lockRequests(tx, freshFacts);
-  const lent = await lentOn(tx, reading);
+  const exposure = await exposureOn(tx, reading);
   const changed = await tx.deposits.record(
     chain.id,
     freshFacts.map((fact) =>
-      newDeposit(reading, fact, fact.id === undefined ? undefined : records.get(fact.id), lent),
+      newDeposit(reading, fact, fact.id === undefined ? undefined : records.get(fact.id), exposure),
     ),
   );
   const stored = new Map(changed.map((deposit) => [depositKey(deposit), deposit]));
@@ -194,7 +194,7 @@ export async function replaceOrphaned(
 }
 
 /** Value filled against blocks that may still be orphaned: read once; the caller adds to it. */
-async function lentOn(tx: Tx, { chain, headNumber }: Reading): Promise<{ usd: bigint }> {
+async function exposureOn(tx: Tx, { chain, headNumber }: Reading): Promise<{ usd: bigint }> {
   if (chain.vmType !== "evm" || chain.maxUnconfirmedUsd === undefined) return { usd: 0n };
   const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);
   return { usd: await tx.deposits.valueAbove(chain.id, headNumber - BigInt(strictest)) };
@@ -221,16 +221,16 @@ function newDeposit(
   { chain, seenAtMs }: Reading,
   fact: DepositFact,
   record: RequestRecord | undefined,
-  lent: { usd: bigint },
+  exposure: { usd: bigint },
 ): NewDeposit {
   // A deposit that differs from the agreed one needs the most confirmations: it is refunded and may be worth
   // any amount.
   const knownUsd = record && agreedUsd(record.terms, { chainId: chain.id, ...fact });
   const valueUsd = knownUsd ?? 0n;
-  const confirmations = confirmationsOf(chain, knownUsd, lent.usd);
+  const confirmations = confirmationsOf(chain, knownUsd, exposure.usd);
   // Only filled deposits count as exposure.
   if (record && judgeDeposit(record.terms, { chainId: chain.id, ...fact }).kind === "match")
-    lent.usd += valueUsd;
+    exposure.usd += valueUsd;
   return {
     ...sightingOf(fact),
     blockNumber: fact.blockNumber,
@@ -243,10 +243,10 @@ function newDeposit(
 }
 
 /** Confirmations that a deposit needs. */
-function confirmationsOf(chain: Reading["chain"], knownUsd: bigint | undefined, lentUsd: bigint): number {
+function confirmationsOf(chain: Reading["chain"], knownUsd: bigint | undefined, exposureUsd: bigint): number {
   if (chain.vmType !== "evm") return 1;
   const { maxUnconfirmedUsd, confirmationTiers } = chain;
-  const isBeyondCap = maxUnconfirmedUsd !== undefined && lentUsd + (knownUsd ?? 0n) > maxUnconfirmedUsd;
+  const isBeyondCap = maxUnconfirmedUsd !== undefined && exposureUsd + (knownUsd ?? 0n) > maxUnconfirmedUsd;
   return confirmationsFor(
     confirmationTiers,
     knownUsd !== undefined && !isBeyondCap ? knownUsd : BEYOND_ALL_TIERS,

@@ -21,7 +21,7 @@ import { amountToPay } from "./fill-amount.ts";
 import type { AmountDue, Ends } from "./fill-amount.ts";
 
 /** A quote for the locked token, which is swapped before its deposit. */
-async function promised(world: World = {}): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
+async function quoteAndStore(world: World = {}): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
   const services = quoteWorld({ pools: market(), ...world });
   await createQuote(
     services,
@@ -36,7 +36,7 @@ async function promised(world: World = {}): Promise<{ services: QuoteWorld; term
 
 /** The amount due for a deposit of this amount. */
 async function dueOf(
-  { services, terms }: Awaited<ReturnType<typeof promised>>,
+  { services, terms }: Awaited<ReturnType<typeof quoteAndStore>>,
   amount: bigint,
   ends: Ends = { origin: services.chains.get(ORIGIN)!, destination: services.chains.get(DESTINATION)! },
 ): Promise<AmountDue> {
@@ -51,7 +51,7 @@ async function dueOf(
 }
 
 test("pays in proportion for a deposit above the expected swap output, up to the limit of one request", async () => {
-  const world = await promised();
+  const world = await quoteAndStore();
   const { origin, destination } = world.terms;
   expect(origin.currency).toBe(usdcOn(ORIGIN));
   expect(origin.minimumAmount).toBeLessThan(origin.amount);
@@ -70,7 +70,7 @@ test.each(["origin", "destination"] as const)(
   "refuses a larger deposit when the %s limits the value of requests",
   async (side) => {
     // $2,000 of native tokens.
-    const world = await promised({ [side]: { partialDisableLimit: 10n ** 18n } });
+    const world = await quoteAndStore({ [side]: { partialDisableLimit: 10n ** 18n } });
     expect(await dueOf(world, 1_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
     expect(await dueOf(world, 2_100n * 10n ** 6n)).toMatchObject({ reason: "SOLVER_CAPACITY_EXCEEDED" });
   },

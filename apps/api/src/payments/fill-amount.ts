@@ -233,18 +233,18 @@ async function exchangedPayout(
   // Also the limit in the block itself: anyone who moves the pools after the simulation gains what is spent
   // above the deposit's value.
   const max = raised(worth, honourBps) + unspent;
-  for (const [bearableBps, planned] of [
+  for (const [coveredBps, planned] of [
     [honourBps, raised(worth, honourBps)],
     [0, worth],
   ] as const) {
-    const due = payout(terms, { deposited, repriced }, bearableBps, times);
+    const due = payout(terms, { deposited, repriced }, coveredBps, times);
     if (due.kind === "refund") return due;
     const cost = await exchange.costs(due.amount);
     // Exact-output quotes may differ slightly from exact-input quotes.
-    const borne = planned + planned / ROUNDING_PARTS + 1n;
-    if (cost === undefined || cost.amountIn > borne) continue;
+    const maxCost = planned + planned / ROUNDING_PARTS + 1n;
+    if (cost === undefined || cost.amountIn > maxCost) continue;
     const amount = due.amount + withUnspent - repriced;
-    return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, max } };
+    return { kind: "pay", amount, budget: { paidFrom, planned: maxCost + unspent, max } };
   }
   return { kind: "wait", why: "swap quotes for exact input and exact output contradict each other" };
 }
@@ -253,8 +253,8 @@ async function exchangedPayout(
 const ROUNDING_PARTS = 10_000n;
 
 /** The maximum to spend on a value when the solver covers these bps. */
-function raised(worth: bigint, bearableBps: number): bigint {
-  return (worth * BPS) / (BPS - BigInt(bearableBps));
+function raised(worth: bigint, coveredBps: number): bigint {
+  return (worth * BPS) / (BPS - BigInt(coveredBps));
 }
 
 /**

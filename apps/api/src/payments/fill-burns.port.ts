@@ -24,8 +24,8 @@ export interface FillBurnWrites {
    */
   lockUnderWay(): Promise<bigint>;
   noteUnderWay(slotId: string, usd: bigint): Promise<void>;
-  /** A refund keeps `kept` of the cost `burnt` from the deposit: the solver paid only the rest. */
-  keep(requestId: RequestId, of: { readonly kept: bigint; readonly burnt: bigint }): Promise<void>;
+  /** A refund keeps `kept` of the cost `revertedGas` from the deposit: the solver paid only the rest. */
+  keep(requestId: RequestId, of: { readonly kept: bigint; readonly revertedGas: bigint }): Promise<void>;
 }
 
 export interface FillBurnReads {

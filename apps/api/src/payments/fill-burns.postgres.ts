@@ -102,10 +102,10 @@ export function fillBurnWrites(sql: Sql): FillBurnWrites {
     async noteUnderWay(slotId, usd) {
       await noteUnderWay(sql, { slotId, usd });
     },
-    async keep(requestId, { kept, burnt }): Promise<void> {
-      if (burnt === 0n) return;
-      const unpaid = kept >= burnt ? 0n : burnt - (kept > 0n ? kept : 0n);
-      await keep(sql, { requestId, part: unpaid, whole: burnt });
+    async keep(requestId, { kept, revertedGas }): Promise<void> {
+      if (revertedGas === 0n) return;
+      const unpaid = kept >= revertedGas ? 0n : revertedGas - (kept > 0n ? kept : 0n);
+      await keep(sql, { requestId, part: unpaid, whole: revertedGas });
     },
   };
 }

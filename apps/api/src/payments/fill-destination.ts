@@ -19,7 +19,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { warmPrices } from "../balances/appraise.ts";
 import { reserveSponsorship } from "../balances/sponsor-fees.ts";
-import { uncoveredBurnUsd, unpaidBurntUsd } from "./gas-used-by-fills.ts";
+import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "./gas-used-by-fills.ts";
 import { whySaleWaits } from "./executions/value-sale.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
@@ -188,12 +188,12 @@ async function decideFill(
   if (isRouted && terms.order.output.extraData !== fillContractOf(destination))
     return giveUp(services, request, "NO_QUOTES", FORMER_ROUTER);
   const mayBurn = basis.kind === "deposit" && runsForeignCode;
-  const burntUsd = mayBurn ? await unpaidBurntUsd(services) : 0n;
-  if (mayBurn && burntUsd >= services.enginePolicy.maxUnpaidBurntUsd)
+  const unpaidUsd = mayBurn ? await unpaidRevertedGasUsd(services) : 0n;
+  if (mayBurn && unpaidUsd >= services.enginePolicy.maxUnpaidBurntUsd)
     return wait(
       services,
       request,
-      `reverted fills cost the solver $${formatUsd(burntUsd)} in 24 hours, so BURNT_FILLS_DAILY_USD is used up`,
+      `reverted fills cost the solver $${formatUsd(unpaidUsd)} in 24 hours, so BURNT_FILLS_DAILY_USD is used up`,
       "SOLVER_CAPACITY_EXCEEDED",
     );
   const question: PaymentQuestion = {
@@ -289,7 +289,7 @@ async function decideFill(
     amount: due.amount,
     sponsoredUsd,
     topupUsd: amountToUsdUp(terms.gasTopup?.amount ?? 0n, native),
-    burn: { spentUsd: burntUsd, uncoveredUsd },
+    burn: { spentUsd: unpaidUsd, uncoveredUsd },
   };
 }
 
@@ -355,10 +355,10 @@ async function commitAndSend(
       if (fees.kind === "refused") return fees;
       if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      const isBorne = isRail(destination)
+      const isCovered = isRail(destination)
         ? await hasInventory(tx, destination, plan)
         : await inventoryCovers(tx, destination, plan);
-      if (!isBorne) return "short" as const;
+      if (!isCovered) return "short" as const;
       // Last, so that a fill that does not start is not counted.
       await countExposure(services, tx, current.terms, basis, topupUsd);
       const slot = await tx.lanes.reserve({ ...plan, delivers: amount }, services.clock.nowMs());

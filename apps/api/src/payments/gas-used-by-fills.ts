@@ -72,7 +72,7 @@ export function isPlainTransfer({ call, outflow }: Pick<Slot, "call" | "outflow"
  * Gas of reverted fills that the solver paid itself within 24 hours, in USD with 18 decimals.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
-export async function unpaidBurntUsd({
+export async function unpaidRevertedGasUsd({
   reads,
   chains,
   prices,

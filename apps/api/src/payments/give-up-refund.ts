@@ -16,7 +16,7 @@ export async function giveUpRefund(
    * Gas of its request's reverted fills, in base units of its currency: a deposit too low to refund pays for
    * it.
    */
-  burnt = 0n,
+  revertedGas = 0n,
 ): Promise<Progress> {
   const { requestId } = deposit;
   await services.uow.run(async (tx) => {
@@ -27,7 +27,7 @@ export async function giveUpRefund(
     if (detail !== undefined) await tx.deposits.noteRefundWaits(deposit.id, detail);
     // A manual refund later pays for nothing.
     if (record && reason === "AMOUNT_TOO_LOW_TO_REFUND")
-      await tx.fillBurns.keep(record.terms.requestId, { kept: current.amount, burnt });
+      await tx.fillBurns.keep(record.terms.requestId, { kept: current.amount, revertedGas });
     if (record)
       await transition(services, tx, record, { kind: "refundImpossible", depositId: deposit.id, reason });
   });

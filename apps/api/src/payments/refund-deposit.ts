@@ -134,10 +134,10 @@ async function pay(
   const broughtUnits = request === undefined ? 0n : await gasOfBringing(services, request, deposit);
   const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
-  const burnt = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, priced);
+  const revertedGas = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, priced);
   // Gas that rose since the deposit must not use up all of it.
   const kept = whole.kind === "refund" ? whole : due;
-  const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
+  const rest = kept.kind === "refund" ? kept.amount - revertedGas : 0n;
   const nowMs = services.clock.nowMs();
   const router = toContract ? chain.contracts.router : undefined;
   const refund =
@@ -145,7 +145,7 @@ async function pay(
       ? planUnattributedRefund(rest, priced)
       : planRefundOf(services, chain, request, deposit, { recipient, rest, router, nowMs });
   if (refund.kind === "tooLow")
-    return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);
+    return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, revertedGas);
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, priced);
   const excess = refuseUnrepaid(services, deposit, unrepaid);
@@ -193,7 +193,7 @@ async function pay(
       if (deposit.requestId !== undefined) {
         await tx.fillBurns.keep(deposit.requestId, {
           kept: kept.kind === "refund" ? kept.amount - amount : 0n,
-          burnt,
+          revertedGas,
         });
         await tx.requests.note(deposit.requestId, services.clock.nowMs(), "refundPlanned", {
           depositId: deposit.id,
@@ -233,13 +233,13 @@ async function isRefundedAlready(
   deposit: DepositRecord,
 ): Promise<boolean> {
   if (deposit.refundReleasedAtMs !== undefined) return false;
-  const vanished = await tx.deposits.refundedAndOrphaned(deposit);
-  if (vanished === undefined) return false;
+  const orphanedId = await tx.deposits.refundedAndOrphaned(deposit);
+  if (orphanedId === undefined) return false;
   if (await tx.deposits.noteRefundWaits(deposit.id, REFUNDED_BEFORE))
     tx.events.alarm("deposit_exposed", {
       requestId: deposit.requestId,
       depositId: deposit.id,
-      vanished,
+      vanished: orphanedId,
       reason: REFUNDED_BEFORE,
     });
   return true;

@@ -145,7 +145,7 @@ export async function noteSent(
   const atMs = services.clock.nowMs();
   const { leg } = slot;
   const acceptedAtMs = await services.uow.run(async (tx) => {
-    let vouchedAtMs: number | undefined;
+    let fastFillAtMs: number | undefined;
     if (leg.kind === "fill" && attempt.kind === "pay") {
       const record = await tx.requests.lock(leg.requestId);
       if (record) {
@@ -158,11 +158,11 @@ export async function noteSent(
           { txHash: attempt.txHash, nonce: slot.nonce, broadcastAtMs: atMs },
         );
         if (decision.kind === "applied" && record.state.front !== "none")
-          vouchedAtMs = (await tx.fastFills.find(leg.requestId))?.acceptedAtMs;
+          fastFillAtMs = (await tx.fastFills.find(leg.requestId))?.acceptedAtMs;
       }
     }
     await tx.lanes.setBroadcast(slot.id, attempt.n, atMs);
-    return vouchedAtMs;
+    return fastFillAtMs;
   });
   if (acceptedAtMs !== undefined)
     services.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });

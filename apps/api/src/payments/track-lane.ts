@@ -44,20 +44,20 @@ async function trackSender(
   if (head === undefined) return;
   const hashes = new Map(trail.map((block) => [block.number, block.hash]));
 
-  const fallen: Slot[] = [];
+  const orphaned: Slot[] = [];
   for (const slot of slots.filter(({ state }) => state === "mined")) {
     const minedAt = slot.minedBlockNumber ?? 0n;
     const canonical = hashes.get(minedAt);
     // A block below the trail is older than any reorg that is expected.
     if (minedAt > head.number || (canonical !== undefined && canonical !== slot.minedBlockHash)) {
-      await fallOut(services, slot);
-      fallen.push(slot);
+      await noteOrphaned(services, slot);
+      orphaned.push(slot);
     } else if (head.number - minedAt + 1n >= BigInt(chain.finalityBlocks)) await settle(services, slot);
   }
 
-  const open = [...slots.filter(({ state }) => state === "open"), ...fallen];
+  const open = [...slots.filter(({ state }) => state === "open"), ...orphaned];
   if (open.length === 0) return;
-  if (reorged || fallen.length > 0)
+  if (reorged || orphaned.length > 0)
     await services.uow.run(async (tx) => {
       for (const slot of open) await tx.lanes.forgetBroadcast(slot.id);
     });
@@ -148,7 +148,7 @@ function isRefusedSilently({ leg, call }: Slot, { kind }: Attempt, receipt: Rece
   return kind === "pay" && isOurPayment && isSilentTransfer(call, receipt);
 }
 
-async function fallOut(services: Needs, slot: Slot): Promise<void> {
+async function noteOrphaned(services: Needs, slot: Slot): Promise<void> {
   await services.uow.run(async (tx) => {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
     const current = await tx.lanes.lockSlot(slot.id);
@@ -178,7 +178,7 @@ async function settle(services: Needs, slot: Slot): Promise<void> {
   if (!paid) {
     const reason =
       attempt.kind === "noop" ? (slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED") : "TRANSACTION_REVERTED";
-    return die(services, slot, reason, "mined");
+    return markDead(services, slot, reason, "mined");
   }
   await services.uow.run(async (tx) => {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
@@ -196,7 +196,12 @@ async function settle(services: Needs, slot: Slot): Promise<void> {
 }
 
 /** The nonce is used for good and did not pay its leg: only now may the leg be paid another way. */
-async function die(services: Needs, slot: Slot, reason: FailReason, from: "open" | "mined"): Promise<void> {
+async function markDead(
+  services: Needs,
+  slot: Slot,
+  reason: FailReason,
+  from: "open" | "mined",
+): Promise<void> {
   await services.uow.run(async (tx) => {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
     const current = await tx.lanes.lockSlot(slot.id);
@@ -243,5 +248,5 @@ async function noteUnexplained(
     services.events.alarm("payment_unrecorded", { ...facts, sender: slot.sender, txHash: user, requestId });
     return;
   }
-  await die(services, slot, "TRANSACTION_NOT_INCLUDED", "open");
+  await markDead(services, slot, "TRANSACTION_NOT_INCLUDED", "open");
 }

@@ -44,7 +44,7 @@ function stored(all: readonly Given[]): Parameters<typeof nextTurn>[0] {
   };
 }
 
-async function lookedAt(all: readonly Given[], looks: number): Promise<readonly Set<Address>[]> {
+async function addressesPerLook(all: readonly Given[], looks: number): Promise<readonly Set<Address>[]> {
   const seen: Set<Address>[] = [];
   let after: Turns = { waiting: "0x80", quiet: "0x80" };
   for (let n = 0; n < looks; n++) {
@@ -59,7 +59,7 @@ async function lookedAt(all: readonly Given[], looks: number): Promise<readonly 
 test("looks at addresses issued or paid within a day with every block, and at all others in turns", async () => {
   const young = Array.from({ length: 10 }, (_, n) => given(n, NOW_MS - 1_000 * n));
   const old = Array.from({ length: 900 }, (_, n) => given(100 + n, NOW_MS - YOUNG_MS - 1 - n));
-  const looks = await lookedAt([...young, ...old], 6);
+  const looks = await addressesPerLook([...young, ...old], 6);
   for (const look of looks) {
     for (const { address } of young) expect(look.has(address)).toBe(true);
     expect(look.size).toBeLessThanOrEqual(210);
@@ -76,7 +76,7 @@ test("looks at an address with undecided funds with every block, and reaches eve
   const paid = given(1, NOW_MS - YOUNG_MS / 2, { isUndecided: true });
   const honest = given(9_999, NOW_MS - YOUNG_MS / 2, { isWaiting: true });
   const turn = Math.ceil((crowd.length + 1) / MAX_PER_LOOK.waiting) + 1;
-  const looks = await lookedAt([paid, ...crowd, honest], turn);
+  const looks = await addressesPerLook([paid, ...crowd, honest], turn);
   for (const look of looks) expect(look.has(paid.address)).toBe(true);
   expect(looks.some((look) => look.has(honest.address))).toBe(true);
   expect(new Set(looks.flatMap((look) => [...look])).size).toBe(6_002);

@@ -25,7 +25,7 @@ export interface Look {
 }
 
 /** The result of a look. */
-export interface Looked {
+export interface LookResult {
   /** Funds that no sweep is moving. */
   readonly found: readonly (CurrencyAt & { readonly amount: bigint })[];
   /** Tokens whose balance could not be read. */
@@ -43,7 +43,7 @@ export async function lookAtAddresses(
   services: AddressServices,
   connected: ConnectedChain,
   { addresses, currencies, atBlock, lookedAt }: Look,
-): Promise<Looked> {
+): Promise<LookResult> {
   const { chain, connection } = connected;
   const here = new Map(
     addresses.filter((one) => isAddressOn(chain, one)).map((one) => [one.address, one] as const),
@@ -74,13 +74,13 @@ export async function lookAtAddresses(
     const { amount = 0n } = knownAt.get(placeKey(place.address, place.currency)) ?? {};
     return amount !== leftOf(place, underWay);
   });
-  const unwritten = await writeDown(services, connected, here, changed, { atBlock, lookedAt });
+  const unstored = await storeFunds(services, connected, here, changed, { atBlock, lookedAt });
   const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
   for (const funds of current) {
     const at = here.get(funds.address);
     // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
-    if (at === undefined || isDecided || unwritten.has(funds.address)) continue;
+    if (at === undefined || isDecided || unstored.has(funds.address)) continue;
     const confirmed = await confirmedOf(services, chain, funds, atBlock);
     if (confirmed === 0n) continue;
     try {
@@ -93,7 +93,7 @@ export async function lookAtAddresses(
   return {
     found: found.filter(({ amount, currency }) => amount > 0n && currencies.includes(currency)),
     failed: failed.filter(({ currency }) => currencies.includes(currency)),
-    missed: new Set([...unwritten, ...failed.map(({ address }) => address)]),
+    missed: new Set([...unstored, ...failed.map(({ address }) => address)]),
   };
 }
 
@@ -114,7 +114,7 @@ function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<st
  * must not count as new.
  * @returns the addresses where that failed
  */
-async function writeDown(
+async function storeFunds(
   services: AddressServices,
   connected: ConnectedChain,
   here: ReadonlyMap<Address, DepositAddress>,
@@ -122,14 +122,14 @@ async function writeDown(
   { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
 ): Promise<ReadonlySet<Address>> {
   const nowMs = services.clock.nowMs();
-  const unwritten = new Set<Address>();
+  const unstored = new Set<Address>();
   const byAddress = Map.groupBy(changed, ({ address }) => address);
   for (const [address, places] of byAddress)
     try {
       const isReported = await speakerOf(services, connected, here.get(address));
       const speaking = new Set<Address>();
       for (const place of places) if (await isReported(place)) speaking.add(place.currency);
-      await writeDownAt(services, address, places, speaking, {
+      await storeFundsAt(services, address, places, speaking, {
         atBlock,
         nowMs,
         unseenBlock: lookedAt?.get(address),
@@ -137,12 +137,12 @@ async function writeDown(
     } catch (error) {
       // One address's fault must not delay the others.
       services.events.fault("deposit_address_fault", error, { chain: connected.chain.name, address });
-      unwritten.add(address);
+      unstored.add(address);
     }
-  return unwritten;
+  return unstored;
 }
 
-async function writeDownAt(
+async function storeFundsAt(
   services: AddressServices,
   address: Address,
   places: readonly Present[],

@@ -259,8 +259,8 @@ function refuseUnpaid(
   costUsd: bigint,
 ): void {
   const isFirm = clock.nowMs() <= firmUntilMs;
-  const borneUsd = isFirm ? originGasUsd * FIRM_GAS_FACTOR : originGasUsd;
-  if (costUsd > borneUsd)
+  const coveredUsd = isFirm ? originGasUsd * FIRM_GAS_FACTOR : originGasUsd;
+  if (costUsd > coveredUsd)
     throw failed(
       requestId,
       `Submitting the signature costs $${formatUsd(costUsd)}, but the quote allows $${formatUsd(originGasUsd)}; request a new quote, with originGasOverhead if the wallet is a contract`,

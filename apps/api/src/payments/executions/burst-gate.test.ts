@@ -10,32 +10,32 @@ const options = { atOnce: 2, withinMs: 100, heldMs: 400 };
 function aGate() {
   const gate = burstGate({ nowMs: () => Date.now() }, options);
   let passed = 0;
-  const come = (count: number): void => {
+  const arrive = (count: number): void => {
     for (let n = 0; n < count; n++) void gate().then(() => passed++);
   };
-  return { come, passed: () => passed };
+  return { arrive, passed: () => passed };
 }
 
 test("lets occasional callers pass immediately", async () => {
-  const { come, passed } = aGate();
+  const { arrive, passed } = aGate();
   for (let n = 1; n <= 10; n++) {
-    come(1);
+    arrive(1);
     await vi.advanceTimersByTimeAsync(60);
     expect(passed()).toBe(n);
   }
 });
 
 test("lets the first of a burst pass immediately and all others together, including those that arrive meanwhile", async () => {
-  const { come, passed } = aGate();
-  come(10);
+  const { arrive, passed } = aGate();
+  arrive(10);
   await vi.advanceTimersByTimeAsync(300);
   expect(passed()).toBe(2);
-  come(5);
+  arrive(5);
   await vi.advanceTimersByTimeAsync(99);
   expect(passed()).toBe(2);
   await vi.advanceTimersByTimeAsync(1);
   expect(passed()).toBe(15);
-  come(1);
+  arrive(1);
   await vi.advanceTimersByTimeAsync(0);
   expect(passed()).toBe(16);
 });

@@ -142,12 +142,12 @@ export async function priceDestination(
     ).totalUsd;
   const madeUsd = costOf(destination.extraGas, valueWei);
   // If they revert in the block, the quote pays for nothing, and their native tokens are returned.
-  const burntUsd = costOf(maxGasOf(destination), 0n);
+  const revertedUsd = costOf(maxGasOf(destination), 0n);
   const reached = simulated.outcome.calls;
   return {
     kind: "priced",
     destination,
-    costUsd: madeUsd > burntUsd ? madeUsd : burntUsd,
+    costUsd: madeUsd > revertedUsd ? madeUsd : revertedUsd,
     sold: {
       native: chain.native,
       priceUsd: salePrice?.priceUsd ?? native.priceUsd,

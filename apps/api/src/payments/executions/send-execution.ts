@@ -114,7 +114,7 @@ async function reserveTogether(
     if (first === undefined) return { slots: [], short };
     await tx.lanes.lockLane(first.chainId, first.sender);
     let leftWei = await uncommittedNative(tx, connected, first);
-    const borne = wanted.filter((plan) => {
+    const covered = wanted.filter((plan) => {
       if (leftWei < maxWei(plan)) {
         short.add(plan.leg.requestId);
         return false;
@@ -123,7 +123,7 @@ async function reserveTogether(
       return true;
     });
     const nowMs = services.clock.nowMs();
-    const slots = await tx.lanes.reserveTogether(borne, nowMs);
+    const slots = await tx.lanes.reserveTogether(covered, nowMs);
     const notes = new Map(
       slots.flatMap(({ leg, nonce }) => (leg.requestId ? [[leg.requestId, { nonce }]] : [])),
     );

@@ -54,11 +54,11 @@ export const fillLeg: LegHandler = {
     const change = depositGone
       ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
       : { txHashes: [] };
-    const burns = await noteBurn({ services, tx, slot, record });
+    const burns = await noteRevertedFill({ services, tx, slot, record });
     const again =
       !depositGone && burns < MAX_REVERTED && isWorthAnother({ services, tx, slot, record }, deposit, reason);
-    const isBurnt = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
-    if (isBurnt && record.state.front !== "none") await noteBurnt({ services, tx, slot, record });
+    const hasReverted = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
+    if (hasReverted && record.state.front !== "none") await noteRevertedGas({ services, tx, slot, record });
     await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
       reason,
     });
@@ -72,7 +72,7 @@ const MAX_REVERTED = 3;
  * Records the gas of a reverted fill, unless it was a fast fill, whose app pays.
  * @returns how many fills of the request have reverted
  */
-async function noteBurn({ services, tx, slot, record }: LegContext): Promise<number> {
+async function noteRevertedFill({ services, tx, slot, record }: LegContext): Promise<number> {
   if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
   const { requestId } = record.terms;
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
@@ -83,7 +83,7 @@ async function noteBurn({ services, tx, slot, record }: LegContext): Promise<num
   const isSponsored = destinationCalls === undefined && !isPlainTransfer(slot);
   const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
-  if (destinationCalls !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
+  if (destinationCalls !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, revertedGas: wei });
   tx.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,
@@ -137,7 +137,7 @@ async function noteSpent(moment: LegContext): Promise<void> {
 }
 
 /** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
-async function noteBurnt(moment: LegContext): Promise<void> {
+async function noteRevertedGas(moment: LegContext): Promise<void> {
   const { services, tx, slot } = moment;
   const burnt = await gasUsdOf(moment, (gas, destinationCalls) =>
     destinationCalls === undefined ? gas : 0n,

@@ -16,8 +16,8 @@ export async function costOfPaying(
 ): Promise<bigint | undefined> {
   if (!isRail(end) || end.chain.exchange === undefined) return undefined;
   const usual = end.pulse.paymentCost(currency);
-  const his = await end.rail.paymentCost(currency, account);
-  return his > usual ? his : usual;
+  const own = await end.rail.paymentCost(currency, account);
+  return own > usual ? own : usual;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Services } from "../../db/services.port.ts";
  * payment's bytes, before anything is sent. Undefined if none is needed: payments of the chain name their
  * orders, or this one has no order.
  */
-export async function ownWordOf(
+export async function signedMappingOf(
   { rail }: Pick<ConnectedPayingRail, "rail">,
   { chainId, call, leg }: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
@@ -33,15 +33,15 @@ export async function ownWordOf(
  * first. An unreachable hub then delays the payment instead of making it worthless.
  * @throws RpcFault
  */
-export async function isUnderstood(
+export async function isMappedOnHub(
   { nonceMappings }: Pick<Services, "nonceMappings">,
   connected: Pick<ConnectedPayingRail, "rail">,
   slot: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
 ): Promise<boolean> {
   if (nonceMappings === undefined) return true;
-  const word = await ownWordOf(connected, slot, attempt);
-  if (word === undefined) return true;
-  const mapped = await nonceMappings.of(word.chainId, word.wallet, word.nonce);
-  return mapped?.id === word.id && mapped.depositor === word.depositor;
+  const mapping = await signedMappingOf(connected, slot, attempt);
+  if (mapping === undefined) return true;
+  const mapped = await nonceMappings.of(mapping.chainId, mapping.wallet, mapping.nonce);
+  return mapped?.id === mapping.id && mapped.depositor === mapping.depositor;
 }

@@ -53,15 +53,15 @@ export async function refundByRail(
   const cost = await rail.paymentCost(deposit.currency, recipient);
   const due = refundAmount(deposit.amount, cost, native, { decimals: currency.decimals, priceUsd });
   const unit = { decimals: currency.decimals, priceUsd };
-  const burnt = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, unit);
-  const rest = due.kind === "refund" ? due.amount - burnt : 0n;
+  const revertedGas = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, unit);
+  const rest = due.kind === "refund" ? due.amount - revertedGas : 0n;
   const nowMs = services.clock.nowMs();
   const refund =
     request === undefined
       ? planUnattributedRefund(rest, unit)
       : planRefundOf(services, chain, request, deposit, { recipient, rest, router: undefined, nowMs });
   if (refund.kind === "tooLow")
-    return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);
+    return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, revertedGas);
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, unit);
   const excess = refuseUnrepaid(services, deposit, unrepaid);
@@ -94,7 +94,7 @@ export async function refundByRail(
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());
       if (deposit.requestId !== undefined) {
         const kept = due.kind === "refund" ? due.amount - amount : 0n;
-        await tx.fillBurns.keep(deposit.requestId, { kept, burnt });
+        await tx.fillBurns.keep(deposit.requestId, { kept, revertedGas });
         await tx.requests.note(deposit.requestId, services.clock.nowMs(), "refundPlanned", {
           depositId: deposit.id,
           amount,

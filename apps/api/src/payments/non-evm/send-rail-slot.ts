@@ -2,7 +2,7 @@ import { InsufficientInventory } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { isUnderstood, ownWordOf } from "./own-word.ts";
+import { isMappedOnHub, signedMappingOf } from "./own-word.ts";
 import { factsOf, noteSent } from "../send-slot.ts";
 import type { TransitionServices } from "../../requests/transition.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
@@ -39,7 +39,7 @@ export async function sendAttempt(
   attempt: Attempt,
 ): Promise<void> {
   const isPayment = attempt.kind === "pay";
-  if (isPayment && !(await isUnderstood(services, { rail }, slot, railAttemptOf(attempt)))) return;
+  if (isPayment && !(await isMappedOnHub(services, { rail }, slot, railAttemptOf(attempt)))) return;
   const outcome = await rail.send(railAttemptOf(attempt));
   if (outcome === "sent") return noteSent(services, slot, attempt, "accepted", rail.idsComeLater !== true);
   // A refusal now proves nothing about earlier sends: only the chain shows the outcome.
@@ -95,7 +95,7 @@ async function tryToMake(
     return undefined;
   }
   const attempt = attemptOf(made, slot.attempts.length, kind);
-  const word = kind === "pay" ? await ownWordOf({ rail }, slot, made) : undefined;
+  const word = kind === "pay" ? await signedMappingOf({ rail }, slot, made) : undefined;
   const seen = new Set(others.map(({ txHash }) => txHash));
   return await services.uow.run(async (tx) => {
     await tx.lanes.lockLane(chain.id, slot.sender);

@@ -4,7 +4,7 @@ import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { isUnderstood } from "./own-word.ts";
+import { isMappedOnHub } from "./own-word.ts";
 import { legOf } from "../legs/leg-of.ts";
 import type { LegContext, LegServices } from "../legs/leg-course.ts";
 import { railAttemptOf } from "./rail-payment.ts";
@@ -43,7 +43,7 @@ export async function trackRail(services: Needs, connected: ConnectedPayingRail)
 
 async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
   const { rail } = connected;
-  if (slot.attempts.length === 0) return careForUnsigned(services, connected, slot);
+  if (slot.attempts.length === 0) return handleUnsigned(services, connected, slot);
   // Such bytes were never sent, and must not be yet: there is nothing to query.
   if (services.clock.nowMs() <= slot.cancelAfterMs && (await isHeldBack(services, connected, slot))) return;
   const asked = await Promise.all(
@@ -57,11 +57,11 @@ async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: 
   for (const { attempt, outcome } of asked)
     if (outcome.kind === "mined") return noteMined(services, slot, attempt, outcome);
   // It was in a block, and is no longer in any.
-  if (slot.state === "mined") return fallOut(services, slot);
+  if (slot.state === "mined") return noteOrphaned(services, slot);
   const living = asked.filter(({ outcome }) => outcome.kind !== "dead");
   const last = living.at(-1);
-  if (last === undefined) return careForDead(services, connected, slot, asked.map(reasonOf).at(-1) ?? "");
-  return careForLiving(services, connected, slot, {
+  if (last === undefined) return handleDead(services, connected, slot, asked.map(reasonOf).at(-1) ?? "");
+  return handlePending(services, connected, slot, {
     last: last.attempt,
     isOffered: living.some(({ outcome }) => outcome.kind === "pending"),
   });
@@ -76,7 +76,7 @@ async function isHeldBack(services: Needs, { rail }: ConnectedPayingRail, slot: 
     return false;
   for (const attempt of slot.attempts) {
     if (attempt.kind !== "pay" || attempt.broadcastAtMs !== undefined) return false;
-    if (await isUnderstood(services, { rail }, slot, railAttemptOf(attempt))) return false;
+    if (await isMappedOnHub(services, { rail }, slot, railAttemptOf(attempt))) return false;
   }
   return true;
 }
@@ -86,9 +86,9 @@ function reasonOf({ outcome }: { readonly outcome: RailOutcome }): string {
 }
 
 /** Nothing was signed: the process died, or the balance was too low. */
-async function careForUnsigned(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
+async function handleUnsigned(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
   const nowMs = services.clock.nowMs();
-  if (nowMs > slot.cancelAfterMs) return die(services, slot, "TRANSACTION_NOT_INCLUDED", "never signed");
+  if (nowMs > slot.cancelAfterMs) return markDead(services, slot, "TRANSACTION_NOT_INCLUDED", "never signed");
   if (nowMs - slot.createdAtMs > services.enginePolicy.orphanedAfterMs)
     await sendRailSlot(services, connected, slot.id);
 }
@@ -97,7 +97,7 @@ async function careForUnsigned(services: Needs, connected: ConnectedPayingRail, 
  * None of its bytes can be mined any more: signs again until the deadline, after which the leg may be paid
  * another way.
  */
-async function careForDead(
+async function handleDead(
   services: Needs,
   connected: ConnectedPayingRail,
   slot: Slot,
@@ -108,12 +108,12 @@ async function careForDead(
     slot.cancelReason !== undefined ||
     services.clock.nowMs() > slot.cancelAfterMs ||
     slot.attempts.length >= maxAttempts;
-  if (isOver) return die(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", reason);
+  if (isOver) return markDead(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", reason);
   await again(services, connected, slot, "pay", reason);
 }
 
 /** Some of its bytes may still be mined. */
-async function careForLiving(
+async function handlePending(
   services: Needs,
   connected: ConnectedPayingRail,
   slot: Slot,
@@ -126,7 +126,7 @@ async function careForLiving(
   // Broadcast bytes will be mined, and the recipient may count on them: late is better than canceled. Bytes
   // that no node has are canceled where possible.
   if (isLate && rail.takesBack && !isOffered && last.kind === "pay")
-    if (await takeBack(services, connected, slot)) return;
+    if (await cancelPayment(services, connected, slot)) return;
   const since = last.offeredSinceMs ?? last.createdAtMs;
   const patienceMs = isOffered
     ? Math.max(policy.stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000)
@@ -146,7 +146,7 @@ async function careForLiving(
  * False if the chain does not let the solver pay itself: then the payment is made after all, when a node
  * accepts it.
  */
-async function takeBack(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<boolean> {
+async function cancelPayment(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<boolean> {
   try {
     await again(services, connected, slot, "noop", "too late");
     return true;
@@ -205,7 +205,7 @@ async function noteMined(
   const attempt = { ...seen, txHash: txId };
   if (slot.state === "mined") {
     if (slot.minedAttempt === attempt.n) return;
-    await fallOut(services, slot);
+    await noteOrphaned(services, slot);
   }
   const applied = await move(services, slot, "open", async (moment) => {
     const { tx } = moment;
@@ -232,7 +232,7 @@ async function noteMined(
     });
 }
 
-async function fallOut(services: Needs, slot: Slot): Promise<void> {
+async function noteOrphaned(services: Needs, slot: Slot): Promise<void> {
   const applied = await move(services, slot, "mined", async (moment) => {
     const { tx } = moment;
     await tx.lanes.setOpen(slot.id);
@@ -253,7 +253,7 @@ async function settle(
 ): Promise<void> {
   await noteMined(services, slot, attempt, outcome);
   if (attempt.kind === "noop")
-    return die(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", "given up", "mined");
+    return markDead(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", "given up", "mined");
   const applied = await move(services, slot, "mined", async (moment) => {
     await moment.tx.lanes.setFinal(slot.id);
     await legOf(slot).final(moment);
@@ -262,7 +262,7 @@ async function settle(
 }
 
 /** Nothing signed for it can pay any more: only now may the leg be paid another way. */
-async function die(
+async function markDead(
   services: Needs,
   slot: Slot,
   reason: FailReason,
