@@ -214,7 +214,7 @@ export interface DepositWrites {
    * and whose refund was broadcast: this deposit may be the same money under another hash. Call with the
    * request locked, if there is one.
    */
-  refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
+  refundedAndOrphaned(deposit: DepositRecord): Promise<DepositId | undefined>;
   /** The refund continues, exempt from the daily limit. */
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
   /** The refund waits for room in the limit, or for the operator. False if it already did. */

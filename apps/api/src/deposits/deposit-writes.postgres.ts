@@ -373,7 +373,7 @@ export function depositWrites(sql: Sql): DepositWrites {
     async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
       await setUnrepaid(sql, { id, usd, reason, atMs });
     },
-    async refundedAndVanished(deposit): Promise<DepositId | undefined> {
+    async refundedAndOrphaned(deposit): Promise<DepositId | undefined> {
       const { requestId, chainId, depositor, currency, orderId } = deposit;
       const [row] =
         requestId === undefined

@@ -101,7 +101,7 @@ async function whyDoubtful(
   deposit: DepositRecord,
   { state, terms }: RequestRecord,
 ): Promise<string | undefined> {
-  if ((await tx.deposits.refundedAndVanished(deposit)) !== undefined)
+  if ((await tx.deposits.refundedAndOrphaned(deposit)) !== undefined)
     return "an orphaned deposit that it may replace was already refunded";
   if (state.depositId === undefined) return undefined;
   const own = await tx.deposits.lock(state.depositId);

@@ -235,7 +235,7 @@ async function isRefundedAlready(
   deposit: DepositRecord,
 ): Promise<boolean> {
   if (deposit.refundReleasedAtMs !== undefined) return false;
-  const vanished = await tx.deposits.refundedAndVanished(deposit);
+  const vanished = await tx.deposits.refundedAndOrphaned(deposit);
   if (vanished === undefined) return false;
   if (await tx.deposits.noteRefundWaits(deposit.id, REFUNDED_BEFORE))
     tx.events.alarm("deposit_exposed", {
