@@ -97,7 +97,7 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote} with the answer serialized by `serialize` before the terms are stored (after it, if someone
+ * {@link createQuote} with the answer passed to `serialize` before the terms are stored (after it, if someone
  * signs first, and for non-EVM chains): what waits for the commit is then one string instead of hundreds of
  * objects that the garbage collector would have to move.
  */
