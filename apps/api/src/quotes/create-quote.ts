@@ -23,7 +23,7 @@ import {
 } from "../deposits/addresses/ask-for-address.ts";
 import { sweepGasOf } from "../deposits/addresses/sweep-gas.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
-import { paidBySignature } from "./permits/permit-way.ts";
+import { chooseSignature } from "./permits/permit-way.ts";
 import { withQuoted } from "./with-quoted.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { readQuestion } from "./quote-question.ts";
@@ -35,7 +35,7 @@ import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
 import { agreeFees } from "./routing/agree-fees.ts";
 import type { ChosenRoute } from "./routing/chosen-route.ts";
 import { readFeeOptions } from "./routing/fee-wishes.ts";
-import { looked, triedFirst } from "./routing/tried-first.ts";
+import { prepareQuestion, dryRunFirst } from "./routing/tried-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
 import { withFees } from "./routing/with-fees.ts";
 import { chooseRoute } from "./routing/choose-route.ts";
@@ -105,7 +105,7 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote} with the answer serialized by `serialize` before the terms are stored (after it, if someone
+ * {@link createQuote} with the answer passed to `serialize` before the terms are stored (after it, if someone
  * signs first, and for non-EVM chains): what waits for the commit is then one string instead of hundreds of
  * objects that the garbage collector would have to move.
  */
@@ -117,12 +117,12 @@ export async function quoteAs<Serialized>(
   key?: AskingKey,
 ): Promise<Serialized> {
   if (goesByRail(services.chains, input)) return serialize(await quoteNonEvm(services, input, keyId));
-  const { answered, stored } = await promised(services, input, serialize, keyId, key);
+  const { answered, stored } = await storeQuote(services, input, serialize, keyId, key);
   await stored;
   return answered;
 }
 
-async function promised<Serialized>(
+async function storeQuote<Serialized>(
   services: QuoteServices,
   input: QuoteInput,
   serialize: (answer: QuoteAnswer) => Serialized,
@@ -190,11 +190,11 @@ function* workOut(
   const plain = yield* readQuestion(services, quoted);
   const options = readFeeOptions(input, key, services.appBalance !== undefined);
   const read = options === undefined ? plain : yield* withFees(services, plain, options);
-  const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
+  const asked = input.usePermit === true ? yield* soon(chooseSignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
   if (addressOptions) refuseUnmovable(asked, services.depositAddressOperator);
   const paid = addressOptions ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
-  const question = yield* looked(services, input, paid);
+  const question = yield* prepareQuestion(services, input, paid);
   const valued = yield* chooseRoute(services, question);
   const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
   const paying =
@@ -204,7 +204,7 @@ function* workOut(
           ...agreed,
           terms: { ...agreed.terms, ...(yield* agreeFees(services, question, valued.route)) },
         };
-  const agreement = yield* soon(triedFirst(services, question, valued, paying));
+  const agreement = yield* soon(dryRunFirst(services, question, valued, paying));
   if (question.permit !== undefined) {
     const signing = { ...question, permit: question.permit };
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);

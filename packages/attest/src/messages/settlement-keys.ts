@@ -2,7 +2,7 @@ import type { AttestationHub, Hex32 } from "@causeway/domain";
 import { deterministicId } from "./deterministic-id.ts";
 
 /**
- * What one execution settles. The hub runs one execution per idempotency key, whoever signs it and however
+ * What one execution settles. The hub runs one execution per idempotency key, no matter who signs it or how
  * often.
  */
 export interface Settlement {

@@ -55,7 +55,7 @@ export async function railSteps(
     async () =>
       await Promise.all([
         users?.balance(terms.user, terms.origin.currency),
-        madeFor(origin, question, terms),
+        makeSteps(origin, question, terms),
       ]),
   );
   return {
@@ -65,7 +65,7 @@ export async function railSteps(
   };
 }
 
-async function madeFor(
+async function makeSteps(
   { chain, users }: ConnectedRail,
   { publicKey }: RailQuestion,
   terms: RequestTerms,

@@ -24,7 +24,7 @@ const MAX_EXPIRY_SECONDS = 86_400;
  * because a pool's output could not pay for submitting the signature.
  * @throws ServiceError naming what prevents it
  */
-export async function paidBySignature(
+export async function chooseSignature(
   services: PermitWayServices,
   question: QuoteQuestion,
   input: QuoteInput,

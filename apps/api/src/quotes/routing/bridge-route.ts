@@ -99,7 +99,7 @@ export function* bestBridge(
       },
       refusals,
     ));
-  return best && (yield* settled(services, question, best, refusals));
+  return best && (yield* priceExactly(services, question, best, refusals));
 }
 
 /**
@@ -385,7 +385,7 @@ function paysContract(
 }
 
 /** Prices the candidate exactly. */
-function* settled(
+function* priceExactly(
   services: BridgeServices,
   question: QuoteQuestion,
   candidate: Candidate,

@@ -6,7 +6,7 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import { bestBridge } from "./bridge-route.ts";
 import type { BridgeServices } from "./bridge-route.ts";
 import type { ChosenRoute, DirectRoute, RouteValues } from "./chosen-route.ts";
-import { untouched } from "./chosen-route.ts";
+import { freeTrade } from "./chosen-route.ts";
 import { exchangesOn } from "./exchanges.ts";
 import type { FindExchange } from "./exchanges.ts";
 import { refuseImpact } from "./swap-impact.ts";
@@ -115,7 +115,7 @@ function sendOf({ originCurrency, amount }: QuoteQuestion): DirectRoute {
     trade: {
       input: amount,
       origin: undefined,
-      priced: untouched(amount),
+      priced: freeTrade(amount),
       destination: undefined,
       expected: amount,
     },

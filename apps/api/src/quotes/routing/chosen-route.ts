@@ -42,7 +42,7 @@ export interface RouteValues {
 }
 
 /** A trade that the service has no part in and charges nothing for. */
-export function untouched(amount: bigint): PricedTrade {
+export function freeTrade(amount: bigint): PricedTrade {
   return {
     input: amount,
     execution: 0n,

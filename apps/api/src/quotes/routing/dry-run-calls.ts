@@ -41,13 +41,13 @@ const ANY_AMOUNT = 2n ** 255n;
  * uses.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
-export function* withCallsPriced(services: DryRunServices, question: WithCalls): Soon<WithCalls> {
+export function* priceCalls(services: DryRunServices, question: WithCalls): Soon<WithCalls> {
   const { calls } = question;
   if (calls.gasLimit !== undefined) return question;
   const { route } = yield* chooseRoute(services, question);
   const bridge = bridgeOf(route);
   refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
-  const { gas } = yield* soon(tried(services, question, bridge, bridge.trade.expected));
+  const { gas } = yield* soon(dryRun(services, question, bridge, bridge.trade.expected));
   const { swapFill } = services.quotePolicy.gas;
   const beyond = withHeadroom(gas) - swapFill - (bridge.trade.destination?.gas ?? 0n);
   return { ...question, calls: { ...calls, gas: beyond > 0n ? beyond : 0n } };
@@ -74,8 +74,8 @@ export async function agreeCalls(
   const minOutput = minimumAmount > callValue ? minimumAmount : callValue;
   const bridge = bridgeOf(route);
   const [usual, worst] = await Promise.all([
-    tried(services, question, bridge, expectedAmount),
-    minOutput === expectedAmount ? undefined : tried(services, question, bridge, minOutput),
+    dryRun(services, question, bridge, expectedAmount),
+    minOutput === expectedAmount ? undefined : dryRun(services, question, bridge, minOutput),
   ]);
   const minimumRun = worst ?? usual;
   const slippageBps =
@@ -91,7 +91,7 @@ export async function agreeCalls(
   };
   refuseBeyondGas(services, calls, bridge, usual.gas > minimumRun.gas ? usual.gas : minimumRun.gas);
   const { output, inputs } = terms.order;
-  const refundMinimum = lessRevertedGas(
+  const refundMinimum = deductRevertedGas(
     agreement.refundMinimum,
     services,
     question,
@@ -124,7 +124,7 @@ export async function agreeCalls(
  * Lowers the minimum refund by the gas of a fill that reverts on chain because of its calls although the dry
  * run succeeded.
  */
-function lessRevertedGas(
+function deductRevertedGas(
   refund: bigint,
   services: DryRunServices,
   { destination, calls }: WithCalls,
@@ -172,7 +172,7 @@ interface Tried {
  * Runs the fill against current state. The remainder is read from the payment to the recipient; a recipient
  * that cannot receive payments may still have calls that leave no remainder.
  */
-async function tried(
+async function dryRun(
   services: DryRunServices,
   question: WithCalls,
   { paidFrom, trade }: BridgeRoute,

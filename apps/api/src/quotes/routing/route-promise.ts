@@ -83,7 +83,7 @@ export function* promiseOf(
     minDeposit:
       trade.origin.pool === undefined
         ? amounts.deposit
-        : yield* triedDeposit(route, amounts, neededOutput, minDeposit),
+        : yield* tryDeposit(route, amounts, neededOutput, minDeposit),
     slippageBps,
   };
 }
@@ -128,7 +128,7 @@ function slippageOf(
  * Pool prices follow no known formula, so the pools are asked what the smallest deposit yields. If that is
  * too little, the smallest deposit is raised.
  */
-function* triedDeposit(
+function* tryDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,
   amounts: Parameters<typeof minDepositFor>[1],
   needed: bigint,

@@ -2,7 +2,7 @@ import type { RouteTrade, Soon } from "@causeway/domain";
 import { minExchange, ServiceError, soon } from "@causeway/domain";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { DirectRoute } from "./chosen-route.ts";
-import { untouched } from "./chosen-route.ts";
+import { freeTrade } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 
 /**
@@ -42,7 +42,7 @@ export function* bestSwap(
   const trade: RouteTrade<Swapped> = {
     input: swapped.amountIn,
     origin: swapped,
-    priced: untouched(swapped.amountIn),
+    priced: freeTrade(swapped.amountIn),
     destination: undefined,
     expected: tradeType === "EXACT_INPUT" ? swapped.amountOut : amount,
   };

@@ -446,8 +446,8 @@ test("at unchanged prices the minimum deposit still buys the promised output, ev
         const input = aQuoteInput({ ...locked, destinationCurrency, tradeType, amount, slippageTolerance });
         await createQuote(services, input);
         const { origin, destination } = services.stored[0]!;
-        const question = settled(readQuestion(services, input));
-        const { route } = settled(chooseRoute(services, question));
+        const question = runNow(readQuestion(services, input));
+        const { route } = runNow(chooseRoute(services, question));
         const { pricing, fillExchange } = route as BridgeRoute;
         const paid = forward(origin.minimumAmount!, pricing.facts).output;
         const bought =
@@ -569,10 +569,10 @@ test("without origin swaps, the fill may still swap, and wrapping still works", 
 test("answers synchronously with pools in memory, and the same otherwise", async () => {
   const input = aQuoteInput({ ...locked, destinationCurrency: foreignOn(DESTINATION) });
   const services = quoteWorld({ pools: market() });
-  const question = settled(readQuestion(services, input));
-  const route = settled(chooseRoute(services, question));
+  const question = runNow(readQuestion(services, input));
+  const route = runNow(chooseRoute(services, question));
   const slow = quoteWorld({ pools: market(), poolsAre: { later: true } });
-  const waited = settle(chooseRoute(slow, settled(readQuestion(slow, input))));
+  const waited = settle(chooseRoute(slow, runNow(readQuestion(slow, input))));
   expect(waited).toBeInstanceOf(Promise);
   expect((await waited).route.trade.expected).toBe(route.route.trade.expected);
 });
@@ -657,7 +657,7 @@ test("the expected output equals what pools and prices give, to the unit", async
   expect(terms.destination.expectedAmount).toBe(deposit - fees);
 });
 
-function settled<T>(work: Parameters<typeof settle<T>>[0]): T {
+function runNow<T>(work: Parameters<typeof settle<T>>[0]): T {
   return settledValue(settle(work));
 }
 

@@ -7,7 +7,7 @@ import { readAskedCalls } from "./asked-calls.ts";
 import { checkTokens } from "./check-tokens.ts";
 import type { TokenCheckServices } from "./check-tokens.ts";
 import type { ValuedRoute } from "./choose-route.ts";
-import { agreeCalls, withCallsPriced } from "./dry-run-calls.ts";
+import { agreeCalls, priceCalls } from "./dry-run-calls.ts";
 import type { DryRunServices } from "./dry-run-calls.ts";
 import { dryRunExchange } from "./dry-run-exchange.ts";
 
@@ -15,18 +15,18 @@ import { dryRunExchange } from "./dry-run-exchange.ts";
  * Adds what routing depends on: how the tokens behave, and the gas of the requested calls.
  * @throws ServiceError naming the field that prevents the quote; RpcFault
  */
-export function* looked(
+export function* prepareQuestion(
   services: DryRunServices & TokenCheckServices,
   input: QuoteInput,
   question: QuoteQuestion,
 ): Soon<QuoteQuestion> {
   const calls = readAskedCalls(input, question);
-  if (calls !== undefined) refuseUnseen(question, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
+  if (calls !== undefined) refuseUntraceable(question, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
   const known = { ...question, tokens: yield* checkTokens(services, question) };
   if (calls === undefined) return known;
   // Only a fill by the solver can make calls; the user's own transaction cannot.
   const swaps = { ...known.swaps, bySolver: true };
-  return yield* withCallsPriced(services, { ...known, swaps, calls });
+  return yield* priceCalls(services, { ...known, swaps, calls });
 }
 
 /**
@@ -34,7 +34,7 @@ export function* looked(
  * nothing.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
-export function triedFirst(
+export function dryRunFirst(
   services: DryRunServices,
   question: QuoteQuestion,
   valued: ValuedRoute,
@@ -43,9 +43,9 @@ export function triedFirst(
   const { calls, tokens } = question;
   const { gasTopup, destination } = agreement.terms;
   if (gasTopup !== undefined)
-    refuseUnseen(question, "SERVICE_UNAVAILABLE", "topupGas", "topupGas is not available");
+    refuseUntraceable(question, "SERVICE_UNAVAILABLE", "topupGas", "topupGas is not available");
   if (destination.paidFrom !== undefined)
-    refuseUnseen(
+    refuseUntraceable(
       question,
       "NO_SWAP_ROUTES_FOUND",
       "destinationCurrency",
@@ -60,7 +60,7 @@ export function triedFirst(
  * A fill with a swap or calls needs a dry run; if the node cannot do one, the deposit could only be refunded.
  * @throws ServiceError
  */
-function refuseUnseen(
+function refuseUntraceable(
   { destination: { chain, pulse } }: QuoteQuestion,
   code: "NO_SWAP_ROUTES_FOUND" | "SERVICE_UNAVAILABLE",
   field: string,
