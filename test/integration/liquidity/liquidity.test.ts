@@ -440,7 +440,14 @@ test("the calls of an answer do what it says: they spend the exact input or deli
     expect(answer[kind === "exactIn" ? "amountIn" : "amountOut"]).toBe(amount);
     expect(await allowanceLeft(answer)).toBe(0n);
     const total = used.reduce((sum, one) => sum + one - 21_000n, 0n);
-    gas.push({ kind, hops: answer.path.length - 1, source: answer.source, used, total, said: answer.gas });
+    gas.push({
+      kind,
+      hops: answer.path.length - 1,
+      source: answer.source,
+      used,
+      total,
+      estimated: answer.gas,
+    });
     expect(answer.gas >= total).toBe(true);
     await world.announce();
   }
