@@ -134,8 +134,8 @@ test.each<[string, FactoryState, RegExp]>([
     { depository: padded(factory) },
     /deposits into 0xfa.*expected 0xd0.*deploy a factory/,
   ],
-])("the service does not start with a factory that %s", async (_, state, message) => {
-  await expect(checkFactoryAtStart(keys, chainWith(state), recordedEvents())).rejects.toThrow(message);
+])("the service does not start with a factory that %s", async (_, says, message) => {
+  await expect(checkFactoryAtStart(keys, chainWith(says), recordedEvents())).rejects.toThrow(message);
 });
 
 test("starts and raises an alarm when a factory has another operator or its node is unreachable", async () => {
