@@ -64,8 +64,8 @@ const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
  * Accepts a call for a user: simulates it, applies the key's rules, and reserves its maximum cost in the
- * commit that accepts it; a job sends it later. With a quote's id the call makes the quote's deposit.
- * Idempotent per quote.
+ * commit that accepts it; a job sends it later. With a quote's id it makes the quote's deposit, and a repeat
+ * gets the same answer.
  * @throws ServiceError INVALID_REQUEST and others caused by the caller; PRICE_FETCH_FAILED, RPC_HTTP_ERROR,
  * SERVICE_UNAVAILABLE caused by the service; RpcFault; LeaseLost
  */

@@ -57,8 +57,7 @@ test("pays in proportion for a deposit above the expected swap output, up to the
   expect(origin.minimumAmount).toBeLessThan(origin.amount);
   const quoted = await dueOf(world, origin.amount);
   expect(quoted).toMatchObject({ kind: "pay", amount: destination.expectedAmount });
-  // One request gets at most 1,000 of the rare token at $5: a user's own deposit cannot be distinguished from a swap's
-  // output.
+  // One request gets at most 1,000 of the rare token at $5: a user's own deposit looks like a swap's output.
   expect(await dueOf(world, 4_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
   expect(await dueOf(world, 5_100n * 10n ** 6n)).toEqual({
     kind: "refund",
