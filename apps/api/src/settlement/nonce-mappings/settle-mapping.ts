@@ -3,8 +3,8 @@ import type { NonceMappingRecord } from "../../chains/nonce-mappings.port.ts";
 import { entryOf } from "./known-nonces.ts";
 
 /**
- * Stores the hub's final entry of a nonce, no matter who set it: our mapping, or a different one that the wallet
- * also signed.
+ * Stores the hub's final entry of a nonce, whether it is our mapping or a different one that the wallet also
+ * signed.
  * @returns false if the hub has no entry yet
  * @throws RpcFault
  */
