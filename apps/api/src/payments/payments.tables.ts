@@ -112,6 +112,7 @@ export const attempts = pgTable(
       .references(() => slots.id),
     n: integer("n").notNull(),
     kind: text("kind").$type<AttemptKind>().notNull(),
+    /** The signed bytes. `0x` once the payment is final. */
     raw: text("raw").$type<Hex>().notNull(),
     txHash: text("tx_hash").$type<TxHash>().notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
