@@ -349,9 +349,9 @@ test("drops the signed bytes of a payment once it is final", async () => {
   const [before, after] = await uow.run(async (tx) => {
     const { id } = await tx.lanes.reserve(plan, NOW_MS);
     await tx.lanes.addAttempt(id, signed);
-    const unmined = await tx.lanes.lockSlot(id);
+    const open = await tx.lanes.lockSlot(id);
     await tx.lanes.setFinal(id);
-    return [unmined, await tx.lanes.lockSlot(id)];
+    return [open, await tx.lanes.lockSlot(id)];
   });
   expect(before).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
   expect(after).toMatchObject({ state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] });

@@ -142,8 +142,8 @@ const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
     })
     .where(eq(slots.id, slotId)),
 );
-// Drops the signed bytes: nothing broadcasts a final payment again. The row, its nonce and its hashes stay, so
-// a variant that a reorg below finality mines is still known, and its nonce is never used for another payment.
+// Drops the signed bytes: nothing broadcasts a final payment again. The nonce and the hashes stay, so a
+// variant that a reorg below finality mines is still known, and its nonce never pays anything else.
 const setFinal = defineSql(
   "slot_final",
   {},

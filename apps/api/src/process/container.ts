@@ -21,9 +21,15 @@ import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../deposits/addresses/quoted-requests.postgres.ts";
 import { depositAddressReads } from "../deposits/addresses/deposit-address-reads.postgres.ts";
-import { databaseBytes, oldestSnapshot, tableBytes } from "../telemetry/database-figures.postgres.ts";
+import {
+  databaseBytes,
+  oldestRows,
+  oldestSnapshot,
+  tableBytes,
+} from "../telemetry/database-figures.postgres.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
 import { outboxDepth } from "../db/outbox-depth.postgres.ts";
+import { defaultPartitionRows, makePartitionsAhead } from "../requests/event-partitions.postgres.ts";
 import { requestsUnderWay } from "../requests/requests-under-way.postgres.ts";
 import { postgresReads } from "./reads.postgres.ts";
 import { watchServer } from "../db/server-watch.postgres.ts";
@@ -350,11 +356,17 @@ export async function createContainer(
       lifecycle.add("leader locks", () => locks.close());
       const led = ledTasks(services.chains, config.settlement !== undefined);
       leadershipGauges(metrics.registry, led, locks.workedAgoMs);
-      databaseGauges(metrics.registry, {
-        oldestSnapshot: () => oldestSnapshot(sql),
-        bytes: () => databaseBytes(sql),
-        tableBytes: () => tableBytes(sql),
-      });
+      databaseGauges(
+        metrics.registry,
+        {
+          oldestSnapshot: () => oldestSnapshot(sql),
+          bytes: () => databaseBytes(sql),
+          tableBytes: () => tableBytes(sql),
+          oldestRows: () => oldestRows(sql),
+          defaultPartitionRows: () => defaultPartitionRows(sql),
+        },
+        clock,
+      );
       for (const one of connected) {
         const watcher = watchChain(paying, one, locks.lead, addresses.beside(one));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
@@ -414,6 +426,7 @@ export async function createContainer(
       requestGauges(metrics.registry, () => requestsUnderWay(sql), clock);
       queueGauges(metrics.registry, { outbox: () => outboxDepth(sql), queues: () => relay.depths() }, clock);
       pruneGauge(metrics.registry, services.reads, clock, KEPT_MS);
+      repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()));
       repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(services));
       return { ping: () => relay.ping(), leaders: leaderReport(led, locks.workedAgoMs, leaderReads(sql)) };
     },

@@ -80,7 +80,7 @@ export interface PastTransaction {
   /** What a transaction of ours pays. */
   readonly leg?: "fill" | "refund" | undefined;
   /** Of transactions that we sent. */
-  readonly call?: { readonly to: Address; readonly data: Hex; readonly value: bigint };
+  readonly call?: { readonly to: Address; readonly data: Hex | undefined; readonly value: bigint };
   /** What it moved, of tokens and coin. */
   readonly moved: ReadonlyArray<{
     readonly address: Address;
@@ -119,7 +119,7 @@ export interface PastRequest {
         readonly call: {
           readonly from: Address;
           readonly to: Address;
-          readonly data: Hex;
+          readonly data: Hex | undefined;
           readonly value: bigint;
         };
       }
