@@ -17,6 +17,7 @@ import {
   defaultPartitionRows,
   partitionedMonths,
 } from "../../../apps/api/src/requests/event-partitions.postgres.ts";
+import { someHash } from "../../support/terms.ts";
 import { allOf } from "../../support/all-of.ts";
 import {
   HISTORY_START_MS,
@@ -256,6 +257,29 @@ test("removes nothing when a file is missing or was changed", async () => {
   await rm(folder, { recursive: true });
   await expect(archive()).rejects.toThrow(/manifest\.json is missing/);
   expect(await stored([terms.requestId])).toEqual(before);
+});
+
+test("an archived request that something happens to is listed again, without its archived call", async () => {
+  const { requestId } = (await ended()).terms;
+  await archive();
+  const refundTx = someHash();
+  await world.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record === undefined) throw new Error("the request is gone");
+    await tx.requests.save(requestId, { state: record.state, refundTxHashes: [refundTx] }, LATER_MS);
+  });
+  const listed = await world.pool.query("select from request_history where request_id = $1", [requestId]);
+  expect(listed.rowCount).toBe(1);
+  const known = await world.pool.query<{ kind: string }>(
+    "select kind from request_transactions where request_id = $1 order by 1",
+    [requestId],
+  );
+  expect(known.rows.map(({ kind }) => kind)).toEqual(["deposit", "fill", "refund"]);
+  const story = await world.history.story(requestId);
+  expect(story?.slots.map(({ call }) => call.data)).toEqual([undefined]);
+  expect((await world.routes.trace(requestId))?.entries.some(({ kind }) => kind === "archived")).toBe(true);
+  const later = await archive(monthOf(LATER_MS), LATER_MS + 60 * DAY_MS);
+  expect(later.map(({ month, part }) => [month, part])).toEqual([[MONTH, 2]]);
 });
 
 class Died extends Error {}
