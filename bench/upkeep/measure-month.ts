@@ -52,6 +52,8 @@ export interface MonthFigures {
   readonly ratios: Readonly<Record<keyof Measured, number>>;
   readonly archive: {
     readonly seconds: number;
+    /** Seconds in each step, and how often it ran. */
+    readonly steps: Readonly<Record<string, { readonly seconds: number; readonly calls: number }>>;
     readonly fileBytes: number;
     readonly bytesAfter: number;
     /** Reading statuses one after the other, before and while the month is archived. */
@@ -92,11 +94,12 @@ export async function measureMonth(pool: pg.Pool, url: string, requests: number)
     const stop = new AbortController();
     const during = timedUntil(stop.signal, readStatus, PAUSE_MS);
     const startedMs = performance.now();
+    const steps = stepTimes();
     const parts = await allOf(
       archiveMonths(
         {
-          store: archiveStore(client),
-          files: archiveFiles(folder),
+          store: steps.of(archiveStore(client)),
+          files: steps.of(archiveFiles(folder)),
           nowMs: () => endOfMonth(MONTH) + 40 * 86_400_000,
         },
         monthAfter(MONTH),
@@ -120,6 +123,7 @@ export async function measureMonth(pool: pg.Pool, url: string, requests: number)
       },
       archive: {
         seconds: round(seconds),
+        steps: steps.totals(),
         fileBytes: parts.flatMap(({ tables }) => tables).reduce((sum, table) => sum + table.bytes, 0),
         bytesAfter: await bytesOf(pool),
         statusAlone,
@@ -130,6 +134,36 @@ export async function measureMonth(pool: pg.Pool, url: string, requests: number)
     client.release(true);
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Adds up how long the methods of ports take. Steps that write what another one reads overlap. */
+function stepTimes(): {
+  of<Port extends object>(port: Port): Port;
+  totals(): MonthFigures["archive"]["steps"];
+} {
+  const steps = new Map<string, { ms: number; calls: number }>();
+  return {
+    of: (port) =>
+      new Proxy(port, {
+        get(target, name) {
+          const method: unknown = Reflect.get(target, name);
+          if (typeof method !== "function" || name === "folderOf") return method;
+          return async (...args: readonly unknown[]): Promise<unknown> => {
+            const startedMs = performance.now();
+            try {
+              return await (Reflect.apply(method, target, args) as Promise<unknown>);
+            } finally {
+              const { ms = 0, calls = 0 } = steps.get(String(name)) ?? {};
+              steps.set(String(name), { ms: ms + performance.now() - startedMs, calls: calls + 1 });
+            }
+          };
+        },
+      }),
+    totals: () =>
+      Object.fromEntries(
+        [...steps].map(([name, { ms, calls }]) => [name, { seconds: round(ms / 1000), calls }]),
+      ),
+  };
 }
 
 async function store(pool: pg.Pool, url: string, count: number): Promise<void> {

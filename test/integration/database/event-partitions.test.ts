@@ -8,8 +8,12 @@ import {
   makePartitionsAhead,
   partitionedMonths,
 } from "../../../apps/api/src/requests/event-partitions.postgres.ts";
+import { requestStories } from "../../../apps/api/src/requests/history/request-stories.postgres.ts";
+import { pruneQuotes } from "../../../apps/api/src/requests/prune-quotes.postgres.ts";
 import { requestEvents } from "../../../apps/api/src/requests/requests.tables.ts";
 import { oldestRows, tableBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
+import { plansOf } from "../../support/plan-of.ts";
+import { someTerms } from "../../support/terms.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 /** Far from today, whose partitions the migration made. */
@@ -121,4 +125,22 @@ test("the size of a partitioned table is that of all its partitions", async () =
   const sizes = await tableBytes(sqlOn(pool));
   expect(sizes.get("request_events")).toBeGreaterThan(1_900_000);
   expect([...sizes.keys()].filter((name) => name.startsWith("request_events"))).toEqual(["request_events"]);
+});
+
+test("reading and pruning the events of a request probes an index of every partition", async () => {
+  for (let year = 0; year < 2; year++)
+    for (let quarter = 0; quarter < 4; quarter++)
+      await makePartitionsAhead(pool, Date.UTC(2031 + year, 3 * quarter, 15));
+  await pool.query(
+    `insert into request_events (request_id, at_ms, event, detail)
+     select '0x' || md5(n::text), $1::bigint + n::bigint * 1000000, 'fillMined', '{}' from generate_series(1, 60000) n`,
+    [Date.UTC(2031, 0, 1)],
+  );
+  await pool.query("analyze request_events");
+  const plans = [
+    ...(await plansOf(pool, async (sql) => await requestStories(sql, [someTerms().requestId], true))),
+    ...(await plansOf(pool, async (sql) => await pruneQuotes(sql, "requests", NOW_MS, 125))),
+  ].filter((plan) => plan.includes("request_events_2032_06"));
+  expect(plans).toHaveLength(2);
+  for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on request_events_2032_06/);
 });

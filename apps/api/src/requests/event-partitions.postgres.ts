@@ -95,8 +95,9 @@ export async function makePartition(client: pg.PoolClient, month: Month): Promis
  * @throws DatabaseError when the table stays locked
  */
 export async function removeEvents(client: pg.PoolClient, month: Month, kept: SQL): Promise<void> {
-  await lockPartitions(client);
   const sql = sqlOn(client);
+  if ((await monthsInDefault(sql)).includes(month)) await makePartition(client, month);
+  await lockPartitions(client);
   if (!(await partitionedMonths(sql)).includes(month)) return;
   const [partition, staying] = [named(partitionName(month)), named(`${PARENT}_staying`)];
   await fill(sql, staying, text`select * from ${partition} as ${requestEvents} where ${kept}`);

@@ -13,7 +13,6 @@ import { fillBurns, NO_CALL_DATA, slots } from "../../payments/payments.tables.t
 import { sends } from "../../payments/sends.tables.ts";
 import { webhookDeliveries } from "../../push/webhooks.tables.ts";
 import {
-  makePartition,
   monthsInDefault,
   partitionedMonths,
   removeEvents,
@@ -169,7 +168,6 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     );
   };
   async function* batches(rows: SQL): AsyncGenerator<readonly string[]> {
-    await client.query("savepoint reading");
     await runSql(
       sql,
       {},
@@ -209,8 +207,6 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     },
     unfinished,
     async begin(month, untouchedSinceMs, nowMs) {
-      if ((await monthsInDefault(sql)).includes(month))
-        await unlessLocked(() => inTransaction(() => makePartition(client, month)));
       const chosen = await inTransaction(async () => {
         const [row] = await runSql(
           sql,
