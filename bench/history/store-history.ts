@@ -57,7 +57,7 @@ const requests = `
       || ',"order":{"version":"v1","solverChainId":"one","solver":"0x' || repeat('be', 20) || '","salt":"' || request_id
       || '","inputs":[],"output":{"chainId":"two","payments":[],"calls":[],"deadline":1,"extraData":"0x"},"fees":[]}}'
   from (
-    select i, ${hash("request")} as request_id, ${hash("order")} as order_id, $4::bigint - ($3::bigint - i) * ${SPACING_MS} as created,
+    select i, ${hash("request")} as request_id, ${hash("order")} as order_id, $4::bigint - ($3::bigint - i) * $5::bigint as created,
       case when i % 40 = 4 then 'refunded' when i % 200 = 5 then 'failed' else 'filled' end as state,
       case when i % 5000 = 11 then 'call' when i % 100 = 12 then 'send' else 'bridge' end as kind,
       (array[1, 10, 8453, 10, 8453])[i % 5 + 1] as origin,
@@ -111,9 +111,17 @@ export async function storeHistory(
   databaseUrl: string,
   count: number,
   {
+    newestMs = NEWEST_MS,
+    spacingMs = SPACING_MS,
     onProgress,
     signal,
-  }: { readonly onProgress?: (stored: number) => void; readonly signal?: AbortSignal } = {},
+  }: {
+    /** When the newest was quoted, and how long before it each older one. */
+    readonly newestMs?: number;
+    readonly spacingMs?: number;
+    readonly onProgress?: (stored: number) => void;
+    readonly signal?: AbortSignal;
+  } = {},
 ): Promise<void> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   const client = await pool.connect();
@@ -129,7 +137,7 @@ export async function storeHistory(
         signal?.throwIfAborted();
         const last = Math.min(first + CHUNK, count) - 1;
         await client.query("begin");
-        await client.query(requests, [first, last, count, NEWEST_MS]);
+        await client.query(requests, [first, last, count, newestMs, spacingMs]);
         const { rows } = await client.query<{ ids: string[] }>(
           `select array_agg(${hash("request")}) as ids from generate_series($1::bigint, $2::bigint) i`,
           [first, last],

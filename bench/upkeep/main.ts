@@ -1,12 +1,13 @@
-// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node [rows]`. Storing a
-// million rows takes a minute.
+// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node|month [rows]`.
+// Storing a million rows takes a minute, a million requests with all their rows half an hour.
 import { programOptions } from "../../scripts/program-options.ts";
 import { onOwnDatabase } from "../own-database.ts";
 import { measureDeadNode } from "./measure-dead-node.ts";
+import { measureMonth } from "./measure-month.ts";
 import { measurePrune } from "./measure-prune.ts";
 import { measureReconcile } from "./measure-reconcile.ts";
 
-const subjects = ["reconcile", "prune", "dead-node"] as const;
+const subjects = ["reconcile", "prune", "dead-node", "month"] as const;
 const usage = `usage: npm run bench:upkeep -- ${subjects.join("|")} [rows]`;
 const { subject, rows } = programOptions(usage, ([name, count]) => {
   const known = subjects.find((one) => one === name);
@@ -34,6 +35,13 @@ switch (subject) {
     report(
       await onOwnDatabase(process.env, database, ({ pool, url }) =>
         measureDeadNode(pool, url, Number(rows ?? 200)),
+      ),
+    );
+    break;
+  case "month":
+    report(
+      await onOwnDatabase(process.env, database, ({ pool, url }) =>
+        measureMonth(pool, url, Number(rows ?? 260_000)),
       ),
     );
     break;

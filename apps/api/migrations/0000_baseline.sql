@@ -177,11 +177,12 @@ CREATE TABLE "claims" (
 );
 
 CREATE TABLE "request_events" (
-	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "request_events_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"id" bigint GENERATED ALWAYS AS IDENTITY (sequence name "request_events_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"request_id" text NOT NULL,
 	"at_ms" bigint NOT NULL,
 	"event" text NOT NULL,
-	"detail" text NOT NULL
+	"detail" text NOT NULL,
+	CONSTRAINT "request_events_id_at_ms_pk" PRIMARY KEY("id","at_ms")
 );
 
 CREATE TABLE "requests" (
@@ -750,6 +751,23 @@ CREATE TABLE "webhook_endpoints" (
 	"last_error" text,
 	"last_delivered_at_ms" bigint,
 	CONSTRAINT "webhook_endpoints_check" CHECK (("webhook_endpoints"."previous_secret" is null) = ("webhook_endpoints"."previous_until_ms" is null))
+);
+
+CREATE TABLE "archive_requests" (
+	"request_id" text PRIMARY KEY NOT NULL
+);
+
+CREATE TABLE "archives" (
+	"month" text NOT NULL,
+	"part" integer NOT NULL,
+	"state" text NOT NULL,
+	"payments_before_ms" bigint NOT NULL,
+	"folder" text,
+	"manifest_sha256" text,
+	"tables" text,
+	"started_at_ms" bigint NOT NULL,
+	"finished_at_ms" bigint,
+	CONSTRAINT "archives_month_part_pk" PRIMARY KEY("month","part")
 );
 
 ALTER TABLE "fee_reservation_parts" ADD CONSTRAINT "fee_reservation_parts_reservation_id_fee_reservations_id_fk" FOREIGN KEY ("reservation_id") REFERENCES "public"."fee_reservations"("id") ON DELETE no action ON UPDATE no action;

@@ -1,6 +1,6 @@
 // What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>`
 // (the story of a request), `lanes` (payments under way), `settlement` (what the hub owes); and the things
-// that an operator does here: `keys`, `refund` and `withdraw`.
+// that an operator does here: `keys`, `refund`, `withdraw` and `archive`.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./deposits/addresses/deposit-address-report.postgres.ts";
 import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";
@@ -15,10 +15,12 @@ import {
 } from "./payments/operator-reads.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import { webhookReport } from "./push/webhook-report.postgres.ts";
+import { openArchives } from "./process/archives.ts";
 import { openKeys } from "./process/keys.ts";
 import { openRefunds } from "./process/refunds.ts";
 import { openWithdrawals } from "./process/withdrawals.ts";
 import { readDatabaseUrl } from "./config/database-url.ts";
+import { ARCHIVE_USAGE, runArchive } from "./process/commands/archive-command.ts";
 import { KEYS_USAGE, runKeys } from "./process/commands/keys-command.ts";
 import { chainsToName, namedRows } from "./process/named-rows.ts";
 import { REFUND_USAGE, runRefund } from "./process/commands/refund-command.ts";
@@ -37,7 +39,7 @@ const USAGE = `usage:
   operator holds              holds for fast fills, and fast fills that app balances had to pay
   operator webhooks           webhook URLs by API key, pending deliveries, and since when deliveries have failed
   operator claims             claims in progress, then the newest others
-${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.
+${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}${ARCHIVE_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.
 DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 
@@ -131,6 +133,7 @@ async function runCommand(words: readonly string[], env: Env): Promise<number> {
   if (command === "withdraw") return await runWithdraw(rest, env, openWithdrawals);
   if (command === "refund") return await runRefund(rest, () => openRefunds(env));
   if (command === "keys") return await runKeys(rest, () => openKeys(env));
+  if (command === "archive") return await runArchive(rest, () => openArchives(env));
   return await run(words, env);
 }
 

@@ -332,6 +332,31 @@ test("money of open payments is reserved until a balance shows that it left", as
   expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
 });
 
+test("drops the signed bytes of a payment once it is final", async () => {
+  const sender = await aLane();
+  const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+  const signed = {
+    n: 0,
+    kind: "pay",
+    raw: "0xabcd",
+    txHash: someHash(),
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    createdAtMs: NOW_MS,
+    broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
+  } as const;
+  const [before, after] = await uow.run(async (tx) => {
+    const { id } = await tx.lanes.reserve(plan, NOW_MS);
+    await tx.lanes.addAttempt(id, signed);
+    const open = await tx.lanes.lockSlot(id);
+    await tx.lanes.setFinal(id);
+    return [open, await tx.lanes.lockSlot(id)];
+  });
+  expect(before).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
+  expect(after).toMatchObject({ state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] });
+});
+
 test("native tokens that a token payment carries are reserved with its gas, those of a native payment once", async () => {
   const native = "0x0000000000000000000000000000000000000000";
   const gasWeiOf = async (currency: Address): Promise<bigint> => {

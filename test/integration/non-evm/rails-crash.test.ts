@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { keepSignedBytes } from "../../support/signed-bytes.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import type { FakeRailKind } from "../../fakes/fake-rail-chain.ts";
 import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
@@ -88,6 +89,7 @@ test.each(kinds)(
   async (destination) => {
     world = await startRailWorld({ destination });
     const { network } = world.destination;
+    const signedBytes = await keepSignedBytes(world.pool);
     const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
       prepare: async () => {
         const agreed = await world.agree();
@@ -110,7 +112,9 @@ test.each(kinds)(
       verify: async (agreed, moment) => {
         // Someone kept the first bytes and broadcasts them now.
         const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
-        for (const { raw } of slot?.attempts ?? []) network.take(raw);
+        const variants = await signedBytes(slot);
+        expect(variants, moment).toHaveLength(slot?.attempts.length ?? 0);
+        for (const raw of variants) network.take(raw);
         network.settle();
         await world.track(world.destination);
         expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);

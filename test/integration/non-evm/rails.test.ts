@@ -2,6 +2,9 @@ import { RpcFault, ShareUsedUp, type ChainRail } from "@causeway/chains";
 import { NATIVE_CURRENCY, formatTransactionId } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -22,6 +25,10 @@ import {
   type RailWorld,
   type RailWorldOptions,
 } from "../../support/rail-world.ts";
+import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
+import { archiveMonths, youngestArchivable } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
+import { archiveStore } from "../../../apps/api/src/reconcile/archive/archive.postgres.ts";
+import { allOf } from "../../support/all-of.ts";
 import { operatorRefund } from "../../support/operator-refund.ts";
 
 let world: RailWorld;
@@ -865,4 +872,36 @@ test("lost jobs are queued again", async () => {
   await reconcileRequests(world.services);
   await world.work();
   await expectFilledOnce(agreed);
+});
+
+test("a deposit of an archived request that is reported or read again is not paid again", async () => {
+  await start();
+  const folder = await mkdtemp(join(tmpdir(), "archive-"));
+  try {
+    const agreed = await world.agree();
+    const txHash = world.pay(agreed);
+    world.origin.network.settle();
+    expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+    const status = await world.status(agreed.requestId);
+    const nowMs = world.clock.nowMs() + 100 * 24 * 3_600_000;
+    const client = await world.pool.connect();
+    const services = { store: archiveStore(client), files: archiveFiles(folder), nowMs: () => nowMs };
+    const archived = await allOf(archiveMonths(services, youngestArchivable(nowMs)));
+    client.release();
+    expect(archived).not.toEqual([]);
+    const left = await world.pool.query("select from request_history where request_id = $1", [
+      agreed.requestId,
+    ]);
+    expect(left.rowCount).toBe(0);
+
+    await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+    await world.pool.query("delete from rail_cursors where chain_id = $1", [world.origin.chain.id]);
+    for (let more = 0; more < 8; more++) await world.round();
+    expect(await world.depositsAt(txHash)).toHaveLength(1);
+    expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+    expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
+    expect(await world.status(agreed.requestId)).toEqual(status);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

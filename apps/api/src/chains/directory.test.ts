@@ -33,5 +33,7 @@ test("finds non-EVM chains next to EVM chains, and refuses a duplicate id", () =
   expect([directory.get(7), directory.rail(7), directory.rail(1)]).toEqual([undefined, rail, undefined]);
   expect([directory.profile(1), directory.profile(7)]).toEqual([one.chain, rail.chain]);
   expect(directory.currency(7, token)).toMatchObject({ chainId: 7 });
-  expect(() => createChainDirectory([one], [aConnected(1, []) as unknown as ConnectedRail])).toThrow(/more than once/);
+  expect(() => createChainDirectory([one], [aConnected(1, []) as unknown as ConnectedRail])).toThrow(
+    /more than once/,
+  );
 });

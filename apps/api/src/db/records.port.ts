@@ -136,6 +136,7 @@ export type AttemptKind = "pay" | "noop";
 export interface Attempt {
   readonly n: number;
   readonly kind: AttemptKind;
+  /** The signed bytes. `0x` once the payment is final. */
   readonly raw: Hex;
   readonly txHash: TxHash;
   readonly maxFeePerGas: bigint;

@@ -3,7 +3,7 @@ import type { Address, FailReason, Hex, TxHash } from "@causeway/domain";
 import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
 import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
-import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, defineSql, nameOf, type Params } from "../db/define-query.postgres.ts";
 import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
@@ -141,8 +141,14 @@ const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
     })
     .where(eq(slots.id, slotId)),
 );
-const setFinal = defineQuery("slot_final", (db, { slotId }: Params<Id>) =>
-  db.update(slots).set({ state: "final" }).where(eq(slots.id, slotId)),
+// Drops the signed bytes: nothing broadcasts a final payment again. The nonce and the hashes stay, so a
+// variant that a reorg below finality mines is still known, and its nonce never pays anything else.
+const setFinal = defineSql(
+  "slot_final",
+  {},
+  ({ slotId }: Params<Id>) => text`
+    with final as (update ${slots} set ${nameOf(slots.state)} = 'final' where ${slots.id} = ${slotId})
+    update ${attempts} set ${nameOf(attempts.raw)} = '0x' where ${attempts.slotId} = ${slotId}`,
 );
 const setDead = defineQuery("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
   db.update(slots).set({ state: "dead", deadReason: p.reason }).where(eq(slots.id, p.slotId)),

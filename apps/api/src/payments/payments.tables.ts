@@ -6,6 +6,9 @@ import { int8, json, uint } from "../db/columns.tables.ts";
 import type { LegKind } from "../db/leg.port.ts";
 import type { AttemptKind, SlotState } from "../db/records.port.ts";
 
+/** Call data that is in the operator's archive only. */
+export const NO_CALL_DATA = "";
+
 /** One per chain and sender: the next unused nonce. Lock this row to reserve nonces. */
 export const lanes = pgTable(
   "lanes",
@@ -32,7 +35,8 @@ export const slots = pgTable(
     legId: text("leg_id").notNull(),
     requestId: text("request_id").$type<RequestId>(),
     callTo: text("call_to").$type<Address>().notNull(),
-    callData: text("call_data").$type<Hex>().notNull(),
+    /** {@link NO_CALL_DATA} once it was archived. */
+    callData: text("call_data").$type<Hex | typeof NO_CALL_DATA>().notNull(),
     callValue: uint("call_value").notNull(),
     gasLimit: int8("gas_limit").notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
@@ -112,6 +116,7 @@ export const attempts = pgTable(
       .references(() => slots.id),
     n: integer("n").notNull(),
     kind: text("kind").$type<AttemptKind>().notNull(),
+    /** The signed bytes. `0x` once the payment is final. */
     raw: text("raw").$type<Hex>().notNull(),
     txHash: text("tx_hash").$type<TxHash>().notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),

@@ -3,7 +3,7 @@ import type { Hex } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
 import type { Leg, LegKind } from "../db/leg.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
-import { attempts, slots } from "./payments.tables.ts";
+import { attempts, NO_CALL_DATA, slots } from "./payments.tables.ts";
 
 /** The columns of a {@link Slot}. */
 export const SLOT = {
@@ -52,7 +52,8 @@ export function slotOf(row: SlotRow, signed: readonly AttemptRow[]): Slot {
     leg: legOf(row.legKind, row.legId, requestId),
     call: {
       to: row.callTo,
-      data: row.callData,
+      // Archived: a final payment is never sent again.
+      data: row.callData === NO_CALL_DATA ? "0x" : row.callData,
       value: row.callValue,
       authorizationList: row.callAuthorizations ?? undefined,
     },

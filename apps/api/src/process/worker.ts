@@ -14,6 +14,7 @@ import { pruneHistory } from "../reconcile/prune-history.ts";
 import { pruneByAge } from "../reconcile/prune-by-age.ts";
 import type { LeaderReport } from "../reconcile/readiness.ts";
 import { reconcileRequests } from "../reconcile/reconcile-requests.ts";
+import { makePartitionsAhead } from "../requests/event-partitions.postgres.ts";
 import { startSettlement } from "../settlement/settlement.wiring.ts";
 import { depositoryGauge, hubGauge, workerGauges } from "../telemetry/worker-gauges.wiring.ts";
 import { startWatchers } from "../watch/watch.wiring.ts";
@@ -36,7 +37,7 @@ export interface Work {
 
 /** Starts everything that the worker does: jobs, watchers, settlement, webhooks and periodic tasks. */
 export async function startWorker(context: Context, keys: WorkerKeys): Promise<Work> {
-  const { config, log, sql, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
+  const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
   const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
   const signing = { ...context, ...workerSigners(keys), chains: createChainDirectory(evmChains, paidChains) };
@@ -55,6 +56,7 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(context));
   repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(context));
   repeat("reconciler of sweeps", reconcileIntervalMs, addresses.reconcile);
+  repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()));
   repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(context));
   repeat("pruning of webhooks", PRUNE_EVERY_MS, pruneByAge(context, webhooks.prune));
   repeat("depository balances", HELD_EVERY_MS, depositoryGauge(context));

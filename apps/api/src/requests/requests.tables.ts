@@ -101,18 +101,21 @@ export const requests = pgTable(
   ],
 );
 
-/** The trace: what happened to a request, in order. */
+/**
+ * The trace: what happened to a request, in order. Partitioned by the month of `at_ms`, which the migration
+ * `0002_partitions` adds; see docs/adr/0027-data-that-lasts-years.md.
+ */
 export const requestEvents = pgTable(
   "request_events",
   {
-    id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
+    id: int8("id").generatedAlwaysAsIdentity(),
     requestId: text("request_id").$type<RequestId>().notNull(),
     atMs: int8("at_ms").notNull(),
     event: text("event").$type<TraceEvent>().notNull(),
     /** Facts of the event. Amounts are decimal strings. */
     detail: json("detail").$type<Readonly<Record<string, unknown>>>().notNull(),
   },
-  (t) => [index("request_events_request").on(t.requestId, t.id)],
+  (t) => [primaryKey({ columns: [t.id, t.atMs] }), index("request_events_request").on(t.requestId, t.id)],
 );
 
 /**

@@ -193,19 +193,26 @@ const setBroadcast = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(hubAttempts.transactionId, p.transactionId), eq(hubAttempts.n, p.n))),
 );
-const setFinal = defineQuery(
+// Nothing broadcasts a final transaction again: its call and its signed bytes are dropped, its nonce and its
+// hashes stay.
+const setFinal = defineSql(
   "hub_transaction_final",
-  (db, { transactionId }: Params<{ transactionId: string }>) =>
-    db.update(hubTransactions).set({ state: "final" }).where(eq(hubTransactions.id, transactionId)),
+  {},
+  ({ transactionId }: Params<{ transactionId: string }>) => text`
+    with final as (
+      update ${hubTransactions} set ${nameOf(hubTransactions.state)} = 'final', ${nameOf(hubTransactions.callData)} = '0x'
+      where ${hubTransactions.id} = ${transactionId})
+    update ${hubAttempts} set ${nameOf(hubAttempts.raw)} = '0x' where ${hubAttempts.transactionId} = ${transactionId}`,
 );
 interface Keys extends Record<string, unknown> {
   readonly keys: readonly Hex[];
   readonly atMs: number;
 }
+// The hub itself executes a key once and keeps what it executed, so what oracles signed is dropped here.
 const settleExecutions = defineQuery("hub_execution_settle", (db, p: Params<Keys>) =>
   db
     .update(hubExecutions)
-    .set({ state: "settled", reason: null, settledAtMs: p.atMs })
+    .set({ state: "settled", reason: null, settledAtMs: p.atMs, actions: [], signature: "0x" })
     .where(
       text`${hubExecutions.idempotencyKey} = any(${p.keys}::text[]) and ${hubExecutions.state} <> 'settled'`,
     ),

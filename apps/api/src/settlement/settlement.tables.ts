@@ -54,6 +54,7 @@ export const hubTransactions = pgTable(
     sender: text("sender").$type<Address>().notNull(),
     nonce: int8("nonce").notNull(),
     callTo: text("call_to").$type<Address>().notNull(),
+    /** `0x` once the transaction is final. */
     callData: text("call_data").$type<Hex>().notNull(),
     gasLimit: int8("gas_limit").notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
@@ -80,6 +81,7 @@ export const hubAttempts = pgTable(
       .notNull()
       .references(() => hubTransactions.id),
     n: integer("n").notNull(),
+    /** The signed bytes. `0x` once the transaction is final. */
     raw: text("raw").$type<Hex>().notNull(),
     txHash: text("tx_hash").$type<TxHash>().notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
@@ -98,8 +100,12 @@ export const hubExecutions = pgTable(
     id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
     idempotencyKey: text("idempotency_key").$type<Hex>().notNull().unique(),
     kind: text("kind").$type<ExecutionKind>().notNull(),
+    /** Empty once it is settled. */
     actions: text("actions").array().$type<Hex[]>().notNull(),
-    /** As many signatures as the multisig requires, ascending by signer, concatenated. */
+    /**
+     * As many signatures as the multisig requires, ascending by signer, concatenated. `0x` once it is
+     * settled.
+     */
     signature: text("signature").$type<Hex>().notNull(),
     /**
      * `attested`: to be executed. `settled`: executed, beyond reorgs of the hub. `refused`: not executed;

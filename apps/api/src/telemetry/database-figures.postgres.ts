@@ -1,6 +1,8 @@
 import { sql as text } from "drizzle-orm";
 import { defineSql } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { requestHistory } from "../requests/history/history.tables.ts";
+import { requestEvents, statusEvents } from "../requests/requests.tables.ts";
 
 /** What keeps vacuum from removing dead rows of this database. */
 export interface OldestSnapshot {
@@ -42,11 +44,29 @@ const tableSizes = defineSql(
   "database_table_bytes",
   { name: String, bytes: Number },
   () => text`
-    select relname as name, pg_total_relation_size(oid) as bytes from pg_class
-    where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+    select coalesce(pg_partition_root(oid), oid)::regclass::text as name, sum(pg_total_relation_size(oid)) as bytes from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace group by 1`,
 );
 
-/** Bytes on disk of each table, indexes and dead rows included. */
+// The first row of an index; ids of events follow their time.
+const oldest = defineSql(
+  "database_oldest_rows",
+  { name: String, atMs: Number },
+  () => text`
+    (select 'request_events' as name, ${requestEvents.atMs} from ${requestEvents} order by ${requestEvents.id} limit 1)
+    union all (select 'request_history', ${requestHistory.createdAtMs} from ${requestHistory} order by ${requestHistory.createdAtMs} limit 1)
+    union all (select 'status_events', ${statusEvents.atMs} from ${statusEvents} order by ${statusEvents.atMs} limit 1)`,
+);
+
+/**
+ * The time of the oldest row, ms, of each table that grows until its rows are archived or pruned. Empty
+ * tables are absent.
+ */
+export async function oldestRows(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  return new Map((await oldest(sql, {})).map(({ name, atMs }) => [name, atMs]));
+}
+
+/** Bytes on disk of each table, with its partitions, indexes and dead rows. */
 export async function tableBytes(sql: Sql): Promise<ReadonlyMap<string, number>> {
   return new Map((await tableSizes(sql, {})).map(({ name, bytes }) => [name, bytes]));
 }

@@ -7,13 +7,19 @@ test("publishes size and oldest snapshot of the database, and keeps the last val
   let isAway = false;
   const unlessAway = async <T>(value: T): Promise<T> =>
     await (isAway ? Promise.reject(new Error("no connection")) : Promise.resolve(value));
-  databaseGauges(registry, {
-    oldestSnapshot: () => unlessAway({ seconds: 7, transactions: 40 }),
-    bytes: () => unlessAway(9_000),
-    tableBytes: () => unlessAway(new Map([["requests", 8_000]])),
-  });
+  databaseGauges(
+    registry,
+    {
+      oldestSnapshot: () => unlessAway({ seconds: 7, transactions: 40 }),
+      bytes: () => unlessAway(9_000),
+      tableBytes: () => unlessAway(new Map([["requests", 8_000]])),
+      oldestRows: () => unlessAway(new Map([["request_history", 4_000]])),
+      defaultPartitionRows: () => unlessAway(new Map([["request_events", 3]])),
+    },
+    { nowMs: () => 10_000 },
+  );
   const all =
-    /snapshot_seconds 7\n[^]*snapshot_transactions 40\n[^]*causeway_database_bytes 9000\n[^]*causeway_database_table_bytes\{table="requests"\} 8000\n/;
+    /snapshot_seconds 7\n[^]*snapshot_transactions 40\n[^]*causeway_database_bytes 9000\n[^]*causeway_database_table_bytes\{table="requests"\} 8000\n[^]*oldest_row_seconds\{table="request_history"\} 6\n[^]*default_partition_rows\{table="request_events"\} 3\n/;
   expect(await registry.metrics()).toMatch(all);
   isAway = true;
   expect(await registry.metrics()).toMatch(all);

@@ -1,5 +1,6 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
+import type { Clock } from "../db/clock.port.ts";
 
 /** Figures of the database for the metrics. */
 export interface DatabaseFigures {
@@ -9,12 +10,17 @@ export interface DatabaseFigures {
   bytes(): Promise<number>;
   /** The same per table. */
   tableBytes(): Promise<ReadonlyMap<string, number>>;
+  /** Time of the oldest row by table, ms. */
+  oldestRows(): Promise<ReadonlyMap<string, number>>;
+  /** Rows by table that no monthly partition took. */
+  defaultPartitionRows(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Read from the database with each scrape. */
 export function databaseGauges(
   registry: Registry,
-  { oldestSnapshot, bytes, tableBytes }: DatabaseFigures,
+  { oldestSnapshot, bytes, tableBytes, oldestRows, defaultPartitionRows }: DatabaseFigures,
+  clock: Clock,
 ): void {
   const shown = (name: string, help: string, read: () => Promise<number>): void =>
     void new Gauge({
@@ -38,14 +44,35 @@ export function databaseGauges(
     async () => (await oldestSnapshot()).transactions,
   );
   shown("bytes", "Size of the database on disk", bytes);
-  void new Gauge({
-    name: "causeway_database_table_bytes",
-    help: "Size of a table on disk with its indexes",
-    labelNames: ["table"],
-    registers: [registry],
-    async collect(): Promise<void> {
-      const sizes = await tableBytes().catch(() => new Map<string, number>());
-      for (const [table, size] of sizes) this.set({ table }, size);
-    },
-  });
+  const shownByTable = (
+    name: string,
+    help: string,
+    read: () => Promise<ReadonlyMap<string, number>>,
+    valueOf = (value: number): number => value,
+  ): void =>
+    void new Gauge({
+      name: `causeway_database_${name}`,
+      help,
+      labelNames: ["table"],
+      registers: [registry],
+      async collect(): Promise<void> {
+        const values = await read().catch(() => undefined);
+        if (values === undefined) return;
+        // A table that has become empty has no oldest row any more.
+        this.reset();
+        for (const [table, value] of values) this.set({ table }, valueOf(value));
+      },
+    });
+  shownByTable("table_bytes", "Size of a table on disk with its partitions and indexes", tableBytes);
+  shownByTable(
+    "oldest_row_seconds",
+    "Age of the oldest row of a table whose rows are archived or pruned",
+    oldestRows,
+    (atMs) => Math.max(0, (clock.nowMs() - atMs) / 1000),
+  );
+  shownByTable(
+    "default_partition_rows",
+    "Rows that no monthly partition of a table took, counted up to 10,000",
+    defaultPartitionRows,
+  );
 }

@@ -9,12 +9,13 @@ import { createScanProgress, scanLags } from "../deposits/scan-progress.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
 import { waitingDeliveries } from "../push/webhook-report.postgres.ts";
 import { KEPT_MS } from "../reconcile/prune-history.ts";
+import { defaultPartitionRows } from "../requests/event-partitions.postgres.ts";
 import { requestsUnderWay } from "../requests/requests-under-way.postgres.ts";
 import { depositoryBalances, hubBalances } from "../settlement/held-elsewhere.ts";
 import { settlementReads } from "../settlement/settlement-reads.postgres.ts";
 import type { Settling } from "../settlement/settlement.wiring.ts";
 import { balanceGauges } from "./balance-gauges.ts";
-import { databaseBytes, oldestSnapshot, tableBytes } from "./database-figures.postgres.ts";
+import { databaseBytes, oldestRows, oldestSnapshot, tableBytes } from "./database-figures.postgres.ts";
 import { databaseGauges } from "./database-gauges.ts";
 import { depositAddressGauges } from "./deposit-address-gauges.ts";
 import { heldGauge } from "./held-gauge.ts";
@@ -56,11 +57,17 @@ export function workerGauges(
 ): void {
   const { registry, sql, chains, clock, reads } = needs;
   leadershipGauges(registry, led, workedAgoMs);
-  databaseGauges(registry, {
-    oldestSnapshot: () => oldestSnapshot(sql),
-    bytes: () => databaseBytes(sql),
-    tableBytes: () => tableBytes(sql),
-  });
+  databaseGauges(
+    registry,
+    {
+      oldestSnapshot: () => oldestSnapshot(sql),
+      bytes: () => databaseBytes(sql),
+      tableBytes: () => tableBytes(sql),
+      oldestRows: () => oldestRows(sql),
+      defaultPartitionRows: () => defaultPartitionRows(sql),
+    },
+    clock,
+  );
   settlementGauges(registry, settlementReads(sql), clock);
   if (settling?.publishing !== undefined) mappingGauges(registry, settling.publishing.said, clock);
   const scanned = createScanProgress(reads, clock);

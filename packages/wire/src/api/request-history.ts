@@ -502,7 +502,7 @@ export const traceAnswer = z
             kind: z
               .string()
               .describe(
-                "`quoted`, `deposit`, `event`, `nonce`, `attempt`, `mined`, `settlement`, `execution`, `ledger`, …",
+                "`quoted`, `deposit`, `event`, `nonce`, `attempt`, `mined`, `settlement`, `execution`, `ledger`, `archived`, …",
               ),
           })
           .catchall(z.unknown()),

@@ -168,7 +168,9 @@ const insert = defineSql("history_insert", {}, (p: Params<{ entries: string }>) 
     found as (
       insert into ${requestTransactions} (${namesOf(requestTransactions.txHash, requestTransactions.requestId, requestTransactions.kind)})
       select own.tx_hash, ${requests.requestId}, own.kind
-      from given join ${requests} on ${requests.requestId} = given.request_id cross join lateral ${TRANSACTIONS})
+      from given join ${requests} on ${requests.requestId} = given.request_id cross join lateral ${TRANSACTIONS}
+      -- A request that was archived is listed again; its transactions were kept.
+      on conflict do nothing)
     insert into ${h} (${namesOf(...Object.values(ENTRY), ...SHARED.map(([column]) => column), h.status, h.inBlock, h.inSeenAtMs, h.fillMs)})
     select ${entry}, ${shared}, ${STATUS}, payment.block_number, payment.seen_at_ms, ${FILL_MS}
     from given join ${requests} on ${requests.requestId} = given.request_id ${PAYMENT}`;

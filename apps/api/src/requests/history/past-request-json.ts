@@ -286,7 +286,7 @@ function callJson(
   { to, data, value }: NonNullable<PastTransaction["call"]>,
   { wholeCalls }: Sight,
 ): NonNullable<TransactionFields["data"]> {
-  const isShown = wholeCalls || data.length <= 2 + 2 * MAX_LISTED_DATA_BYTES;
+  const isShown = data !== undefined && (wholeCalls || data.length <= 2 + 2 * MAX_LISTED_DATA_BYTES);
   return { to, ...(isShown && { data }), value: String(value) };
 }
 

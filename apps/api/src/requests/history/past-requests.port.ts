@@ -68,7 +68,7 @@ export interface PastTransaction {
   /** What a transaction of the service pays. */
   readonly leg?: "fill" | "refund" | undefined;
   /** Only of transactions that the service sent. */
-  readonly call?: { readonly to: Address; readonly data: Hex; readonly value: bigint };
+  readonly call?: { readonly to: Address; readonly data: Hex | undefined; readonly value: bigint };
   /** The tokens and native currency that it moved. */
   readonly moved: ReadonlyArray<{
     readonly address: Address;
@@ -107,7 +107,7 @@ export interface PastRequest {
         readonly call: {
           readonly from: Address;
           readonly to: Address;
-          readonly data: Hex;
+          readonly data: Hex | undefined;
           readonly value: bigint;
         };
       }

@@ -12,6 +12,7 @@ import type {
   TxHash,
 } from "@causeway/domain";
 
+import type { Month } from "../../db/month.port.ts";
 import type { TraceEvent } from "../trace.port.ts";
 
 /** The types of requests, as clients name them. */
@@ -171,7 +172,8 @@ export interface HistorySlot {
   /** fill | refund | execution */
   readonly legKind: string;
   readonly legId: string;
-  readonly call: { readonly to: Address; readonly data: Hex; readonly value: bigint };
+  /** `data` is undefined once it was archived. */
+  readonly call: { readonly to: Address; readonly data: Hex | undefined; readonly value: bigint };
   readonly gasLimit: bigint;
   readonly outflow: { readonly currency: Address; readonly amount: bigint };
   /** What the recipient of a fill gets, in base units of the destination currency. */
@@ -251,6 +253,8 @@ export interface RequestStory {
   readonly deposits: readonly HistoryDeposit[];
   readonly slots: readonly HistorySlot[];
   readonly events: readonly HistoryEvent[];
+  /** Months that the operator archived. */
+  readonly archivedMonths: readonly Month[];
   readonly settlements: readonly HistorySettlement[];
   /** The user's own payment on one chain. */
   readonly send:

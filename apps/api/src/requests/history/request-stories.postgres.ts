@@ -20,8 +20,9 @@ import type { Sql } from "../../db/pool.postgres.ts";
 import { deposits } from "../../deposits/deposits.tables.ts";
 import { fastFills } from "../../executions/fast-fills.tables.ts";
 import { executions } from "../../payments/executions.tables.ts";
-import { attempts, slots } from "../../payments/payments.tables.ts";
+import { attempts, NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
 import { sendReports, sends } from "../../payments/sends.tables.ts";
+import { archives } from "../../reconcile/archive/archive.tables.ts";
 import { hubAttempts, hubExecutions, settlements } from "../../settlement/settlement.tables.ts";
 import { REQUEST, requestOf, statusOf, type RequestRow } from "../request-rows.postgres.ts";
 import { requestEvents, requests } from "../requests.tables.ts";
@@ -136,6 +137,13 @@ const readEvents = defineQuery("story_events", (db, asked: Params<Asked>) =>
     .from(requestEvents)
     .where(isAsked(requestEvents.requestId, asked))
     .orderBy(asc(requestEvents.requestId), asc(requestEvents.id)),
+);
+const readArchivedMonths = defineQuery("story_archived_months", (db) =>
+  db
+    .selectDistinct({ month: archives.month })
+    .from(archives)
+    .where(text`${archives.state} <> 'exporting'`)
+    .orderBy(asc(archives.month)),
 );
 const readSettlements = defineQuery("story_settlements", (db, asked: Params<Asked>) =>
   db
@@ -300,6 +308,7 @@ export async function requestStories(
     ofHolds,
     ofFastFills,
     ofMovements,
+    archivedMonths,
   ] = await Promise.all([
     readRequests(sql, { requestIds }),
     of(readDeposits),
@@ -311,6 +320,7 @@ export async function requestStories(
     of(readHolds, onlyIfWhole),
     of(readFastFills, onlyIfWhole),
     of(readMovements, onlyIfWhole),
+    isWhole ? readArchivedMonths(sql, {}) : [],
   ]);
   const recorded = rows.map((row) => [row, requestOf(row)] as const);
   // Few requests have either.
@@ -358,6 +368,7 @@ export async function requestStories(
         event,
         detail,
       })),
+      archivedMonths: archivedMonths.map(({ month }) => month),
       settlements: (ofSettlements.get(id) ?? []).map((one) => settlementOf(one, onHub)),
       send: send && {
         txHash: send.txHash,
@@ -396,7 +407,11 @@ function slotOf(row: RowOf<typeof readSlots>, tried: readonly RowOf<typeof readA
     nonce: row.nonce,
     legKind: row.legKind,
     legId: row.legId,
-    call: { to: row.callTo, data: row.callData, value: row.callValue },
+    call: {
+      to: row.callTo,
+      data: row.callData === NO_CALL_DATA ? undefined : row.callData,
+      value: row.callValue,
+    },
     gasLimit: BigInt(row.gasLimit),
     outflow: { currency: row.outflowCurrency, amount: row.outflowAmount },
     deliveredAmount: row.deliveredAmount ?? undefined,

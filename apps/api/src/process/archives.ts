@@ -1,0 +1,37 @@
+import type { Env } from "@causeway/config";
+import { readDatabaseUrl } from "../config/database-url.ts";
+import { createPool } from "../db/pool.postgres.ts";
+import { archiveFiles } from "../reconcile/archive/archive-files.adapter.ts";
+import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
+import type { OpenArchives } from "./commands/archive-command.ts";
+
+const LOCK = "select pg_try_advisory_lock(hashtextextended('causeway:archive', 0)) as taken";
+/** Choosing the requests of a large month takes minutes, and blocks no other session. */
+const STATEMENT_TIMEOUT_MS = 6 * 3_600_000;
+
+/**
+ * What `operator archive` uses: the database and a folder.
+ * @throws ConfigError
+ */
+export function openArchives(env: Env): ReturnType<OpenArchives> {
+  const pool = createPool(readDatabaseUrl(env), {
+    max: 1,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    applicationName: "causeway archive",
+  });
+  return {
+    async begin(to) {
+      const client = await pool.connect();
+      const { rows } = await client.query<{ taken: boolean }>(LOCK);
+      if (rows[0]?.taken !== true) {
+        client.release();
+        throw new Error("another `operator archive` is running on this database; wait until it has ended");
+      }
+      return { store: archiveStore(client), files: archiveFiles(to), close: () => client.release(true) };
+    },
+    nowMs: () => Date.now(),
+    async close() {
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ArchiveFiles, ArchivePlan, ArchiveStore } from "../../reconcile/archive/archive.port.ts";
+import { runArchive, type OpenArchives } from "./archive-command.ts";
+
+let [stdout, stderr] = ["", ""];
+beforeEach(() => {
+  [stdout, stderr] = ["", ""];
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    stdout += String(text);
+    return true;
+  });
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    stderr += String(text);
+    return true;
+  });
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const unused = async (): Promise<never> => {
+  throw new Error("changed something");
+};
+const files: ArchiveFiles = {
+  folderOf: ({ month, part }) => `/archive/${month}/part-${part}`,
+  clear: unused,
+  write: unused,
+  finish: unused,
+  verify: unused,
+};
+
+/** The 15th of December 2026, with months that hold what `plans` says. */
+function opened(plans: readonly ArchivePlan[]): OpenArchives {
+  const store: ArchiveStore = {
+    months: async (before) => plans.map(({ month }) => month).filter((month) => month < before),
+    plan: async (month) => plans.find((plan) => plan.month === month) ?? unused(),
+    unfinished: unused,
+    begin: unused,
+    read: unused,
+    setExported: unused,
+    removeEvents: unused,
+    removeRequests: unused,
+    setArchived: unused,
+  };
+  return () => ({
+    begin: async () => ({ store, files, close: () => {} }),
+    nowMs: () => Date.UTC(2026, 11, 15),
+    close: async () => {},
+  });
+}
+
+const notOpened = () => {
+  throw new Error("opened");
+};
+
+test.for([
+  ["no month", [], "--before must be a month like 2026-01, got nothing"],
+  ["a day", ["--before", "2026-01-01"], "got 2026-01-01"],
+  ["an unknown option", ["--before", "2026-01", "--force"], "--force"],
+] as const)("%s is refused with the usage and exit code 2", async ([, words, problem]) => {
+  expect(await runArchive(words, notOpened)).toBe(2);
+  expect(stderr).toContain(problem);
+  expect(stderr).toContain("usage:");
+});
+
+test("a month that the service still reads is refused, with the newest one that is not", async () => {
+  expect(await runArchive(["--before", "2026-12"], opened([]))).toBe(2);
+  expect(stderr).toContain("--before must be at most 2026-11, got 2026-12");
+  expect(stderr).toContain("2026-11 can be archived from 2026-12-31");
+});
+
+test("a dry run prints what would move, and changes nothing", async () => {
+  const october = { month: "2026-10", requests: 3, open: 1, events: 20 } as const;
+  const empty = { month: "2026-09", requests: 0, open: 0, events: 0 } as const;
+  expect(await runArchive(["--before", "2026-11", "--dry-run"], opened([empty, october]))).toBe(0);
+  expect(stdout).toBe(`${JSON.stringify(october)}\n`);
+});
+
+test("says so when there is nothing to archive", async () => {
+  expect(await runArchive(["--before", "2026-11", "--dry-run"], opened([]))).toBe(0);
+  expect([stdout, stderr]).toEqual(["", "nothing to archive before 2026-11\n"]);
+});

@@ -1,0 +1,113 @@
+import { ConfigError } from "@causeway/config";
+import { parseArgs } from "node:util";
+import type { Month } from "../../db/month.port.ts";
+import { isMonth } from "../../db/month.ts";
+import type { ArchiveFiles, ArchiveStore } from "../../reconcile/archive/archive.port.ts";
+import {
+  archivableFromMs,
+  archiveMonths,
+  untouchedSinceMs,
+  youngestArchivable,
+} from "../../reconcile/archive/archive-months.ts";
+
+export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> [--to <folder>] [--dry-run]
+                              moves traces, history entries and call data of requests that ended before that month to compressed files, by
+                              default in ./archive; statuses and everything that guards money stay. It can be stopped and run again
+`;
+
+const DONE = 0;
+const FAILED = 1;
+const MISUSED = 2;
+
+/** Opens what archives need. */
+export type OpenArchives = () => {
+  /** @throws Error when another process archives now */
+  begin(to: string): Promise<{ readonly store: ArchiveStore; readonly files: ArchiveFiles; close(): void }>;
+  nowMs(): number;
+  close(): Promise<void>;
+};
+
+class Misused extends Error {}
+
+/** `operator archive`: prints a JSON line for each part of a month. Never throws; the exit code tells. */
+export async function runArchive(words: readonly string[], open: OpenArchives): Promise<number> {
+  try {
+    const { before, to, isDryRun } = readWords(words);
+    const archives = open();
+    try {
+      const nowMs = archives.nowMs();
+      refuseYoung(before, nowMs);
+      const { store, files, close } = await archives.begin(to);
+      try {
+        const lines = isDryRun
+          ? plans(store, before, nowMs)
+          : archiveMonths({ store, files, nowMs: () => archives.nowMs() }, before);
+        let isEmpty = true;
+        for await (const line of lines) {
+          isEmpty = false;
+          process.stdout.write(`${JSON.stringify(line)}\n`);
+        }
+        // On stderr, so that a program that reads the lines gets none.
+        if (isEmpty) process.stderr.write(`nothing to archive before ${before}\n`);
+        return DONE;
+      } finally {
+        close();
+      }
+    } finally {
+      await archives.close();
+    }
+  } catch (error) {
+    if (error instanceof Misused) {
+      process.stderr.write(`${error.message}\nusage:\n${ARCHIVE_USAGE}`);
+      return MISUSED;
+    }
+    process.stderr.write(`${reasonOf(error)}\n`);
+    return FAILED;
+  }
+}
+
+async function* plans(store: ArchiveStore, before: Month, nowMs: number): AsyncGenerator<object> {
+  for (const month of await store.months(before)) {
+    const plan = await store.plan(month, untouchedSinceMs(nowMs));
+    if (plan.requests > 0 || plan.events > 0 || plan.open > 0) yield plan;
+  }
+}
+
+/** @throws Misused */
+function readWords(words: readonly string[]): {
+  readonly before: Month;
+  readonly to: string;
+  readonly isDryRun: boolean;
+} {
+  const options = {
+    before: { type: "string" },
+    to: { type: "string", default: "archive" },
+    "dry-run": { type: "boolean", default: false },
+  } as const;
+  try {
+    const { values } = parseArgs({ args: [...words], options });
+    if (values.before === undefined || !isMonth(values.before))
+      throw new Misused(`--before must be a month like 2026-01, got ${values.before ?? "nothing"}`);
+    return { before: values.before, to: values.to, isDryRun: values["dry-run"] };
+  } catch (error) {
+    throw error instanceof Misused
+      ? error
+      : new Misused(error instanceof Error ? error.message : "unknown options");
+  }
+}
+
+/** @throws Misused */
+function refuseYoung(before: Month, nowMs: number): void {
+  const youngest = youngestArchivable(nowMs);
+  if (before <= youngest) return;
+  throw new Misused(
+    `--before must be at most ${youngest}, got ${before}: the service still reads the last 30 days. ` +
+      `${youngest} can be archived from ${new Date(archivableFromMs(youngest)).toISOString().slice(0, 10)}`,
+  );
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  return error.message === "" && "code" in error ? String(error.code) : error.message;
+}

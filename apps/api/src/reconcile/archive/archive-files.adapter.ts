@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, readFile, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import type { ArchiveFiles, ArchivePart, Manifest } from "./archive.port.ts";
+
+const MANIFEST = "manifest.json";
+
+/** Archives as folders: `2026-01/part-1/request_events.ndjson.gz`, and `manifest.json` in the same folder. */
+export function archiveFiles(to: string): ArchiveFiles {
+  const root = resolve(to);
+  const folderOf = ({ month, part }: ArchivePart): string => join(root, month, `part-${part}`);
+  return {
+    folderOf,
+    async clear(part) {
+      const folder = folderOf(part);
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder, { recursive: true });
+      // Otherwise a power failure may leave files in folders that do not exist.
+      for (const parent of [folder, dirname(folder), root, dirname(root)]) await sync(parent);
+    },
+    async write(part, table, batches) {
+      const file = `${table}.ndjson.gz`;
+      const hash = createHash("sha256");
+      let [rows, bytes] = [0, 0];
+      await pipeline(
+        Readable.from(linesOf(batches, (count) => (rows += count))),
+        createGzip(),
+        async function* measured(chunks: AsyncIterable<Buffer>) {
+          for await (const chunk of chunks) {
+            hash.update(chunk);
+            bytes += chunk.length;
+            yield chunk;
+          }
+        },
+        createWriteStream(join(folderOf(part), file), { flush: true }),
+      );
+      return { table, file, rows, bytes, sha256: hash.digest("hex") };
+    },
+    async finish(manifest) {
+      const folder = folderOf(manifest);
+      const text = `${JSON.stringify(manifest, null, 2)}\n`;
+      const file = await open(join(folder, MANIFEST), "w");
+      try {
+        await file.writeFile(text);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await sync(folder);
+      return createHash("sha256").update(text).digest("hex");
+    },
+    async verify(folder, manifestSha256) {
+      const check = async (name: string, sha256: string): Promise<void> => {
+        const found = await sha256Of(join(folder, name));
+        if (found !== sha256)
+          throw new Error(
+            `${join(folder, name)} ${found === undefined ? "is missing" : "was changed"}: expected SHA-256 ${sha256}${found === undefined ? "" : `, got ${found}`}`,
+          );
+      };
+      await check(MANIFEST, manifestSha256);
+      const { tables } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Manifest;
+      for (const { file, sha256 } of tables) await check(file, sha256);
+    },
+  };
+}
+
+async function* linesOf(
+  batches: AsyncIterable<readonly string[]>,
+  onRows: (count: number) => void,
+): AsyncGenerator<string> {
+  for await (const rows of batches) {
+    onRows(rows.length);
+    yield `${rows.join("\n")}\n`;
+  }
+}
+
+/** Writes the entries of a folder to the disk. */
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Undefined without such a file. */
+async function sha256Of(path: string): Promise<string | undefined> {
+  const hash = createHash("sha256");
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  return hash.digest("hex");
+}

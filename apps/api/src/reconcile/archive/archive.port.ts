@@ -1,0 +1,96 @@
+import type { Month } from "../../db/month.port.ts";
+
+/** Tables of which rows, or what takes most of a row, are moved to the archive. */
+export type ArchivedTableName = "request_events" | "request_history" | "slots";
+export type ArchiveState = "exporting" | "exported" | "archived";
+
+/** A file of an archive. */
+export interface ArchivedTable {
+  readonly table: ArchivedTableName;
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** One run's part of a month. */
+export interface ArchivePart {
+  readonly month: Month;
+  readonly part: number;
+}
+
+/** The content of `manifest.json`. It is written last: files without a manifest are incomplete. */
+export interface Manifest extends ArchivePart {
+  readonly exportedAt: string;
+  readonly tables: readonly ArchivedTable[];
+}
+
+/** An archive that was begun. */
+export interface BegunArchive extends ArchivePart {
+  readonly state: ArchiveState;
+  readonly paymentsBeforeMs: number;
+  readonly folder: string | undefined;
+  readonly manifestSha256: string | undefined;
+  readonly tables: readonly ArchivedTable[];
+}
+
+/** What an archive of a month would move. */
+export interface ArchivePlan {
+  readonly month: Month;
+  /** Requests whose whole story is over. */
+  readonly requests: number;
+  /** Requests of the month that stay, because something of them is open. */
+  readonly open: number;
+  readonly events: number;
+}
+
+/** Archives, on one connection of Postgres. */
+export interface ArchiveStore {
+  /** Months before this one that may hold something to archive, in order. */
+  months(before: Month): Promise<readonly Month[]>;
+  plan(month: Month, untouchedSinceMs: number): Promise<ArchivePlan>;
+  /** The archive that is not finished. */
+  unfinished(): Promise<BegunArchive | undefined>;
+  /**
+   * Chooses the requests of a month whose whole story is over and that nothing has touched since; undefined
+   * when there are none.
+   */
+  begin(month: Month, untouchedSinceMs: number, nowMs: number): Promise<BegunArchive | undefined>;
+  /**
+   * Passes the rows that the archive moves to `write`, table by table, as JSON in batches. All tables are
+   * read as of one moment.
+   */
+  read(
+    archive: BegunArchive,
+    write: (table: ArchivedTableName, rows: AsyncIterable<readonly string[]>) => Promise<void>,
+  ): Promise<void>;
+  setExported(
+    archive: ArchivePart,
+    folder: string,
+    sha256: string,
+    tables: readonly ArchivedTable[],
+  ): Promise<void>;
+  /** Removes the events of the archive; false when their table stayed locked and nothing was changed. */
+  removeEvents(archive: ArchivePart): Promise<boolean>;
+  /** Removes what else belongs to up to `limit` requests; returns how many there were. */
+  removeRequests(archive: BegunArchive, limit: number): Promise<number>;
+  setArchived(archive: ArchivePart, nowMs: number): Promise<void>;
+}
+
+/** The files of archives. */
+export interface ArchiveFiles {
+  /** Where the files of a part are: an absolute path. */
+  folderOf(part: ArchivePart): string;
+  /** Removes what an interrupted export left. */
+  clear(part: ArchivePart): Promise<void>;
+  /** Writes rows, and returns once they are on the disk. */
+  write(
+    part: ArchivePart,
+    table: ArchivedTableName,
+    rows: AsyncIterable<readonly string[]>,
+  ): Promise<ArchivedTable>;
+  /** Writes the manifest, and returns once it is on the disk; its SHA-256. */
+  finish(manifest: Manifest): Promise<string>;
+  /** @throws Error naming the file that is missing or does not match the manifest of this SHA-256 */
+  verify(folder: string, manifestSha256: string): Promise<void>;
+}

@@ -1,0 +1,273 @@
+import { sql as text, type SQL } from "drizzle-orm";
+import type pg from "pg";
+import { appFeesDue, feeReservations, holds } from "../../balances/ledger.tables.ts";
+import { nameOf, namesOf, runSql } from "../../db/define-query.postgres.ts";
+import type { Month } from "../../db/month.port.ts";
+import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../../db/month.ts";
+import { sqlOn } from "../../db/pool.postgres.ts";
+import { depositSweeps } from "../../deposits/addresses/deposit-addresses.tables.ts";
+import { deposits } from "../../deposits/deposits.tables.ts";
+import { fastFills } from "../../executions/fast-fills.tables.ts";
+import { executions } from "../../payments/executions.tables.ts";
+import { fillBurns, NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
+import { sends } from "../../payments/sends.tables.ts";
+import { webhookDeliveries } from "../../push/webhooks.tables.ts";
+import {
+  monthsInDefault,
+  partitionedMonths,
+  removeEvents,
+  unlessLocked,
+} from "../../requests/event-partitions.postgres.ts";
+import { requestHistory } from "../../requests/history/history.tables.ts";
+import { requestEvents, requests } from "../../requests/requests.tables.ts";
+import { nonceMappings } from "../../settlement/nonce-mappings/nonce-mappings.tables.ts";
+import { settlements } from "../../settlement/settlement.tables.ts";
+import type { ArchivedTableName, ArchiveStore, BegunArchive } from "./archive.port.ts";
+import { archiveRequests, archives } from "./archive.tables.ts";
+
+/** Rows that are read from the database at once. */
+const FETCHED = text.raw("2000");
+/** A payment may be signed but not committed yet: one that young is left alone. */
+const SETTLES_WITHIN_MS = 86_400_000;
+
+const openOf = (column: SQL.Aliased | SQL, from: SQL): SQL =>
+  text`select ${column} as request_id from ${from}`;
+
+/**
+ * Requests of which anything is unfinished, whatever their state: each part reads a partial index of what is
+ * open, which is small however large the table is. Without settlements, this instance settles nothing.
+ */
+const OPEN = text.join(
+  [
+    openOf(text`${slots.requestId}`, text`${slots} where ${slots.state} in ('open', 'mined')`),
+    openOf(
+      text`${slots.requestId}`,
+      text`${slots} where ${slots.state} = 'final' and not ${slots.settlementNoted} and exists (select from ${settlements})`,
+    ),
+    openOf(text`${settlements.requestId}`, text`${settlements} where ${settlements.state} = 'due'`),
+    openOf(text`${settlements.requestId}`, text`${settlements} where ${settlements.state} = 'attested'`),
+    openOf(
+      text`${deposits.requestId}`,
+      text`${deposits} where ${deposits.disposition} = 'refund' and ${deposits.refundState} = 'none'`,
+    ),
+    openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.refundWaits} is not null`),
+    openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.mappingUntilMs} is not null`),
+    openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.unrepaidAtMs} is not null`),
+    openOf(
+      text`${depositSweeps.requestId}`,
+      text`${depositSweeps} where ${depositSweeps.state} in ('planned', 'sent', 'mined')`,
+    ),
+    openOf(text`${sends.requestId}`, text`${sends} where not ${sends.settled}`),
+    openOf(text`${executions.requestId}`, text`${executions} where not ${executions.settled}`),
+    openOf(
+      text`${fastFills.requestId}`,
+      text`${fastFills} where (${fastFills.coverState} = 'due') or ((${fastFills.revertedGasUsd} > 0) and (not ${fastFills.revertedGasCharged}))`,
+    ),
+    openOf(text`${fillBurns.requestId}`, text`${fillBurns} where ${fillBurns.unpaidWei} > 0`),
+    openOf(text`${holds.requestId}`, text`${holds} where ${holds.state} = 'active'`),
+    openOf(
+      text`${feeReservations.requestId}`,
+      text`${feeReservations} where ${feeReservations.state} = 'open'`,
+    ),
+    openOf(text`${appFeesDue.requestId}`, text`${appFeesDue}`),
+    openOf(
+      text`${nonceMappings.requestId}`,
+      text`${nonceMappings} where ${nonceMappings.state} in ('stored', 'signed')`,
+    ),
+    openOf(
+      text`${webhookDeliveries.requestId}`,
+      text`${webhookDeliveries} where ${webhookDeliveries.state} = 'waiting'`,
+    ),
+  ],
+  text` union `,
+);
+
+/** A refund that needs the operator, or one on its way. Dust that is never refunded is no open matter. */
+const isRefundOpen = text`exists (select from ${deposits} where ${deposits.requestId} = candidate.request_id
+  and (${deposits.refundState} = 'sent' or (${deposits.refundState} = 'impossible'
+    and ${deposits.refundFailReason} is distinct from 'AMOUNT_TOO_LOW_TO_REFUND')))`;
+
+/** Whether the request itself has come to its end, long enough ago. */
+const isOver = (month: Month, untouchedSinceMs: number): SQL => text`(${requests.requestId} is null
+  or ((${requests.final} or ${requests.state} = 'expired')
+    and ${requests.createdAtMs} < ${endOfMonth(month)} and ${requests.updatedAtMs} < ${untouchedSinceMs}
+    and not ${requests.fundsSeen} and not ${requests.fundsHeld} and ${requests.front} <> 'held'
+    and not (${requests.front} = 'debited' and ${requests.depositId} is null)))`;
+
+const isOfMonth = (column: SQL, month: Month): SQL =>
+  text`${column} >= ${startOfMonth(month)} and ${column} < ${endOfMonth(month)}`;
+
+/** Parts of a `with`: `judged` has every request with a row in this month, and whether its story is over. */
+const judged = (month: Month, untouchedSinceMs: number): SQL => text`
+  open as materialized (${OPEN}),
+  candidate as (
+    select ${requestHistory.requestId} from ${requestHistory} where ${isOfMonth(text`${requestHistory.createdAtMs}`, month)}
+    union select ${requestEvents.requestId} from ${requestEvents} where ${isOfMonth(text`${requestEvents.atMs}`, month)}),
+  judged as (
+    select candidate.request_id, ${isOver(month, untouchedSinceMs)} and open.request_id is null and not ${isRefundOpen} as is_over
+    from candidate left join ${requests} on ${requests.requestId} = candidate.request_id
+      left join open on open.request_id = candidate.request_id)`;
+
+const isChosen = (column: SQL): SQL =>
+  text`exists (select from ${archiveRequests} where ${archiveRequests.requestId} = ${column})`;
+/** Call data that the archive takes away: of payments that ended. */
+const isEnded = ({ paymentsBeforeMs }: BegunArchive): SQL =>
+  text`${slots.state} in ('final', 'dead') and ${slots.createdAtMs} < ${paymentsBeforeMs}
+    and ${slots.callData} not in ('0x', ${NO_CALL_DATA})`;
+
+const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive) => SQL>> = {
+  request_events: ({ month }) =>
+    text`${requestEvents} where ${isOfMonth(text`${requestEvents.atMs}`, month)} and ${isChosen(text`${requestEvents.requestId}`)}
+      order by ${requestEvents.id}`,
+  request_history: () => text`${requestHistory} where ${isChosen(text`${requestHistory.requestId}`)}`,
+  slots: (archive) => text`${slots} where ${isChosen(text`${slots.requestId}`)} and ${isEnded(archive)}`,
+};
+
+const ARCHIVE = {
+  month: archives.month,
+  part: archives.part,
+  state: archives.state,
+  paymentsBeforeMs: archives.paymentsBeforeMs,
+  folder: archives.folder,
+  manifestSha256: archives.manifestSha256,
+  tables: archives.tables,
+};
+
+/**
+ * Archives on one connection.
+ * @param client not used by other code meanwhile
+ */
+export function archiveStore(client: pg.PoolClient): ArchiveStore {
+  const sql = sqlOn(client);
+  const inTransaction = async <T>(work: () => Promise<T>, begin = "begin"): Promise<T> => {
+    await client.query(begin);
+    try {
+      const result = await work();
+      await client.query("commit");
+      return result;
+    } catch (error) {
+      await client.query("rollback");
+      throw error;
+    }
+  };
+  const isThis = ({ month, part }: Pick<BegunArchive, "month" | "part">): SQL =>
+    text`${archives.month} = ${month} and ${archives.part} = ${part}`;
+  const unfinished: ArchiveStore["unfinished"] = async () => {
+    const [row] = await runSql(
+      sql,
+      ARCHIVE,
+      text`select ${namesOf(...Object.values(ARCHIVE))} from ${archives} where ${archives.state} <> 'archived'`,
+    );
+    return (
+      row && {
+        ...row,
+        folder: row.folder ?? undefined,
+        manifestSha256: row.manifestSha256 ?? undefined,
+        tables: row.tables ?? [],
+      }
+    );
+  };
+  async function* batches(rows: SQL): AsyncGenerator<readonly string[]> {
+    await runSql(
+      sql,
+      {},
+      text`declare archived no scroll cursor for select row_to_json(moved)::text as row from (select * from ${rows}) moved`,
+    );
+    for (;;) {
+      const fetched = await runSql(sql, { row: String }, text`fetch ${FETCHED} from archived`);
+      if (fetched.length === 0) break;
+      yield fetched.map(({ row }) => row);
+    }
+    await client.query("close archived");
+  }
+
+  return {
+    async months(before) {
+      const [row] = await runSql(
+        sql,
+        { oldestMs: (ms: number | null) => ms },
+        text`select min(${requestHistory.createdAtMs}) as oldest_ms from ${requestHistory}`,
+      );
+      const months = new Set([...(await partitionedMonths(sql)), ...(await monthsInDefault(sql))]);
+      if (row?.oldestMs != null)
+        for (let month = monthOf(row.oldestMs); month < before; month = monthAfter(month)) months.add(month);
+      return [...months].filter((month) => month < before).toSorted();
+    },
+    async plan(month, untouchedSinceMs) {
+      const [row] = await runSql(
+        sql,
+        { requests: Number, open: Number, events: Number },
+        text`with ${judged(month, untouchedSinceMs)}
+          select count(*) filter (where is_over and ${requestHistory.requestId} is not null) as requests, count(*) filter (where not is_over) as open,
+            (select count(*) from ${requestEvents} join judged ended on ended.request_id = ${requestEvents.requestId} and ended.is_over
+              where ${isOfMonth(text`${requestEvents.atMs}`, month)}) as events
+          from judged left join ${requestHistory} on ${requestHistory.requestId} = judged.request_id`,
+      );
+      return { month, ...(row ?? { requests: 0, open: 0, events: 0 }) };
+    },
+    unfinished,
+    async begin(month, untouchedSinceMs, nowMs) {
+      const chosen = await inTransaction(async () => {
+        const [row] = await runSql(
+          sql,
+          { count: Number },
+          text`with ${judged(month, untouchedSinceMs)},
+            chosen as (insert into ${archiveRequests} (${nameOf(archiveRequests.requestId)})
+              select request_id from judged where is_over returning 1),
+            begun as (insert into ${archives} (${namesOf(archives.month, archives.part, archives.state, archives.paymentsBeforeMs, archives.startedAtMs)})
+              select ${month}, (select coalesce(max(${archives.part}), 0) + 1 from ${archives} where ${archives.month} = ${month}), 'exporting',
+                ${nowMs - SETTLES_WITHIN_MS}, ${nowMs}
+              where exists (select from judged where is_over))
+            select count(*) as count from chosen`,
+        );
+        return row?.count ?? 0;
+      });
+      if (chosen === 0) return undefined;
+      await runSql(sql, {}, text`analyze ${archiveRequests}`);
+      return await unfinished();
+    },
+    async read(archive, write) {
+      await inTransaction(async () => {
+        for (const [table, rows] of Object.entries(rowsOf))
+          await write(table as ArchivedTableName, batches(rows(archive)));
+      }, "begin isolation level repeatable read, read only");
+    },
+    async setExported(archive, folder, sha256, tables) {
+      await runSql(
+        sql,
+        {},
+        text`update ${archives} set ${nameOf(archives.state)} = 'exported', ${nameOf(archives.folder)} = ${folder},
+          ${nameOf(archives.manifestSha256)} = ${sha256}, ${nameOf(archives.tables)} = ${JSON.stringify(tables)}
+          where ${isThis(archive)} and ${archives.state} = 'exporting'`,
+      );
+    },
+    async removeEvents({ month }) {
+      return await unlessLocked(() =>
+        inTransaction(() =>
+          removeEvents(client, month, text`not ${isChosen(text`${requestEvents.requestId}`)}`),
+        ),
+      );
+    },
+    async removeRequests(archive, limit) {
+      const [row] = await runSql(
+        sql,
+        { count: Number },
+        text`with batch as materialized (
+            select ${archiveRequests.requestId} from ${archiveRequests} order by 1 limit ${limit}),
+          unlisted as (delete from ${requestHistory} using batch where ${requestHistory.requestId} = batch.request_id),
+          emptied as (update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
+            where ${slots.requestId} = batch.request_id and ${isEnded(archive)}),
+          gone as (delete from ${archiveRequests} using batch where ${archiveRequests.requestId} = batch.request_id returning 1)
+          select count(*) as count from gone`,
+      );
+      return row?.count ?? 0;
+    },
+    async setArchived(archive, nowMs) {
+      await runSql(
+        sql,
+        {},
+        text`update ${archives} set ${nameOf(archives.state)} = 'archived', ${nameOf(archives.finishedAtMs)} = ${nowMs} where ${isThis(archive)}`,
+      );
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { RequestId } from "@causeway/domain";
+import { integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { int8, json } from "../../db/columns.tables.ts";
+import type { Month } from "../../db/month.port.ts";
+import type { ArchivedTable, ArchiveState } from "./archive.port.ts";
+
+/** What `operator archive` exported and removed: one row per run that found something of a month. */
+export const archives = pgTable(
+  "archives",
+  {
+    month: text("month").$type<Month>().notNull(),
+    /**
+     * Counts from 1 for each month: requests that were open in an earlier run are archived in a later one.
+     */
+    part: integer("part").notNull(),
+    /**
+     * `exporting`: its requests are chosen. `exported`: its files are complete, and removing begins.
+     * `archived`: all of it was removed here.
+     */
+    state: text("state").$type<ArchiveState>().notNull(),
+    /** Payments that were signed later stay as they are. */
+    paymentsBeforeMs: int8("payments_before_ms").notNull(),
+    /** Folder of the files on the host of the command. Null until they are complete. */
+    folder: text("folder"),
+    manifestSha256: text("manifest_sha256"),
+    tables: json("tables").$type<readonly ArchivedTable[]>(),
+    startedAtMs: int8("started_at_ms").notNull(),
+    finishedAtMs: int8("finished_at_ms"),
+  },
+  (t) => [primaryKey({ columns: [t.month, t.part] })],
+);
+
+/** Requests of the archive that is not finished. A row goes with what it names. */
+export const archiveRequests = pgTable("archive_requests", {
+  requestId: text("request_id").$type<RequestId>().primaryKey(),
+});

@@ -1,0 +1,156 @@
+import { getTableName, sql as text, type SQL } from "drizzle-orm";
+import pg from "pg";
+import { defineSql, nameOf, runSql } from "../db/define-query.postgres.ts";
+import { inTransaction } from "../db/in-transaction.postgres.ts";
+import type { Month } from "../db/month.port.ts";
+import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../db/month.ts";
+import { sqlOn, type Sql } from "../db/pool.postgres.ts";
+import { requestEvents } from "./requests.tables.ts";
+
+const PARENT = getTableName(requestEvents);
+/** Takes rows of months that have no partition, so that no insert fails. */
+const DEFAULT = `${PARENT}_default`;
+/** Partitions exist for the current month and as many after it. */
+const MONTHS_AHEAD = 2;
+/**
+ * While a change of partitions waits for a table, every later statement on that table waits behind it: it
+ * gives up after this, and is tried again.
+ */
+const LOCK_TIMEOUT = "500ms";
+const LOCK_NOT_AVAILABLE = "55P03";
+/** Counting stops here: any row in the default partition is one too many. */
+const MAX_COUNTED = text.raw("10000");
+
+/** An SQL name. */
+const named = (name: string): SQL => text`${text.identifier(name)}`;
+const partitionName = (month: Month): string => `${PARENT}_${month.replace("-", "_")}`;
+
+const partitions = defineSql(
+  "event_partitions",
+  { name: String },
+  () => text`select inhrelid::regclass::text as name from pg_inherits
+    where inhparent = ${text.raw(`'${PARENT}'`)}::regclass order by 1`,
+);
+const inDefault = defineSql(
+  "event_partition_default_rows",
+  { count: Number },
+  () => text`select count(*) as count from (select from ${named(DEFAULT)} limit ${MAX_COUNTED}) counted`,
+);
+
+/** Months that have a partition, in order. */
+export async function partitionedMonths(sql: Sql): Promise<readonly Month[]> {
+  const rows = await partitions(sql, {});
+  return rows
+    .filter(({ name }) => name !== DEFAULT)
+    .map(({ name }) => name.slice(PARENT.length + 1).replace("_", "-") as Month);
+}
+
+/** Rows in default partitions by table, counted up to 10,000. */
+export async function defaultPartitionRows(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const [row] = await inDefault(sql, {});
+  return new Map([[PARENT, row?.count ?? 0]]);
+}
+
+/** Months of rows in the default partition. */
+export async function monthsInDefault(sql: Sql): Promise<readonly Month[]> {
+  const rows = await runSql(
+    sql,
+    { month: String },
+    text`select distinct to_char(to_timestamp(at_ms / 1000) at time zone 'utc', 'YYYY-MM') as month
+      from ${named(DEFAULT)} order by 1`,
+  );
+  return rows.map(({ month }) => month as Month);
+}
+
+/**
+ * Makes the partitions of the current and the coming months. Any number of processes may run it at once.
+ * A partition that cannot be made because its table is locked is made by a later call.
+ */
+export async function makePartitionsAhead(pool: pg.Pool, nowMs: number): Promise<void> {
+  const existing = new Set(await partitionedMonths(sqlOn(pool)));
+  for (let ahead = 0; ahead <= MONTHS_AHEAD; ahead++) {
+    const month = monthAfter(monthOf(nowMs), ahead);
+    if (!existing.has(month))
+      await unlessLocked(() => inTransaction(pool, (client) => makePartition(client, month)));
+  }
+}
+
+/**
+ * Makes the partition of a month unless it exists, in the running transaction, and moves the month's rows
+ * there from the default partition.
+ * @throws DatabaseError when a table stays locked
+ */
+export async function makePartition(client: pg.PoolClient, month: Month): Promise<void> {
+  await lockPartitions(client);
+  const sql = sqlOn(client);
+  if ((await partitionedMonths(sql)).includes(month)) return;
+  await fill(sql, named(partitionName(month)), takeFromDefault(month));
+  await attach(sql, month);
+}
+
+/**
+ * Removes the events of a month except those that `kept` selects, in the running transaction. Nothing is
+ * deleted row by row: the partition is replaced by one with the rows that stay.
+ * @param kept condition on the columns of `request_events`
+ * @throws DatabaseError when the table stays locked
+ */
+export async function removeEvents(client: pg.PoolClient, month: Month, kept: SQL): Promise<void> {
+  const sql = sqlOn(client);
+  if ((await monthsInDefault(sql)).includes(month)) await makePartition(client, month);
+  await lockPartitions(client);
+  if (!(await partitionedMonths(sql)).includes(month)) return;
+  const [partition, staying] = [named(partitionName(month)), named(`${PARENT}_staying`)];
+  await fill(sql, staying, text`select * from ${partition} as ${requestEvents} where ${kept}`);
+  const [row] = await runSql(sql, { some: Boolean }, text`select exists (select from ${staying}) as some`);
+  // From here until the commit, others wait for the trace.
+  await runSql(sql, {}, text`drop table ${partition}`);
+  if (row?.some === true) {
+    await runSql(sql, {}, text`alter table ${staying} rename to ${partition}`);
+    await attach(sql, month);
+  } else await runSql(sql, {}, text`drop table ${staying}`);
+}
+
+/** Runs `change`; false when a table stayed locked and nothing was changed. */
+export async function unlessLocked(change: () => Promise<void>): Promise<boolean> {
+  try {
+    await change();
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
+}
+
+/** One change of partitions at a time, for the rest of the transaction. */
+async function lockPartitions(client: pg.PoolClient): Promise<void> {
+  await runSql(sqlOn(client), {}, text`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
+  await runSql(
+    sqlOn(client),
+    {},
+    text`select pg_advisory_xact_lock(hashtextextended('causeway:partitions of ' || ${PARENT}::text, 0))`,
+  );
+}
+
+const takeFromDefault = (month: Month): SQL => text`delete from ${named(DEFAULT)}
+  where ${nameOf(requestEvents.atMs)} >= ${startOfMonth(month)}::bigint and ${nameOf(requestEvents.atMs)} < ${endOfMonth(month)}::bigint
+  returning *`;
+
+/** Creates a table like a partition, with the rows that the statement `rows` returns. */
+async function fill(sql: Sql, table: SQL, rows: SQL): Promise<void> {
+  // Without the identity: the partition takes that of its parent.
+  await runSql(
+    sql,
+    {},
+    text`create table ${table} (like ${requestEvents} including defaults including constraints including indexes including storage)`,
+  );
+  await runSql(sql, {}, text`with moved as (${rows}) insert into ${table} select * from moved`);
+}
+
+async function attach(sql: Sql, month: Month): Promise<void> {
+  const [from, to] = [startOfMonth(month), endOfMonth(month)].map((ms) => text.raw(`'${ms}'`));
+  await runSql(
+    sql,
+    {},
+    text`alter table ${requestEvents} attach partition ${named(partitionName(month))} for values from (${from}) to (${to})`,
+  );
+}

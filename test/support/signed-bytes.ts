@@ -1,0 +1,27 @@
+import type { Hex } from "@causeway/domain";
+import type { Pool } from "pg";
+import type { Slot } from "../../apps/api/src/db/records.port.ts";
+
+/**
+ * Keeps a copy of all bytes that are signed from now on, as an adversary would: the service drops its own
+ * once a payment is final.
+ * @returns reads every variant that was signed for a payment, also those of deleted rows
+ */
+export async function keepSignedBytes(pool: Pool): Promise<(slot: Slot | undefined) => Promise<Hex[]>> {
+  await pool.query(
+    `create table signed_bytes (slot_id bigint not null, n integer not null, raw text not null);
+     create function keep_signed_bytes() returns trigger language plpgsql as $$
+     begin
+       insert into signed_bytes values (new.slot_id, new.n, new.raw);
+       return null;
+     end $$;
+     create trigger attempts_are_kept after insert on attempts for each row execute function keep_signed_bytes()`,
+  );
+  return async (slot) => {
+    const { rows } = await pool.query<{ raw: Hex }>(
+      "select raw from signed_bytes where slot_id = $1 order by n",
+      [slot?.id],
+    );
+    return rows.map(({ raw }) => raw);
+  };
+}
