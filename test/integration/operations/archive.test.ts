@@ -140,7 +140,7 @@ test("moves what ended to files, keeps what guards money, and answers truthfully
   expect(rows).toEqual([{ call_data: "", state: "final" }]);
 
   expect(await postgresReads(sqlOn(world.pool)).status(first.terms.requestId)).toEqual(status);
-  const trace = await world.routes.trace(first.terms.requestId);
+  const trace = await world.routes.requestTrace(first.terms.requestId);
   expect(trace).toMatchObject({ status: "success", fundsAt: "recipient" });
   expect(trace?.entries.filter(({ kind }) => kind === "archived").map(({ facts }) => facts)).toEqual([
     { month: MONTH, note: `The operator archived ${MONTH}: events of that month are no longer stored here` },
@@ -218,7 +218,7 @@ test.each(Object.keys(opened))(
     expect(await stored([open.terms.requestId])).toEqual(before);
     expect(await inFiles()).toEqual(moved);
     expect(
-      (await world.routes.trace(open.terms.requestId))?.entries.some(({ kind }) => kind === "archived"),
+      (await world.routes.requestTrace(open.terms.requestId))?.entries.some(({ kind }) => kind === "archived"),
     ).toBe(false);
   },
 );
@@ -277,7 +277,7 @@ test("an archived request that something happens to is listed again, without its
   expect(known.rows.map(({ kind }) => kind)).toEqual(["deposit", "fill", "refund"]);
   const story = await world.history.story(requestId);
   expect(story?.slots.map(({ call }) => call.data)).toEqual([undefined]);
-  expect((await world.routes.trace(requestId))?.entries.some(({ kind }) => kind === "archived")).toBe(true);
+  expect((await world.routes.requestTrace(requestId))?.entries.some(({ kind }) => kind === "archived")).toBe(true);
   const later = await archive(monthOf(LATER_MS), LATER_MS + 60 * DAY_MS);
   expect(later.map(({ month, part }) => [month, part])).toEqual([[MONTH, 2]]);
 });
