@@ -79,6 +79,28 @@ const wiringRules = rooms.map((name, at) => ({
   },
 }));
 
+/** What every room may use of `db` and `http`, and what is chosen or measured for all rooms. */
+const ROOMS_WITHOUT_DOOR = ["db", "http", "telemetry", "config", "process"];
+
+/**
+ * A use case or rule of another room is imported from the door of that room, its `index.ts`. Ports are types,
+ * and the other suffixes have rules of their own.
+ */
+const doorRule = {
+  name: "doors",
+  comment: "use cases and rules of another room are imported from its index.ts; what is not there is its own",
+  severity: "error",
+  from: { path: `^${API}/([^/]+)/`, pathNot: [TEST, TABLES, `^${API}/process/`] },
+  to: {
+    path: `^${API}/[^/]+/`,
+    pathNot: [
+      `^${API}/($1|${ROOMS_WITHOUT_DOOR.join("|")})/`,
+      `^${API}/[^/]+/index\\.ts$`,
+      "\\.(port|postgres|adapter|route|job|tables|wiring)\\.ts$",
+    ],
+  },
+};
+
 /** Files of these suffixes serve ports: with Postgres, or with Redis, a node or another service. */
 const SERVES_PORTS = "\\.(postgres|adapter)\\.ts$";
 
@@ -250,6 +272,7 @@ module.exports = {
       to: { path: `^(test|scripts|bench)/|${TEST}|^packages/[^/]+/test/` },
     },
     ...roomRules,
+    doorRule,
     ...wiringRules,
     ...suffixRules,
     oracleRoom("routes", ["usecases/", "ports/"], "routes meet use cases and ports, never an adapter"),

@@ -2,7 +2,7 @@ import { BPS, dueAppFees, mergeEntries, mulDivDown, ServiceError } from "@causew
 import type { FeePrices, RequestTerms } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { spreadBetween } from "../markets/prices/quote-pricing.ts";
+import { spreadBetween } from "../markets/index.ts";
 import { unitInMemory } from "./appraise.ts";
 import { creditEntries } from "./credit-entries.ts";
 

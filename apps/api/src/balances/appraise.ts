@@ -18,8 +18,7 @@ import {
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { HeldAsset, WalletBook } from "./ledger.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { doubtOf } from "../markets/prices/price-doubt.ts";
-import type { PriceServices } from "../markets/prices/price-doubt.ts";
+import { doubtOf, type PriceServices } from "../markets/index.ts";
 
 export interface AppraisalServices extends PriceServices, Pick<Services, "appBalance"> {
   readonly chains: Pick<ChainDirectory, "currency">;

@@ -20,8 +20,7 @@ import { unitInMemory } from "./appraise.ts";
 import { forcedCharge } from "./book-charge.ts";
 import { creditEntries, debitEntries } from "./credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./move-hold.ts";
-import { addExposure } from "../markets/prices/price-exposure.ts";
-import { spreadOf } from "../markets/prices/quote-pricing.ts";
+import { addExposure, spreadOf } from "../markets/index.ts";
 
 export type CoverServices = Pick<
   Services,

@@ -13,7 +13,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { ClaimRecord, NewClaim } from "./claims.port.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { gasOf } from "../markets/prices/quote-pricing.ts";
+import { gasOf } from "../markets/index.ts";
 import { appraise, warmPrices } from "./appraise.ts";
 import type { AppraisalServices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";

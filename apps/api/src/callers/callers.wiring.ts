@@ -9,7 +9,7 @@ import { tickBatcher } from "../db/tick-batcher.postgres.ts";
 import type { ApiKeys } from "../http/api-keys.port.ts";
 import type { SearchTurns, Usage } from "../http/usage.port.ts";
 import { homeChain } from "../balances/balances.wiring.ts";
-import { mayDeleteByAge } from "../markets/prices/plausible-clock.ts";
+import { mayDeleteByAge } from "../markets/index.ts";
 import { apiKeyRegister } from "./api-key-register.postgres.ts";
 import type { KeyAdmin } from "./key-admin.port.ts";
 import { keyAdmin } from "./key-admin.ts";

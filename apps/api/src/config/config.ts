@@ -14,7 +14,7 @@ import {
 import type { Chain, FeePolicy } from "@causeway/domain";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
-import { leadWarnings } from "../deposits/settled-lead.ts";
+import { leadWarnings } from "../deposits/index.ts";
 import { accessConfig, tokenProblems } from "./access.ts";
 import type { AccessConfig } from "./access.ts";
 import { appBalancePolicy, appBalanceProblems } from "./app-balance.ts";

@@ -1,5 +1,5 @@
 import type { EvmChain } from "../chains/chains.wiring.ts";
-import type { OwnKeys } from "../chains/lane-signers.ts";
+import type { OwnKeys } from "../chains/index.ts";
 import type { Services } from "../db/services.port.ts";
 import { checkFactoryAtStart } from "./addresses/check-factory.ts";
 

@@ -3,8 +3,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { hasArrived } from "./quoted-payment.ts";
-import type { TransitionServices } from "../requests/transition.ts";
-import { transition } from "../requests/transition.ts";
+import { transition, type TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 

@@ -4,7 +4,7 @@ import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { storeTopUps } from "../balances/record-top-ups.ts";
+import { storeTopUps } from "../balances/index.ts";
 import { recordDeposits, sightingOf } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 import { unseenTransaction } from "./unseen-transaction.ts";
@@ -12,7 +12,7 @@ import { indexOnRail } from "./non-evm/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
 import { ReportsBusy } from "../db/report-turns.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
-import { describeIndexed } from "../requests/history/unattributed-deposits.ts";
+import { describeIndexed } from "../requests/index.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
 type Needs = Pick<Services, "chains" | "events" | "uow" | "reads" | "signer" | "nonceMappings"> &

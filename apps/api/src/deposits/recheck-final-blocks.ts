@@ -1,7 +1,7 @@
 import type { BlockRange, BlockRef, DepositFact } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { creditDueTopUps, storeTopUps } from "../balances/record-top-ups.ts";
+import { creditDueTopUps, storeTopUps } from "../balances/index.ts";
 import { sliceDeposits } from "./deposit-slices.ts";
 import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
 import type { MovedDeposit, Reading, RecordingServices } from "./record-deposits.ts";

@@ -14,11 +14,9 @@ import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain }
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";
-import { transition } from "../requests/transition.ts";
+import { paysFromAnyAddress, transition, type TransitionServices } from "../requests/index.ts";
 import { depositoryOf } from "./depository-of.ts";
-import { paysFromAnyAddress } from "../requests/refund-terms.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
-import type { TransitionServices } from "../requests/transition.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 

@@ -6,7 +6,7 @@ import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
 import { lookAtReport } from "./follow-reports.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 

@@ -4,7 +4,7 @@ import type { DepositRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
-import { refundJob } from "../requests/transition.ts";
+import { refundJob } from "../requests/index.ts";
 
 type Needs = Pick<Services, "clock" | "uow" | "reads" | "enginePolicy" | "prices" | "quotePolicy">;
 

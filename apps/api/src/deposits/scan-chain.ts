@@ -4,7 +4,7 @@ import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { creditDueTopUps, storeTopUps, reverseOrphanedTopUps } from "../balances/record-top-ups.ts";
+import { creditDueTopUps, reverseOrphanedTopUps, storeTopUps } from "../balances/index.ts";
 import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-deposits.ts";
 import type { Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
@@ -12,8 +12,7 @@ import type { Slice } from "./deposit-slices.ts";
 import { replacedBlocks, removeOrphanedDeposits } from "./take-back-deposits.ts";
 import type { Advance } from "./take-back-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
-import { transition } from "../requests/transition.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import { transition, type TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
 

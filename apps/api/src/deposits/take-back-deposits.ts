@@ -4,7 +4,7 @@ import type { DepositRecord } from "../db/records.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { replaceOrphaned } from "./record-deposits.ts";
 import type { Reading, RecordingServices } from "./record-deposits.ts";
-import { transition } from "../requests/transition.ts";
+import { transition } from "../requests/index.ts";
 
 /** Blocks read after `known`, and those that they replace. */
 export interface Advance {

@@ -2,7 +2,7 @@ import { gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { gasOf } from "../markets/prices/quote-pricing.ts";
+import { gasOf } from "../markets/index.ts";
 
 type Needs = Pick<Services, "prices" | "quotePolicy">;
 

@@ -3,7 +3,7 @@ import type { ChainHealthAnswer } from "@causeway/wire";
 import type { ChainDirectory, ChainPulse, ConnectedRail } from "../chains/chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { ScannedBlock } from "../db/reads.port.ts";
-import { scanLag } from "../deposits/scan-lag.ts";
+import { scanLag } from "../deposits/index.ts";
 import { findChain } from "./find-chain.ts";
 
 /**

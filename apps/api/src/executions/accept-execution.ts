@@ -8,18 +8,19 @@ import type { Random } from "../db/random.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { reserveFees } from "../balances/reserve-fees.ts";
-import type { Shortfall } from "../balances/reserve-fees.ts";
-import { executeJob, transition } from "../requests/transition.ts";
+import { reserveFees, type Shortfall } from "../balances/index.ts";
+import { executeJob, transition } from "../requests/index.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
-import { acceptsExecution } from "../payments/executions/awaits-execution.ts";
-import { callTerms } from "../payments/executions/call-terms.ts";
+import {
+  acceptsExecution,
+  callTerms,
+  countSale,
+  type ExecutionQuestion,
+  refusal,
+  type ValueSale,
+} from "../payments/index.ts";
 import { findQuoted } from "./find-quoted.ts";
 import { utcDay } from "../db/utc-day.ts";
-import { refusal } from "../payments/executions/read-execution.ts";
-import type { ExecutionQuestion } from "../payments/executions/read-execution.ts";
-import { countSale } from "../payments/executions/value-sale.ts";
-import type { ValueSale } from "../payments/executions/value-sale.ts";
 
 export interface AcceptServices extends Pick<
   Services,

@@ -1,10 +1,8 @@
 import type { Address } from "@causeway/domain";
 import type { AcceptedCall } from "../payments/executions.port.ts";
 import type { FeesToReserve } from "../balances/ledger.port.ts";
-import { appraise } from "../balances/appraise.ts";
-import { planCharge } from "../balances/reserve-fees.ts";
-import type { Shortfall } from "../balances/reserve-fees.ts";
-import { executeJob } from "../requests/transition.ts";
+import { appraise, planCharge, type Shortfall } from "../balances/index.ts";
+import { executeJob } from "../requests/index.ts";
 import { freshCall, hasBudgets, newExecution, reserveKey, reportAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 

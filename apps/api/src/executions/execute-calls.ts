@@ -7,28 +7,31 @@ import type { ExecuteOutcome } from "./execute.port.ts";
 import type { IdempotencyLease } from "../http/idempotency.port.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { ownAccounts } from "../chains/lane-signers.ts";
+import { ownAccounts } from "../chains/index.ts";
 import { acceptExecution } from "./accept-execution.ts";
 import type { Acceptable } from "./accept-execution.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
 import { expectDeposit } from "./expect-deposit.ts";
 import { findQuoted } from "./find-quoted.ts";
-import { refuseOwnContracts } from "../payments/executions/own-contracts.ts";
-import { priceDestination } from "../payments/executions/price-destination.ts";
 import {
   dataFeeCap,
+  type ExecutionQuestion,
   GAS_HEADROOM_BPS,
+  payingCurrencies,
   priceCap,
+  priceDestination,
+  readExecution,
+  refusal,
+  refuseOwnContracts,
+  salePriceOf,
+  type SimulatedExecution,
+  simulateExecution,
+  sponsoredCall,
+  valueOf,
   withHeadroom,
-} from "../payments/executions/price-execution.ts";
+} from "../payments/index.ts";
 import { refuseHidden } from "./refuse-hidden.ts";
 import { refuseUncovered } from "./refuse-uncovered.ts";
-import { readExecution, refusal, sponsoredCall } from "../payments/executions/read-execution.ts";
-import type { ExecutionQuestion } from "../payments/executions/read-execution.ts";
-import { simulateExecution } from "../payments/executions/simulate-execution.ts";
-import type { SimulatedExecution } from "../payments/executions/simulate-execution.ts";
-import { payingCurrencies, salePriceOf } from "../payments/executions/value-sale.ts";
-import { valueOf } from "../payments/plan-fill-with-calls.ts";
 
 export interface ExecuteServices extends Pick<
   Services,

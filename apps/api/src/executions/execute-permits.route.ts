@@ -3,7 +3,7 @@ import type { Hex } from "@causeway/domain";
 import { permitAnswer, permitQuery, permitRequest } from "@causeway/wire";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
 import type { Calls } from "../http/use-cases.port.ts";
-import { acceptClaim } from "../balances/accept-claim.ts";
+import { acceptClaim } from "../balances/index.ts";
 import { executePermit } from "./permits/execute-permit.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";

@@ -1,11 +1,8 @@
 import { isCoverDue } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { warmPrices } from "../balances/appraise.ts";
-import { releaseUnpaid } from "../balances/apply-hold.ts";
-import { coverFastFill } from "../balances/cover-fast-fill.ts";
-import { transition } from "../requests/transition.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import { coverFastFill, releaseUnpaid, warmPrices } from "../balances/index.ts";
+import { transition, type TransitionServices } from "../requests/index.ts";
 
 /**
  * Charges apps for fast fills whose deposit can no longer be in time: the order's deadline is past, and

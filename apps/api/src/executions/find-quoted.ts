@@ -4,9 +4,7 @@ import { PERMIT_KEY_ID } from "../chains/permits.port.ts";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { acceptsExecution } from "../payments/executions/awaits-execution.ts";
-import { refusal } from "../payments/executions/read-execution.ts";
-import type { ExecutionQuestion } from "../payments/executions/read-execution.ts";
+import { acceptsExecution, type ExecutionQuestion, refusal } from "../payments/index.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 const EXPIRED = "expired; request a new quote";

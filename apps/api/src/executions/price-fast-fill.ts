@@ -3,15 +3,18 @@ import type { Hex, PricedUnit, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { AcceptedPrices, FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { unitInMemory } from "../balances/appraise.ts";
-import { refusal } from "../deposits/fast-fill-refusals.ts";
-import { dataFeeCap, priceCap } from "../payments/executions/price-execution.ts";
-import { honourOf, payoutOf } from "../payments/fill-amount.ts";
-import { gasAllowance, isNativeToContract } from "../payments/payment-plan.ts";
-import { maxGasOfCalls } from "../payments/plan-fill-through-calls.ts";
-import { doubtOf } from "../markets/prices/price-doubt.ts";
-import { gasOf, pricingOf } from "../markets/prices/quote-pricing.ts";
-import type { RoutePricing } from "../markets/prices/quote-pricing.ts";
+import { unitInMemory } from "../balances/index.ts";
+import { refusal } from "../deposits/index.ts";
+import {
+  dataFeeCap,
+  gasAllowance,
+  honourOf,
+  isNativeToContract,
+  maxGasOfCalls,
+  payoutOf,
+  priceCap,
+} from "../payments/index.ts";
+import { doubtOf, gasOf, pricingOf, type RoutePricing } from "../markets/index.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 

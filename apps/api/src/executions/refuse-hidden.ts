@@ -3,7 +3,7 @@ import type { TraceOutcome } from "@causeway/chains";
 import { readUserOperationEvent } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { LaneCall } from "../db/leg.port.ts";
-import { refusal } from "../payments/executions/read-execution.ts";
+import { refusal } from "../payments/index.ts";
 
 type Seen = Extract<TraceOutcome, { kind: "ok" }>;
 

@@ -1,7 +1,7 @@
 import { availableFor } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { appraise } from "../balances/appraise.ts";
+import { appraise } from "../balances/index.ts";
 import { insufficient } from "./accept-execution.ts";
 
 /**

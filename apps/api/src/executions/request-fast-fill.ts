@@ -4,15 +4,19 @@ import type { FastFillOutcome, FastFillWish } from "../balances/fast-fill.port.t
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { warmPrices } from "../balances/appraise.ts";
-import { placeHold } from "../balances/place-hold.ts";
-import type { PlacedHold } from "../balances/place-hold.ts";
-import { refusal, refuseBeyondCaps, ruleOf, standingOf } from "../deposits/fast-fill-refusals.ts";
-import { refuseDoubtfulOrigin } from "../deposits/origin-in-doubt.ts";
+import { type PlacedHold, placeHold, warmPrices } from "../balances/index.ts";
+import {
+  frontLeadMs,
+  refusal,
+  refuseBeyondCaps,
+  refuseDoubtfulOrigin,
+  ruleOf,
+  settledLeadMs,
+  standingOf,
+} from "../deposits/index.ts";
 import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
-import { frontLeadMs, settledLeadMs } from "../deposits/settled-lead.ts";
-import { transition } from "../requests/transition.ts";
+import { transition } from "../requests/index.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 type Needs = Pick<

@@ -4,9 +4,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { actOnDeposits } from "../deposits/record-deposits.ts";
-import type { RecordingServices } from "../deposits/record-deposits.ts";
-import { tooSmallOn } from "../deposits/too-small-deposits.ts";
+import { actOnDeposits, type RecordingServices, tooSmallOn } from "../deposits/index.ts";
 import { whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
 
 type Needs = Pick<Services, "events"> &

@@ -20,15 +20,19 @@ import type {
 import type { RequestEnd } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { agreedPricing, unusedSponsorUsd, sponsoredUsd } from "../markets/prices/agreed-pricing.ts";
+import {
+  agreedPricing,
+  isBeyondCap,
+  pricingOf,
+  type RoutePricing,
+  sponsoredUsd,
+  unusedSponsorUsd,
+} from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
-import { isBeyondCap } from "../markets/prices/quote-limits.ts";
-import { pricingOf } from "../markets/prices/quote-pricing.ts";
-import type { RoutePricing } from "../markets/prices/quote-pricing.ts";
 import { costOfPaying } from "./non-evm/cost-of-paying.ts";
 import { isRail } from "../http/request-end.ts";
 

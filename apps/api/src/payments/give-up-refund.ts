@@ -1,8 +1,7 @@
 import type { RefundFailReason } from "@causeway/domain";
 import type { DepositRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { transition } from "../requests/transition.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import { transition, type TransitionServices } from "../requests/index.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";
 

@@ -1,7 +1,7 @@
 import { UNATTESTABLE_DEPOSIT } from "@causeway/domain";
 import type { Chain, Currency, Hex, RailChain } from "@causeway/domain";
-import { isPlaceholder } from "../chains/placeholder-user.ts";
-import { refundRecipient } from "../requests/refund-terms.ts";
+import { isPlaceholder } from "../chains/index.ts";
+import { refundRecipient } from "../requests/index.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 
 /** The facts about a deposit whose refund the operator wants to release. */

@@ -3,11 +3,10 @@ import type { GasPrices } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { laneSigners, signerOf } from "../chains/lane-signers.ts";
-import type { LaneKeys } from "../chains/lane-signers.ts";
+import { type LaneKeys, laneSigners, signerOf } from "../chains/index.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events"> &
   LaneKeys &

@@ -3,8 +3,7 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { explainNonces } from "./unexplained-nonces.ts";
-import { laneSigners } from "../chains/lane-signers.ts";
-import type { LaneKeys } from "../chains/lane-signers.ts";
+import { type LaneKeys, laneSigners } from "../chains/index.ts";
 
 type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "events" | "formerSigners">;
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;

@@ -9,12 +9,12 @@ import { LegTaken } from "./leg-taken.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { gasAllowance, inventoryCovers } from "./payment-plan.ts";
-import { gasOf } from "../markets/prices/quote-pricing.ts";
+import { gasOf } from "../markets/index.ts";
 import { sendSlot } from "./send-slot.ts";
 import { DONE } from "../db/wait.ts";
 import { whyMaybePaidOut } from "./unexplained-nonces.ts";
 import type { Progress } from "../db/wait.ts";
-import { returnClaim } from "../balances/end-claim.ts";
+import { returnClaim } from "../balances/index.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
 type Needs = Pick<Services, "events"> &

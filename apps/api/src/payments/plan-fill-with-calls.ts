@@ -4,8 +4,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { DestinationExecution } from "./executions.port.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./executions/simulate-fill-with-calls.ts";
-import { ownAccounts } from "../chains/lane-signers.ts";
-import type { OwnKeys } from "../chains/lane-signers.ts";
+import { ownAccounts, type OwnKeys } from "../chains/index.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import type { Short } from "./try-fill.ts";
 

@@ -8,8 +8,7 @@ import { withHeadroom } from "./executions/price-execution.ts";
 import { canPayWithCalls } from "./executions/simulate-fill-with-calls.ts";
 import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
-import { ownAccounts } from "../chains/lane-signers.ts";
-import type { OwnKeys } from "../chains/lane-signers.ts";
+import { ownAccounts, type OwnKeys } from "../chains/index.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { tryFill, type Short } from "./try-fill.ts";
 

@@ -1,6 +1,6 @@
 import { nativeTransferCall } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
-import type { OwnKeys } from "../chains/lane-signers.ts";
+import type { OwnKeys } from "../chains/index.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
 import type { Short } from "./try-fill.ts";

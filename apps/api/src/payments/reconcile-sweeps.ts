@@ -1,5 +1,5 @@
 import { overdueNow, rescue } from "../db/rescue-lost.ts";
-import type { AddressServices } from "../deposits/addresses/address-services.ts";
+import type { AddressServices } from "../deposits/index.ts";
 
 const BATCH = 500;
 

@@ -6,26 +6,25 @@ import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { gasUsedByFills } from "./gas-used-by-fills.ts";
-import { sweepGasOf } from "../deposits/addresses/sweep-gas.ts";
+import { sweepGasOf } from "../deposits/index.ts";
 import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
-import { gasOf } from "../markets/prices/quote-pricing.ts";
+import { gasOf } from "../markets/index.ts";
 import {
   isStillDue,
   planRefundOf,
   planUnattributedRefund,
-  priceOfRefund,
   PRICE_WAIT_MS,
+  priceOfRefund,
   refundCancelAfterMs,
   refundRecipient,
-} from "../requests/refund-terms.ts";
+} from "../requests/index.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
-import { isPlaceholder } from "../chains/placeholder-user.ts";
+import { isPlaceholder, ownAccounts } from "../chains/index.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { refundByRail } from "./non-evm/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import { ownAccounts } from "../chains/lane-signers.ts";
 import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
 import type { LostOrderPayment } from "./unexplained-nonces.ts";
 import { DONE } from "../db/wait.ts";

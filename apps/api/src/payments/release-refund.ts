@@ -6,7 +6,7 @@ import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { judgeRefundRelease } from "./judge-refund-release.ts";
 import type { ReleaseVerdict } from "./judge-refund-release.ts";
-import { refundJob } from "../requests/transition.ts";
+import { refundJob } from "../requests/index.ts";
 
 export interface ReleaseServices extends Pick<Services, "clock" | "uow"> {
   readonly reads: Pick<Services["reads"], "deposit" | "cursor">;

@@ -1,9 +1,9 @@
 import type { Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import type { LaneKeys } from "../chains/lane-signers.ts";
+import type { LaneKeys } from "../chains/index.ts";
 import { sendRailSlot } from "./non-evm/send-rail-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/index.ts";
 
 type Needs = LaneKeys & Pick<WorkerServices, "events" | "uow" | "reads" | "chains"> & TransitionServices;
 

@@ -4,10 +4,9 @@ import type { Facts } from "../db/events.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { refusedTarget } from "./executions/own-contracts.ts";
-import type { LaneKeys } from "../chains/lane-signers.ts";
+import type { LaneKeys } from "../chains/index.ts";
 import { signAttempt } from "./sign-attempt.ts";
-import { transition } from "../requests/transition.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import { transition, type TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events"> &
   LaneKeys &

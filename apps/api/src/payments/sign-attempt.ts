@@ -1,8 +1,7 @@
 import { signTransaction } from "@causeway/chains";
 import type { Attempt, AttemptKind, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { signerOf } from "../chains/lane-signers.ts";
-import type { LaneKeys } from "../chains/lane-signers.ts";
+import { type LaneKeys, signerOf } from "../chains/index.ts";
 
 /**
  * Signs the next attempt of a slot. A payment repeats the slot's call; a no-op sends nothing to ourselves at

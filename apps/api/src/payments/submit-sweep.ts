@@ -5,11 +5,11 @@ import type { DepositAddress, SweepRecord } from "../deposits/addresses/deposit-
 import { LegTaken } from "./leg-taken.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { factoryProblem } from "../deposits/addresses/check-factory.ts";
+import { factoryProblem } from "../deposits/index.ts";
 import { maxWei, uncommittedNative } from "./executions/send-execution.ts";
-import type { LaneKeys } from "../chains/lane-signers.ts";
+import type { LaneKeys } from "../chains/index.ts";
 import { sendSlot } from "./send-slot.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/index.ts";
 import { whyUnexplained } from "./unexplained-nonces.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";

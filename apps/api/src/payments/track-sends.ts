@@ -2,8 +2,7 @@ import type { BlockRef } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { transition } from "../requests/transition.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import { transition, type TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 

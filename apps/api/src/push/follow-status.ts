@@ -9,7 +9,7 @@ import type {
   StatusListener,
   StopListening,
 } from "../requests/status-feed.port.ts";
-import { successorView, statusView } from "../requests/request-status.ts";
+import { statusView, successorView } from "../requests/index.ts";
 
 /** Follows requests in their wire form. */
 export function followStatus(

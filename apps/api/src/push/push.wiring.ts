@@ -1,12 +1,12 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import { createHmac, randomBytes } from "node:crypto";
-import { spellingOf } from "../chains/address-format.ts";
+import { spellingOf } from "../chains/index.ts";
 import type { ApiConfig } from "../config/config.ts";
 import { announceBeat } from "../db/announcements.postgres.ts";
 import { listen } from "../db/listen.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import type { Services } from "../db/services.port.ts";
-import { inBatches } from "../reconcile/prune-history.ts";
+import { inBatches } from "../reconcile/index.ts";
 import { STATUS_CHANNEL, WEBHOOK_CHANNEL } from "../requests/request-save.postgres.ts";
 import { statusEventReads } from "../requests/status-event-reads.postgres.ts";
 import { statusFeed } from "../requests/status-feed.postgres.ts";

@@ -1,6 +1,6 @@
 import type { DueDelivery, Hmac, WebhookHeaders } from "./webhooks.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
-import { statusView } from "../requests/request-status.ts";
+import { statusView } from "../requests/index.ts";
 
 /**
  * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the

@@ -19,9 +19,10 @@ import {
   askForAddress,
   newDepositAddress,
   refuseUnmovable,
+  sweepGasOf,
+  type WalletNonces,
   withAddress,
-} from "../deposits/addresses/ask-for-address.ts";
-import { sweepGasOf } from "../deposits/addresses/sweep-gas.ts";
+} from "../deposits/index.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { chooseSignature } from "./permits/permit-way.ts";
 import { withQuoted } from "./with-quoted.ts";
@@ -39,10 +40,8 @@ import { prepareQuestion, dryRunFirst } from "./routing/tried-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
 import { withFees } from "./routing/with-fees.ts";
 import { chooseRoute } from "./routing/choose-route.ts";
-import { signedOrder } from "../chains/signed-order.ts";
-import type { OrderSigners } from "../chains/signed-order.ts";
+import { type OrderSigners, signedOrder } from "../chains/index.ts";
 import { agreeNonEvm, goesByRail, priceNonEvm, quoteNonEvm } from "./non-evm/quote-by-rail.ts";
-import type { WalletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 

@@ -3,9 +3,8 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
-import { createAddressWatch } from "../deposits/addresses/address-watch.ts";
-import type { AddressServices } from "../deposits/addresses/address-services.ts";
-import { reconcileSweeps } from "../payments/reconcile-sweeps.ts";
+import { type AddressServices, createAddressWatch } from "../deposits/index.ts";
+import { reconcileSweeps } from "../payments/index.ts";
 import type { Lifecycle } from "@causeway/service-kit";
 import { agreeOn, type AgreeServices } from "./create-quote.ts";
 

@@ -11,9 +11,9 @@ import {
 } from "@causeway/domain";
 import type { Random } from "../db/random.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
-import { fillContractOf } from "../chains/fill-contract.ts";
+import { fillContractOf } from "../chains/index.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
-import { gasOf } from "../markets/prices/quote-pricing.ts";
+import { gasOf } from "../markets/index.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./routing/chosen-route.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";

@@ -3,10 +3,8 @@ import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
 import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { OverdueRequest, Tx } from "../db/unit-of-work.port.ts";
-import { indexTransaction } from "../deposits/index-transaction.ts";
-import { lookAgainAtReports } from "../deposits/look-again-at-reports.ts";
-import { transition } from "../requests/transition.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import { indexTransaction, lookAgainAtReports } from "../deposits/index.ts";
+import { transition, type TransitionServices } from "../requests/index.ts";
 
 const BATCH = 500;
 /** Batches of one chain per round: quotes must not be created faster than they expire. */

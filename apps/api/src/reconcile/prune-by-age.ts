@@ -1,4 +1,4 @@
-import { mayDeleteByAge } from "../markets/prices/plausible-clock.ts";
+import { mayDeleteByAge } from "../markets/index.ts";
 
 /** Wraps a task that deletes by age, so that it only runs while the clock is plausible. */
 export function pruneByAge(

@@ -3,7 +3,7 @@ import { IDEMPOTENCY_KEPT_MS } from "../http/idempotency.port.ts";
 import type { PrunableTable } from "../db/prunable.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { mayDeleteByAge } from "../markets/prices/plausible-clock.ts";
+import { mayDeleteByAge } from "../markets/index.ts";
 
 /**
  * Rows of a table's first commit per round. Batches double after a quick commit and halve after a slow one:

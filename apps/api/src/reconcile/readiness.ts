@@ -2,7 +2,7 @@ import type { ReadinessAnswer } from "@causeway/wire";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { ScannedBlock } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { scanLag } from "../deposits/scan-lag.ts";
+import { scanLag } from "../deposits/index.ts";
 
 /** Which process leads what. Informational: a standby is as ready as the leader. */
 export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;

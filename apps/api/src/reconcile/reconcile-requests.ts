@@ -1,9 +1,9 @@
 import type { Services } from "../db/services.port.ts";
-import { expireFastFills } from "../executions/expire-fast-fills.ts";
-import { settleEndedExecutions } from "../payments/executions/settle-ended.ts";
+import { expireFastFills } from "../executions/index.ts";
+import { settleEndedExecutions } from "../payments/index.ts";
 import { expireRequests } from "./expire-requests.ts";
 import { overdueNow, rescue } from "../db/rescue-lost.ts";
-import type { TransitionServices } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/index.ts";
 
 const BATCH = 500;
 

@@ -9,7 +9,7 @@ import {
   weightedDifference,
 } from "@causeway/domain";
 import type { Address, Chain, Currency, Hex, PricedUnit, RailChain, RefundPlan } from "@causeway/domain";
-import { orderSignerOf } from "../chains/order-signer.ts";
+import { orderSignerOf } from "../chains/index.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 

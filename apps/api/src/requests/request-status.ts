@@ -5,7 +5,7 @@ import type { StatusRecord } from "../db/records.port.ts";
 import type { StatusView } from "./status-view.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
-import { formatAddresses, spellingOf } from "../chains/address-format.ts";
+import { formatAddresses, spellingOf } from "../chains/index.ts";
 
 /** The status of a request; undefined if it is unknown. All reads of one moment share one query. */
 export async function requestStatus(

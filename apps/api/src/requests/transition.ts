@@ -3,9 +3,7 @@ import type { Decision, Effect, FailReason, RequestEvent } from "@causeway/domai
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
-import { followSponsorship } from "../balances/sponsor-fees.ts";
-import { applyHold } from "../balances/apply-hold.ts";
-import type { HoldServices } from "../balances/apply-hold.ts";
+import { applyHold, followSponsorship, type HoldServices } from "../balances/index.ts";
 
 /** What applying an event needs: holds are moved in the same commit. */
 export type TransitionServices = HoldServices;

@@ -2,7 +2,7 @@ import { signPersonalMessage } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
 import type { DuePayment, Postponement } from "./settlement.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
-import { orderSignerOf } from "../chains/order-signer.ts";
+import { orderSignerOf } from "../chains/index.ts";
 import { askOracle } from "./ask-oracle.ts";
 import type { Attested, Finding } from "./ask-oracle.ts";
 import { backoff } from "./backoff.ts";

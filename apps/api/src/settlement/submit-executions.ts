@@ -3,8 +3,8 @@ import type { Hex32 } from "@causeway/domain";
 import { ExecutionsTaken } from "../payments/executions-taken.port.ts";
 import type { ExecutionRecord, HubAttempt, HubTransaction, SignedExecution } from "./settlement.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
-import { replacementFees } from "../payments/maintain-lane.ts";
-import { orderSignerOf } from "../chains/order-signer.ts";
+import { replacementFees } from "../payments/index.ts";
+import { orderSignerOf } from "../chains/index.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { settleExecutions } from "./settle-executions.ts";
 

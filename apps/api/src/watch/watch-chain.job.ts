@@ -5,16 +5,16 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import { createScanPace } from "./scan-pace.job.ts";
 import { watchScanLag } from "./watch-scan-lag.job.ts";
-import { followReports } from "../deposits/follow-reports.ts";
-import { attributeKnown } from "../payments/attribute-known.ts";
-import { maintainLane } from "../payments/maintain-lane.ts";
-import { openLane } from "../payments/open-lane.ts";
-import { scanLag } from "../deposits/scan-lag.ts";
-import { recheckFinalBlocks } from "../deposits/recheck-final-blocks.ts";
-import { returnUnattributed } from "../deposits/return-unattributed.ts";
-import { TrailMoved, loadTrail, scanChain } from "../deposits/scan-chain.ts";
-import { trackLane } from "../payments/track-lane.ts";
-import { trackSends } from "../payments/track-sends.ts";
+import {
+  followReports,
+  loadTrail,
+  recheckFinalBlocks,
+  returnUnattributed,
+  scanChain,
+  scanLag,
+  TrailMoved,
+} from "../deposits/index.ts";
+import { attributeKnown, maintainLane, openLane, trackLane, trackSends } from "../payments/index.ts";
 
 export interface Watcher {
   close(): Promise<void>;

@@ -1,11 +1,8 @@
 import type { ConnectedPayingRail } from "../chains/chains.port.ts";
 import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { attributeLate } from "../deposits/non-evm/attribute-late.ts";
-import { openRailLane } from "../payments/non-evm/open-rail-lane.ts";
-import { CursorMoved, readArrivals } from "../deposits/non-evm/read-arrivals.ts";
-import { trackRail } from "../payments/non-evm/track-rail.ts";
-import { unreadLag } from "../deposits/scan-lag.ts";
+import { attributeLate, CursorMoved, readArrivals, unreadLag } from "../deposits/index.ts";
+import { openRailLane, trackRail } from "../payments/index.ts";
 import { createFaultPauses } from "../db/fault-pause.job.ts";
 import type { Watcher } from "./watch-chain.job.ts";
 import { watchScanLag } from "./watch-scan-lag.job.ts";

@@ -1,6 +1,6 @@
 import type { Chain, RailChain } from "@causeway/domain";
 import type { Events } from "../db/events.port.ts";
-import type { Lag, ScanLag } from "../deposits/scan-lag.ts";
+import type { Lag, ScanLag } from "../deposits/index.ts";
 
 /** Raises one alarm when the scan of a chain falls behind, and logs once when it has caught up. */
 export function watchScanLag(

@@ -15,10 +15,9 @@ import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms }
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress, ObservedFunds } from "./deposit-addresses.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { fillContractOf } from "../../chains/fill-contract.ts";
-import { orderSignerOf } from "../../chains/order-signer.ts";
+import { fillContractOf, orderSignerOf } from "../../chains/index.ts";
 import { endOf } from "../../http/request-end.ts";
-import { sweepJob } from "../../requests/transition.ts";
+import { sweepJob } from "../../requests/index.ts";
 import type { AddressServices } from "./address-services.ts";
 import { requoteInput } from "./ask-for-address.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";

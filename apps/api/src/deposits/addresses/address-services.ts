@@ -3,8 +3,8 @@ import type { QuoteInput } from "@causeway/wire";
 import type { DepositAddressReads } from "./deposit-addresses.port.ts";
 import type { Random } from "../../db/random.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { OwnKeys } from "../../chains/lane-signers.ts";
-import type { TransitionServices } from "../../requests/transition.ts";
+import type { OwnKeys } from "../../chains/index.ts";
+import type { TransitionServices } from "../../requests/index.ts";
 
 /** Dependencies of watching deposit addresses and deciding about their funds. */
 export interface AddressServices

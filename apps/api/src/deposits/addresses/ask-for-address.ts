@@ -16,7 +16,7 @@ import type {
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { NewDepositAddress, RouteQuestion } from "./deposit-addresses.port.ts";
-import { isPlaceholder } from "../../chains/placeholder-user.ts";
+import { isPlaceholder } from "../../chains/index.ts";
 
 /** What a quote asks of its deposit address. */
 export interface AddressOptions {

@@ -2,7 +2,7 @@ import { cloneImplementation, judgeFactory, ServiceError } from "@causeway/domai
 import type { FactoryProblem, Hex } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { Events } from "../../db/events.port.ts";
-import type { OwnKeys } from "../../chains/lane-signers.ts";
+import type { OwnKeys } from "../../chains/index.ts";
 
 const SELECTORS = {
   initCodeHash: "0xdb4c545e",

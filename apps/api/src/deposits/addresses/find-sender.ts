@@ -4,8 +4,7 @@ import type { Address, FundsLayer } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { CurrencyAt } from "./deposit-addresses.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { ownAccounts } from "../../chains/lane-signers.ts";
-import type { OwnKeys } from "../../chains/lane-signers.ts";
+import { ownAccounts, type OwnKeys } from "../../chains/index.ts";
 
 /** Maximum blocks searched for payments: old dust could otherwise force a longer search. */
 const SEARCHED_BLOCKS = 5_000n;

@@ -3,7 +3,7 @@ import type { RequestTerms } from "@causeway/domain";
 import type { NewDepositAddress } from "./deposit-addresses.port.ts";
 import type { QuotedRequests } from "./quoted-requests.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { OwnKeys } from "../../chains/lane-signers.ts";
+import type { OwnKeys } from "../../chains/index.ts";
 import { factoryProblem } from "./check-factory.ts";
 
 type Needs = OwnKeys & Pick<Services, "uow" | "chains" | "events">;

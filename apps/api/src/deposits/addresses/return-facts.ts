@@ -3,7 +3,7 @@ import type { PricedUnit, ReturnFacts } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { CurrencyAt } from "./deposit-addresses.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { gasOf } from "../../markets/prices/quote-pricing.ts";
+import { gasOf } from "../../markets/index.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
 
 type Needs = Pick<Services, "chains" | "prices" | "quotePolicy">;

@@ -3,8 +3,7 @@ import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { unseenTransaction } from "../unseen-transaction.ts";
 import type { RecordingServices } from "../record-deposits.ts";
-import { describeIndexed } from "../../requests/history/unattributed-deposits.ts";
-import type { UnattributedServices } from "../../requests/history/unattributed-deposits.ts";
+import { describeIndexed, type UnattributedServices } from "../../requests/index.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 import { withinShare } from "../../db/within-share.ts";
 

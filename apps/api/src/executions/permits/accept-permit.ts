@@ -1,13 +1,12 @@
 import { ServiceError } from "@causeway/domain";
-import type { AnswerToKeep } from "../../balances/accept-claim.ts";
+import type { AnswerToKeep } from "../../balances/index.ts";
 import type { NewExecution } from "../../payments/executions.port.ts";
 import type { PermitPolicy } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { acceptsExecution } from "../../payments/executions/awaits-execution.ts";
+import { acceptsExecution } from "../../payments/index.ts";
 import { utcDay } from "../../db/utc-day.ts";
-import { executeJob, transition } from "../../requests/transition.ts";
-import type { TransitionServices } from "../../requests/transition.ts";
+import { executeJob, transition, type TransitionServices } from "../../requests/index.ts";
 
 export interface AcceptPermitServices extends TransitionServices, Pick<Services, "events" | "uow"> {
   readonly permitPolicy: PermitPolicy;

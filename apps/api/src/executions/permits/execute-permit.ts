@@ -2,7 +2,7 @@ import type { TraceOutcome } from "@causeway/chains";
 import { executionCost, formatUsd, ServiceError, sha256Text, unreachable } from "@causeway/domain";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { AnswerToKeep } from "../../balances/accept-claim.ts";
+import type { AnswerToKeep } from "../../balances/index.ts";
 import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { PermitPolicy, PermitSignatures } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
@@ -12,14 +12,12 @@ import {
   dataFeeCap,
   GAS_HEADROOM_BPS,
   priceCap,
+  simulateExecution,
   withHeadroom,
-} from "../../payments/executions/price-execution.ts";
-import { simulateExecution } from "../../payments/executions/simulate-execution.ts";
-import { ownAccounts } from "../../chains/lane-signers.ts";
+} from "../../payments/index.ts";
+import { ownAccounts } from "../../chains/index.ts";
 import { acceptPermit } from "./accept-permit.ts";
-import { permitCall } from "../../quotes/permits/permit-call.ts";
-import { isSigned, typedDataOf } from "../../quotes/permits/typed-data.ts";
-import type { SignedTerms } from "../../quotes/permits/typed-data.ts";
+import { isSigned, permitCall, type SignedTerms, typedDataOf } from "../../quotes/index.ts";
 import { disabledChain, requestNotFound } from "../../http/refusals.ts";
 
 export interface ExecutePermitServices extends Pick<

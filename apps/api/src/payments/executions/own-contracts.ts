@@ -5,8 +5,7 @@ import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { ownAccounts } from "../../chains/lane-signers.ts";
-import type { OwnKeys } from "../../chains/lane-signers.ts";
+import { ownAccounts, type OwnKeys } from "../../chains/index.ts";
 
 type OnChain = { readonly chain: Pick<Chain, "name" | "contracts"> };
 

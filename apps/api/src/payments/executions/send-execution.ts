@@ -5,10 +5,10 @@ import { LegTaken } from "../leg-taken.port.ts";
 import type { Slot, SlotPlan } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
-import type { LaneKeys } from "../../chains/lane-signers.ts";
+import type { LaneKeys } from "../../chains/index.ts";
 import { broadcastAll, sendSlot } from "../send-slot.ts";
 import { signAttempt } from "../sign-attempt.ts";
-import type { TransitionServices } from "../../requests/transition.ts";
+import type { TransitionServices } from "../../requests/index.ts";
 import { awaitsExecution } from "./awaits-execution.ts";
 import { isOpen } from "./open-execution.ts";
 

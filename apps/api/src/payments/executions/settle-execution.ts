@@ -2,8 +2,7 @@ import type { Address, RequestId } from "@causeway/domain";
 import type { ExecutionRecord } from "../executions.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { payFees } from "../../balances/pay-fees.ts";
-import { releaseFees } from "../../balances/release-fees.ts";
+import { payFees, releaseFees } from "../../balances/index.ts";
 
 type Needs = Pick<Services, "clock">;
 

@@ -10,9 +10,8 @@ import {
 import type { Address, ChargePart, Currency, RequestId } from "@causeway/domain";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../../balances/appraise.ts";
-import { addExposures } from "../../markets/prices/price-exposure.ts";
-import { spreadBetween, spreadOf } from "../../markets/prices/quote-pricing.ts";
+import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../../balances/index.ts";
+import { addExposures, spreadBetween, spreadOf } from "../../markets/index.ts";
 
 /** Native tokens that calls carry: the app balance buys them from the solver. */
 export interface ValueSale {

@@ -1,6 +1,5 @@
 import type { Hex32 } from "@causeway/domain";
-import { claimJob } from "../../balances/accept-claim.ts";
-import { closePaidClaim, returnClaim } from "../../balances/end-claim.ts";
+import { claimJob, closePaidClaim, returnClaim } from "../../balances/index.ts";
 import type { LegHandler } from "./leg-course.ts";
 
 /** The payout of an app balance to its wallet. */

@@ -7,7 +7,7 @@ import type { LaneCall } from "../../db/leg.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import { isOverWithoutExecution } from "../executions/awaits-execution.ts";
 import { forgiveCosts, noteCosts } from "../executions/settle-execution.ts";
-import { transition } from "../../requests/transition.ts";
+import { transition } from "../../requests/index.ts";
 import type { LegHandler, LegContext } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 

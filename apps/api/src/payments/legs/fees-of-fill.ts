@@ -1,9 +1,8 @@
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { accrueAppFees } from "../../balances/accrue-app-fees.ts";
-import { chargeSponsorship } from "../../balances/sponsor-fees.ts";
-import { fillJob } from "../../requests/transition.ts";
+import { accrueAppFees, chargeSponsorship } from "../../balances/index.ts";
+import { fillJob } from "../../requests/index.ts";
 
 type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
 

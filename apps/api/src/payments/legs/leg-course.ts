@@ -3,7 +3,7 @@ import type { FailReason } from "@causeway/domain";
 import type { Attempt, RequestRecord, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import type { TransitionServices } from "../../requests/transition.ts";
+import type { TransitionServices } from "../../requests/index.ts";
 
 export type LegServices = Pick<Services, "uow" | "chains" | "enginePolicy"> & TransitionServices;
 

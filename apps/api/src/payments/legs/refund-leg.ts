@@ -1,5 +1,5 @@
 import type { DepositId, TxHash } from "@causeway/domain";
-import { transition } from "../../requests/transition.ts";
+import { transition } from "../../requests/index.ts";
 import type { LegHandler } from "./leg-course.ts";
 
 /** The refund of a deposit. */

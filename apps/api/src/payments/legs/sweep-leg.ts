@@ -1,4 +1,4 @@
-import { sweepJob } from "../../requests/transition.ts";
+import { sweepJob } from "../../requests/index.ts";
 import type { LegHandler } from "./leg-course.ts";
 
 /** Moves funds from a deposit address. The deposit that it makes acts on the request, like any other. */

@@ -13,9 +13,9 @@ import {
   priceOfRefund,
   refundCancelAfterMs,
   refundRecipient,
-} from "../../requests/refund-terms.ts";
+  type TransitionServices,
+} from "../../requests/index.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "../unrepaid-refunds.ts";
-import type { TransitionServices } from "../../requests/transition.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import { hasInventory, slotPlanOf } from "./rail-payment.ts";

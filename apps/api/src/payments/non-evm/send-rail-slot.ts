@@ -4,7 +4,7 @@ import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { isMappedOnHub, signedMappingOf } from "./own-word.ts";
 import { factsOf, noteSent } from "../send-slot.ts";
-import type { TransitionServices } from "../../requests/transition.ts";
+import type { TransitionServices } from "../../requests/index.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "nonceMappings"> & TransitionServices;

@@ -14,7 +14,7 @@ import {
 } from "@causeway/domain";
 import type { QuoteAnswer, QuoteDetails, QuoteFees } from "@causeway/wire";
 import { amountObject, nothingOf, refundWarnings, toWireCurrency } from "../quote-answer.ts";
-import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
+import type { RoutePricing } from "../../markets/index.ts";
 import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import type { RailSteps } from "./quote-steps.ts";

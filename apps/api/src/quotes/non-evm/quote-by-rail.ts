@@ -7,13 +7,11 @@ import type { Clock } from "../../db/clock.port.ts";
 import type { QuotedRequests } from "../../deposits/addresses/quoted-requests.port.ts";
 import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { Reservations, RouteTimings } from "../../markets/quote.port.ts";
-import { signedOrder } from "../../chains/signed-order.ts";
-import type { OrderSigners } from "../../chains/signed-order.ts";
-import { pricingOf } from "../../markets/prices/quote-pricing.ts";
-import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
+import { type OrderSigners, signedOrder } from "../../chains/index.ts";
+import { pricingOf, type RoutePricing } from "../../markets/index.ts";
 import { withQuoted } from "../with-quoted.ts";
 import { isRail } from "../../http/request-end.ts";
-import { quotedCostOfPaying } from "../../payments/non-evm/cost-of-paying.ts";
+import { quotedCostOfPaying } from "../../payments/index.ts";
 import { toRailAnswer } from "./quote-answer.ts";
 import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
 import { readRailQuestion } from "./quote-question.ts";
@@ -22,7 +20,7 @@ import { refuseOnRails } from "./quote-refusals.ts";
 import { railSteps } from "./quote-steps.ts";
 import { agreeOnRail } from "./quote-terms.ts";
 import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
-import type { WalletNonces } from "../../deposits/non-evm/wallet-nonces.ts";
+import type { WalletNonces } from "../../deposits/index.ts";
 import { depositsNotEnabled } from "../../http/refusals.ts";
 
 /** What agreeing on terms with a non-EVM chain needs. */

@@ -10,9 +10,8 @@ import {
 } from "@causeway/domain";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Random } from "../../db/random.port.ts";
-import { fillContractOf } from "../../chains/fill-contract.ts";
-import { gasOf } from "../../markets/prices/quote-pricing.ts";
-import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
+import { fillContractOf } from "../../chains/index.ts";
+import { gasOf, type RoutePricing } from "../../markets/index.ts";
 import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
 import { isRail } from "../../http/request-end.ts";
 import type { RailTrade } from "./quote-limits.ts";

@@ -14,7 +14,7 @@ import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
-import { MAX_RATE_OFF_BPS } from "../../markets/prices/agreed-pricing.ts";
+import { MAX_RATE_OFF_BPS } from "../../markets/index.ts";
 import type { FeeOptions } from "./fee-wishes.ts";
 import { capOf, swapLoss } from "./wished-pricing.ts";
 

@@ -19,14 +19,12 @@ import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { originGasOf } from "../origin-gas.ts";
 import { permitGasUnits } from "../permits/permit-gas.ts";
-import { refuseBeyondLimits } from "../../markets/prices/quote-limits.ts";
-import { pricingSoon } from "../../markets/prices/quote-pricing.ts";
-import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
+import { pricingSoon, refuseBeyondLimits, type RoutePricing } from "../../markets/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 import { depositGasUnits } from "./step-gas.ts";
-import { topupGas } from "../../payments/topup-gas.ts";
+import { topupGas } from "../../payments/index.ts";
 import { addFeeOptions } from "./wished-pricing.ts";
 
 export interface BridgeServices {

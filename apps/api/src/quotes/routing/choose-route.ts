@@ -1,7 +1,7 @@
 import type { ErrorCode, PricedUnit, Soon } from "@causeway/domain";
 import { amountToUsdDown, NATIVE_CURRENCY, ServiceError, soon } from "@causeway/domain";
 import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
-import { refuseBeyondCap, refuseTinySwap } from "../../markets/prices/quote-limits.ts";
+import { refuseBeyondCap, refuseTinySwap } from "../../markets/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { bestBridge } from "./bridge-route.ts";
 import type { BridgeServices } from "./bridge-route.ts";

@@ -1,6 +1,6 @@
 import type { Currency, PricedTrade, PricedUnit, RequestKind, RouteTrade } from "@causeway/domain";
 import type { Exchange } from "@causeway/domain";
-import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
+import type { RoutePricing } from "../../markets/index.ts";
 import type { Swapped } from "./exchanges.ts";
 
 /** The route of a quote, priced. */

@@ -9,13 +9,14 @@ import {
   soon,
   type OutputCalls,
 } from "@causeway/domain";
-import { withHeadroom } from "../../payments/executions/price-execution.ts";
-import { maxGasOfCalls, planFillThroughCalls } from "../../payments/plan-fill-through-calls.ts";
-import type {
-  CallsOfFill,
-  FillPlanServices,
-  FillThroughCallsPlan,
-} from "../../payments/plan-fill-through-calls.ts";
+import {
+  type CallsOfFill,
+  type FillPlanServices,
+  type FillThroughCallsPlan,
+  maxGasOfCalls,
+  planFillThroughCalls,
+  withHeadroom,
+} from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { Agreement } from "../quote-terms.ts";
 import { MAX_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";

@@ -1,6 +1,6 @@
 import type { RequestTerms } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import { planFillWithSwap } from "../../payments/plan-fill-with-swap.ts";
+import { planFillWithSwap } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { DryRunServices } from "./dry-run-calls.ts";
 import { failedFill } from "./failed-fill.ts";

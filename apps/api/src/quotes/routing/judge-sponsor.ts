@@ -4,10 +4,8 @@ import type { AppBalancePolicy } from "../../balances/app-balance.port.ts";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { SponsorKey, SponsorReads } from "../../balances/sponsors.port.ts";
-import { appraise, warmPrices } from "../../balances/appraise.ts";
-import { planCharge } from "../../balances/reserve-fees.ts";
-import { shortfallText } from "../../balances/sponsorship-shortfall.ts";
-import type { PriceServices } from "../../markets/prices/price-doubt.ts";
+import { appraise, planCharge, shortfallText, warmPrices } from "../../balances/index.ts";
+import type { PriceServices } from "../../markets/index.ts";
 import { utcDay } from "../../db/utc-day.ts";
 
 export interface SponsorServices extends PriceServices {

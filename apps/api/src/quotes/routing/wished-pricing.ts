@@ -1,6 +1,6 @@
 import type { FeesSponsored, PricingFacts } from "@causeway/domain";
 import { appBpsOf, convertDown, usdToAmountDown } from "@causeway/domain";
-import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
+import type { RoutePricing } from "../../markets/index.ts";
 import type { Swapped } from "./exchanges.ts";
 import type { FeeOptions, SponsorOptions } from "./fee-wishes.ts";
 

@@ -3,7 +3,7 @@ import type { RequestId } from "@causeway/domain";
 import type { HistorySlot, RequestStory } from "./request-history.port.ts";
 import { endOfMonth, monthOf, startOfMonth } from "../../db/month.ts";
 import type { RequestTrace, TraceEntry } from "./past-requests.port.ts";
-import { spellingOf } from "../../chains/address-format.ts";
+import { spellingOf } from "../../chains/index.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
 import { fundsOf, hashOf } from "./past-request.ts";

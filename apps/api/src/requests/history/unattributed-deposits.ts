@@ -2,7 +2,7 @@ import type { TxHash } from "@causeway/domain";
 import type { DepositRecord } from "../../db/records.port.ts";
 import type { UnattributedDeposit } from "./past-requests.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { spellingOf } from "../../chains/address-format.ts";
+import { spellingOf } from "../../chains/index.ts";
 
 export type UnattributedServices = Pick<Services, "chains"> & {
   readonly enginePolicy: Pick<Services["enginePolicy"], "unattributedRefundAfterMs">;

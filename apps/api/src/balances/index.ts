@@ -1,0 +1,14 @@
+/** What other rooms may use of this room; everything else is its own. */
+export { acceptClaim, type AnswerToKeep, claimJob } from "./accept-claim.ts";
+export { accrueAppFees } from "./accrue-app-fees.ts";
+export { applyHold, type HoldServices, releaseUnpaid } from "./apply-hold.ts";
+export { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "./appraise.ts";
+export { coverFastFill } from "./cover-fast-fill.ts";
+export { closePaidClaim, returnClaim } from "./end-claim.ts";
+export { payFees } from "./pay-fees.ts";
+export { type PlacedHold, placeHold } from "./place-hold.ts";
+export { creditDueTopUps, reverseOrphanedTopUps, storeTopUps } from "./record-top-ups.ts";
+export { releaseFees } from "./release-fees.ts";
+export { planCharge, reserveFees, type Shortfall } from "./reserve-fees.ts";
+export { chargeSponsorship, followSponsorship, reserveSponsorship } from "./sponsor-fees.ts";
+export { shortfallText } from "./sponsorship-shortfall.ts";

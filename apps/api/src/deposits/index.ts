@@ -1,0 +1,28 @@
+/** What other rooms may use of this room; everything else is its own. */
+export type { AddressServices } from "./addresses/address-services.ts";
+export { createAddressWatch } from "./addresses/address-watch.ts";
+export {
+  askForAddress,
+  newDepositAddress,
+  refuseUnmovable,
+  withAddress,
+} from "./addresses/ask-for-address.ts";
+export { factoryProblem } from "./addresses/check-factory.ts";
+export { sweepGasOf } from "./addresses/sweep-gas.ts";
+export { depositoryOf } from "./depository-of.ts";
+export { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
+export { followReports } from "./follow-reports.ts";
+export { indexTransaction } from "./index-transaction.ts";
+export { lookAgainAtReports } from "./look-again-at-reports.ts";
+export { attributeLate } from "./non-evm/attribute-late.ts";
+export { CursorMoved, readArrivals } from "./non-evm/read-arrivals.ts";
+export type { WalletNonces } from "./non-evm/wallet-nonces.ts";
+export { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
+export { recheckFinalBlocks } from "./recheck-final-blocks.ts";
+export { actOnDeposits, type RecordingServices } from "./record-deposits.ts";
+export { returnUnattributed } from "./return-unattributed.ts";
+export { loadTrail, scanChain, TrailMoved } from "./scan-chain.ts";
+export { type Lag, scanLag, type ScanLag, unreadLag } from "./scan-lag.ts";
+export { createScanProgress, scanLags } from "./scan-progress.ts";
+export { frontLeadMs, leadWarnings, settledLeadMs } from "./settled-lead.ts";
+export { tooSmallOn } from "./too-small-deposits.ts";

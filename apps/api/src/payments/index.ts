@@ -1,0 +1,36 @@
+/** What other rooms may use of this room; everything else is its own. */
+export { attributeKnown } from "./attribute-known.ts";
+export { acceptsExecution } from "./executions/awaits-execution.ts";
+export { callTerms } from "./executions/call-terms.ts";
+export { refuseOwnContracts } from "./executions/own-contracts.ts";
+export { priceDestination } from "./executions/price-destination.ts";
+export { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./executions/price-execution.ts";
+export {
+  type ExecutionQuestion,
+  readExecution,
+  refusal,
+  sponsoredCall,
+} from "./executions/read-execution.ts";
+export { settleEndedExecutions } from "./executions/settle-ended.ts";
+export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
+export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";
+export { honourOf, payoutOf } from "./fill-amount.ts";
+export { maintainLane, replacementFees } from "./maintain-lane.ts";
+export { quotedCostOfPaying } from "./non-evm/cost-of-paying.ts";
+export { openRailLane } from "./non-evm/open-rail-lane.ts";
+export { trackRail } from "./non-evm/track-rail.ts";
+export { openLane } from "./open-lane.ts";
+export { gasAllowance, isNativeToContract } from "./payment-plan.ts";
+export {
+  type CallsOfFill,
+  type FillPlanServices,
+  type FillThroughCallsPlan,
+  maxGasOfCalls,
+  planFillThroughCalls,
+} from "./plan-fill-through-calls.ts";
+export { valueOf } from "./plan-fill-with-calls.ts";
+export { planFillWithSwap } from "./plan-fill-with-swap.ts";
+export { reconcileSweeps } from "./reconcile-sweeps.ts";
+export { topupGas } from "./topup-gas.ts";
+export { trackLane } from "./track-lane.ts";
+export { trackSends } from "./track-sends.ts";

@@ -1,0 +1,21 @@
+/** What other rooms may use of this room; everything else is its own. */
+export { describeIndexed, type UnattributedServices } from "./history/unattributed-deposits.ts";
+export {
+  isStillDue,
+  paysFromAnyAddress,
+  planRefundOf,
+  planUnattributedRefund,
+  PRICE_WAIT_MS,
+  priceOfRefund,
+  refundCancelAfterMs,
+  refundRecipient,
+} from "./refund-terms.ts";
+export { statusView, successorView } from "./request-status.ts";
+export {
+  executeJob,
+  fillJob,
+  refundJob,
+  sweepJob,
+  transition,
+  type TransitionServices,
+} from "./transition.ts";
