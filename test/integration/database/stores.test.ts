@@ -357,6 +357,49 @@ test("drops the signed bytes of a payment once it is final", async () => {
   expect(after).toMatchObject({ state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] });
 });
 
+test("drops a hub transaction's call and bytes once it is final, and what oracles signed once it is settled", async () => {
+  const [key, sender] = [someHash(), someAddress()];
+  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+  const stored = async () =>
+    (
+      await pool.query(
+        `select t.call_data, a.raw, a.tx_hash, e.actions, e.signature from hub_executions e
+           join hub_transactions t on t.id = e.transaction_id join hub_attempts a on a.transaction_id = t.id
+         where e.idempotency_key = $1`,
+        [key],
+      )
+    ).rows as unknown[];
+  const txHash = someHash();
+  await uow.run(async (tx) => {
+    const signed = { idempotencyKey: key, kind: "fill", actions: ["0xac"], signature: "0x51" } as const;
+    await tx.settlement.addExecutions([signed], NOW_MS);
+  });
+  const executionId = (
+    await pool.query<{ id: number }>("select id from hub_executions where idempotency_key = $1", [key])
+  ).rows.map((row) => String(row.id));
+  const transaction = await uow.run(async (tx) => {
+    const call = { to: someAddress(), data: "0xca11" } as const;
+    const added = await tx.settlement.addTransaction(
+      { sender, nonce: 0, call, gasLimit: 1n, ...fees },
+      executionId,
+      NOW_MS,
+    );
+    const attempt = { n: 0, isNoop: false, raw: "0xabcd", txHash, createdAtMs: NOW_MS, ...fees } as const;
+    await tx.settlement.addAttempt(added.id, { ...attempt, broadcastAtMs: undefined });
+    return added;
+  });
+  expect(await stored()).toEqual([
+    { call_data: "0xca11", raw: "0xabcd", tx_hash: txHash, actions: ["0xac"], signature: "0x51" },
+  ]);
+  await uow.run(async (tx) => {
+    await tx.settlement.setTransactionFinal(transaction.id);
+    await tx.settlement.settle([key], NOW_MS);
+  });
+  expect(await stored()).toEqual([
+    { call_data: "0x", raw: "0x", tx_hash: txHash, actions: [], signature: "0x" },
+  ]);
+});
+
 test("native tokens that a token payment carries are reserved with its gas, those of a native payment once", async () => {
   const native = "0x0000000000000000000000000000000000000000";
   const gasWeiOf = async (currency: Address): Promise<bigint> => {
