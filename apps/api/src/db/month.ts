@@ -6,9 +6,15 @@ export function isMonth(text: string): text is Month {
   return MONTH.test(text);
 }
 
+/** A month that the database wrote. */
+export function toMonth(text: string): Month {
+  if (!isMonth(text)) throw new Error(`invariant violated: ${text} is not a month`);
+  return text;
+}
+
 /** The month that contains `ms`, milliseconds since 1970. */
 export function monthOf(ms: number): Month {
-  return new Date(ms).toISOString().slice(0, 7) as Month;
+  return toMonth(new Date(ms).toISOString().slice(0, 7));
 }
 
 /** The month `count` months later. */

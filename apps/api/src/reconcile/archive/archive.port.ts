@@ -1,7 +1,8 @@
 import type { Month } from "../../db/month.port.ts";
 
 /** Tables of which rows, or what takes most of a row, are moved to the archive. */
-export type ArchivedTableName = "request_events" | "request_history" | "slots";
+export const archivedTables = ["request_events", "request_history", "slots"] as const;
+export type ArchivedTableName = (typeof archivedTables)[number];
 export type ArchiveState = "exporting" | "exported" | "archived";
 
 /** A file of an archive. */

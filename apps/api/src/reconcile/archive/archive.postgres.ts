@@ -22,7 +22,12 @@ import { requestHistory } from "../../requests/history/history.tables.ts";
 import { requestEvents, requests } from "../../requests/requests.tables.ts";
 import { nonceMappings } from "../../settlement/nonce-mappings/nonce-mappings.tables.ts";
 import { settlements } from "../../settlement/settlement.tables.ts";
-import type { ArchivedTableName, ArchiveStore, BegunArchive } from "./archive.port.ts";
+import {
+  archivedTables,
+  type ArchivedTableName,
+  type ArchiveStore,
+  type BegunArchive,
+} from "./archive.port.ts";
 import { archiveRequests, archives } from "./archive.tables.ts";
 
 /** Rows that are read from the database at once. */
@@ -228,8 +233,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     },
     async read(archive, write) {
       await inTransaction(async () => {
-        for (const [table, rows] of Object.entries(rowsOf))
-          await write(table as ArchivedTableName, batches(rows(archive)));
+        for (const table of archivedTables) await write(table, batches(rowsOf[table](archive)));
       }, "begin isolation level repeatable read, read only");
     },
     async setExported(archive, folder, sha256, tables) {
