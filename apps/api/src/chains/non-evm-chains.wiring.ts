@@ -2,7 +2,7 @@ import type { NonceMappings, OpenRail, PayingRail, RailOptions } from "@causeway
 import { createRail } from "@causeway/chains";
 import type { Hex, Hex32, RailVm } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
-import type { ApiConfig, RailConfig, WorkerConfig } from "../config/config.ts";
+import type { ApiConfig, NonEvmChainConfig, WorkerConfig } from "../config/config.ts";
 import { monotonicClock } from "../config/monotonic-clock.ts";
 import type { Services } from "../db/services.port.ts";
 import type { ConnectedRail } from "./chains.port.ts";
@@ -39,7 +39,7 @@ export async function connectNonEvmChains(
 }
 
 async function connectNonEvmChain(
-  { chain, attestation }: RailConfig,
+  { chain, attestation }: NonEvmChainConfig,
   { config, clock, events, lifecycle, answersClients, observeEndpoint }: NonEvmNeeds,
   nonceMappings: NonceMappings | undefined,
 ): Promise<ConnectedRail<OpenRail>> {

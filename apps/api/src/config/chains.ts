@@ -5,7 +5,7 @@ import type { ProcessRole } from "./resolve-accounts.ts";
 import type { SettlementHub } from "./settlement.ts";
 
 /** A non-EVM chain, as the API and as oracles read it. */
-export interface RailConfig {
+export interface NonEvmChainConfig {
   readonly chain: RailChain;
   readonly attestation: AttestationChain;
 }
@@ -14,7 +14,7 @@ export interface RailConfig {
 export function readNonEvmChains(
   chains: readonly RailChain[],
   source: ConfigLocation & { readonly env: Env },
-): readonly RailConfig[] {
+): readonly NonEvmChainConfig[] {
   if (chains.length === 0) return [];
   const attested = loadAttestationChains(source).chains;
   return chains.map((chain) => {

@@ -26,7 +26,7 @@ import {
   readNonEvmChains,
   requiredChainProblems,
 } from "./chains.ts";
-import type { RailConfig } from "./chains.ts";
+import type { NonEvmChainConfig } from "./chains.ts";
 import { enginePolicy } from "./engine.ts";
 import { httpConfig } from "./http.ts";
 import type { HttpConfig } from "./http.ts";
@@ -52,7 +52,7 @@ import type { AggregatorConfig } from "./swaps.ts";
 import { tokenListConfig, tokenListProblems } from "./tokens.ts";
 import type { TokenListConfig } from "./tokens.ts";
 
-export type { RailConfig } from "./chains.ts";
+export type { NonEvmChainConfig } from "./chains.ts";
 export type { PriceEndpointConfig } from "./prices.ts";
 export type { SettlementConfig } from "./settlement.ts";
 export type { AggregatorConfig } from "./swaps.ts";
@@ -94,7 +94,7 @@ export interface ApiConfig extends StorageConfig {
   /** Enabled EVM chains, at least one. */
   readonly chains: readonly Chain[];
   /** Enabled non-EVM chains. */
-  readonly rails: readonly RailConfig[];
+  readonly rails: readonly NonEvmChainConfig[];
   /** Names of chains that are disabled because none of their variables is set. */
   readonly offChains: readonly string[];
   /** Logged at start. */
