@@ -114,7 +114,9 @@ function recordBaseline(): void {
  * The versions of a file in the history that this clone has, oldest first, then the one in the working tree.
  */
 function versionsOf(path: string): readonly Baseline[] {
-  const commits = execFileSync("git", ["log", "--first-parent", "--reverse", "--format=%H", "--", path], { encoding: "utf8" });
+  const commits = execFileSync("git", ["log", "--first-parent", "--reverse", "--format=%H", "--", path], {
+    encoding: "utf8",
+  });
   const texts = commits
     .split("\n")
     .filter((commit) => commit !== "")
