@@ -218,7 +218,9 @@ test.each(Object.keys(opened))(
     expect(await stored([open.terms.requestId])).toEqual(before);
     expect(await inFiles()).toEqual(moved);
     expect(
-      (await world.routes.requestTrace(open.terms.requestId))?.entries.some(({ kind }) => kind === "archived"),
+      (await world.routes.requestTrace(open.terms.requestId))?.entries.some(
+        ({ kind }) => kind === "archived",
+      ),
     ).toBe(false);
   },
 );
@@ -277,7 +279,9 @@ test("an archived request that something happens to is listed again, without its
   expect(known.rows.map(({ kind }) => kind)).toEqual(["deposit", "fill", "refund"]);
   const story = await world.history.story(requestId);
   expect(story?.slots.map(({ call }) => call.data)).toEqual([undefined]);
-  expect((await world.routes.requestTrace(requestId))?.entries.some(({ kind }) => kind === "archived")).toBe(true);
+  expect((await world.routes.requestTrace(requestId))?.entries.some(({ kind }) => kind === "archived")).toBe(
+    true,
+  );
   const later = await archive(monthOf(LATER_MS), LATER_MS + 60 * DAY_MS);
   expect(later.map(({ month, part }) => [month, part])).toEqual([[MONTH, 2]]);
 });
