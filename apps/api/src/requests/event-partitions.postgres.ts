@@ -3,7 +3,7 @@ import pg from "pg";
 import { defineSql, nameOf, runSql } from "../db/define-query.postgres.ts";
 import { inTransaction } from "../db/in-transaction.postgres.ts";
 import type { Month } from "../db/month.port.ts";
-import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../db/month.ts";
+import { endOfMonth, isMonth, monthAfter, monthOf, startOfMonth } from "../db/month.ts";
 import { sqlOn, type Sql } from "../db/pool.postgres.ts";
 import { requestEvents } from "./requests.tables.ts";
 
@@ -40,9 +40,7 @@ const inDefault = defineSql(
 /** Months that have a partition, in order. */
 export async function partitionedMonths(sql: Sql): Promise<readonly Month[]> {
   const rows = await partitions(sql, {});
-  return rows
-    .filter(({ name }) => name !== DEFAULT)
-    .map(({ name }) => name.slice(PARENT.length + 1).replace("_", "-") as Month);
+  return rows.map(({ name }) => name.slice(PARENT.length + 1).replace("_", "-")).filter(isMonth);
 }
 
 /** Rows in default partitions by table, counted up to 10,000. */
@@ -59,7 +57,7 @@ export async function monthsInDefault(sql: Sql): Promise<readonly Month[]> {
     text`select distinct to_char(to_timestamp(at_ms / 1000) at time zone 'utc', 'YYYY-MM') as month
       from ${named(DEFAULT)} order by 1`,
   );
-  return rows.map(({ month }) => month as Month);
+  return rows.map(({ month }) => month).filter(isMonth);
 }
 
 /**

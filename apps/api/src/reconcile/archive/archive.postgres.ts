@@ -123,6 +123,8 @@ const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive) => SQL>
   slots: (archive) => text`${slots} where ${isChosen(text`${slots.requestId}`)} and ${isEnded(archive)}`,
 };
 
+const archivedTables = ["request_events", "request_history", "slots"] as const;
+
 const ARCHIVE = {
   month: archives.month,
   part: archives.part,
@@ -228,8 +230,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     },
     async read(archive, write) {
       await inTransaction(async () => {
-        for (const [table, rows] of Object.entries(rowsOf))
-          await write(table as ArchivedTableName, batches(rows(archive)));
+        for (const table of archivedTables) await write(table, batches(rowsOf[table](archive)));
       }, "begin isolation level repeatable read, read only");
     },
     async setExported(archive, folder, sha256, tables) {
