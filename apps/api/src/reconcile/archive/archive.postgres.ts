@@ -128,8 +128,6 @@ const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive) => SQL>
   slots: (archive) => text`${slots} where ${isChosen(text`${slots.requestId}`)} and ${isEnded(archive)}`,
 };
 
-const archivedTables = ["request_events", "request_history", "slots"] as const;
-
 const ARCHIVE = {
   month: archives.month,
   part: archives.part,
