@@ -30,7 +30,9 @@ export async function tellTour(
     print("The tour requires all chain families and oracles.");
     return false;
   }
-  print(`\n${style.bold("Transfers through every chain family, as a user makes them:")}`);
+  print(
+    `\n${style.bold("Transfers between EVM chains, Solana, Bitcoin and Hyperliquid, as a user makes them:")}`,
+  );
   print(style.dim(`  ${tourHead}`));
   const results = await runTour({
     apiUrl: endpoints.api.url,
