@@ -34,7 +34,7 @@ import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import type pg from "pg";
 
 /**
- * One start of the service with one configuration, as `createContainer` builds it. Everything that it keeps
+ * One start of the service with one configuration, as `createContext` builds it. Everything that it keeps
  * in memory is here.
  */
 

@@ -1,5 +1,11 @@
 -- Partitions the trace by month. drizzle-kit cannot express this, so the empty table of the baseline is replaced.
 -- Rows of a month without a partition go to the default one, so that no insert fails.
+do $do$
+begin
+  if to_regclass('archives') is null or exists (select from request_events) then
+    raise exception 'this database was created before the current baseline; create a new database';
+  end if;
+end $do$;
 drop table request_events;
 create table request_events (
   id bigint not null generated always as identity,

@@ -11,7 +11,7 @@ export interface ChainPulseOptions {
   readonly clock: Clock;
   readonly monotonic: Clock;
   readonly solver: Address;
-  /** Accounts of ours that send transactions and hold nothing but the native token for their gas. */
+  /** The service's accounts that send transactions and hold only native tokens for gas. */
   readonly gasPayers: readonly Address[];
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;

@@ -1,8 +1,8 @@
 /** Pace and risk limits of the transaction engine and the watchers; all times in ms. */
 export interface EnginePolicy {
   /**
-   * A payment with the next nonce of its lane that is not mined this long after its last broadcast is
-   * replaced with higher fees.
+   * A payment at the head of its lane that nodes have had for this long without mining it is replaced with
+   * higher fees.
    */
   readonly stuckAfterMs: number;
   /** A replacement raises both fees by at least this, in bps. */

@@ -18,8 +18,9 @@ const isRouter = (
 ): boolean => to !== undefined && (to === router || formerContracts.includes(to));
 
 /**
- * Whether a transaction is the quoted payment, before it is mined. It carries the request id: a `send` at the
- * start of its calldata, a `swap` anywhere in a transaction through the router. Wallets may append bytes.
+ * Whether a transaction is the quoted payment, before it is mined. It carries the request id: a native `send`
+ * at the start of its calldata, another `send` after the transfer call, a `swap` anywhere in a transaction
+ * through the router. Wallets may append bytes.
  */
 export function isQuotedPayment(
   terms: Omit<PaymentTerms, "destination">,

@@ -12,7 +12,7 @@ export interface Advance {
   readonly change: Exclude<TrailChange, { kind: "unchanged" }>;
 }
 
-/** Removes deposits in orphaned blocks; those mined again have already moved to their new block. */
+/** Marks deposits in orphaned blocks; those mined again have already moved to their new block. */
 export async function removeOrphanedDeposits(
   services: RecordingServices,
   tx: Tx,

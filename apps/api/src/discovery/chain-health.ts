@@ -52,7 +52,7 @@ export async function readChainHealth(
   return chainHealth(services, chainId, (await services.scanProgress()).get(chainId));
 }
 
-/** Its blocks are not followed one by one: whether it answers is what is known. */
+/** Blocks of these chains are not tracked: only whether the chain answers is known. */
 function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
   const lagging = pulse.lagging();
   const isFresh = isAvailable(() => pulse.paymentCost(chain.native.address));

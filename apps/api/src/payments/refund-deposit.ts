@@ -52,9 +52,9 @@ type Needs = Pick<
 >;
 
 /**
- * Refunds a deposit on its own chain, minus gas, from the solver's inventory: to `refundTo`, or to a
- * depositor who is not the request's user. Settlement repays refunds of the order's currency to its
- * recipient; others share a daily limit. Waits for confirmations: an orphaned deposit needs no refund.
+ * Refunds a deposit on its own chain, minus gas, from the solver's inventory: to `refundTo`, or to
+ * the depositor if that is not the request's user or there is no request. Settlement repays only refunds of
+ * the order's currency to the order's refund recipient; others share a daily limit. Waits for confirmations.
  */
 export async function refundDeposit(services: Needs, depositId: DepositId): Promise<Progress> {
   const deposit = await services.reads.deposit(depositId);

@@ -298,7 +298,7 @@ interface UsedNonces {
 }
 
 /**
- * Finds what used the nonces of a lane from its next one up to `used`, and stores it. Raises an alarm for a
+ * Finds what used the nonces of a lane from its next one to below `used`, and stores it. Raises an alarm for a
  * lost payment until its rows are restored.
  * @throws RpcFault
  */

@@ -17,7 +17,7 @@ export interface SignedRequest {
   readonly signature: Hex;
 }
 
-/** Answers kept in memory: a signature costs far more than asking for it. */
+/** Cached answers: signing costs far more than a request for it. */
 const KEPT = 10_000;
 
 /**

@@ -23,7 +23,7 @@ export interface ConfirmedFunds extends CurrencyAt {
 
 /**
  * Finds the sender of funds: the newest payments add up to the exact amount and, except for dust, come from
- * one account. Undefined if several accounts paid, a payment left no log, or the account is one of this
+ * one account. Undefined if several accounts paid, a payment left no trace, or the account is one of this
  * service's.
  * @throws RpcFault
  */

@@ -94,8 +94,8 @@ async function handleUnsigned(services: Needs, connected: ConnectedPayingRail, s
 }
 
 /**
- * None of its bytes can be mined any more: signs again until the deadline, after which the leg may be paid
- * another way.
+ * None of its bytes can be mined any more: signs again until the deadline, a cancellation or the last
+ * attempt. After that, the leg may be paid another way.
  */
 async function handleDead(
   services: Needs,

@@ -44,7 +44,7 @@ export interface NonEvmQuoteServices extends NonEvmPriceServices, OrderSigners {
   readonly requests: QuotedRequests;
 }
 
-/** Whether one of the two chains is reached by a rail. */
+/** Whether one of the two chains is a non-EVM chain. */
 export function goesByRail(
   { rails, rail }: Pick<ChainDirectory, "rails" | "rail">,
   { originChainId, destinationChainId }: Pick<QuoteInput, "originChainId" | "destinationChainId">,
@@ -55,7 +55,7 @@ export function goesByRail(
 /**
  * Prices a deposit and a payment of which at least one is on a non-EVM chain, stores the terms and returns
  * the steps.
- * @throws ServiceError with the codes of the client contract
+ * @throws ServiceError with the codes of the public contract
  */
 export async function quoteNonEvm(
   services: NonEvmQuoteServices,
@@ -90,7 +90,7 @@ export async function priceNonEvm(
   return { answer, terms: withQuoted(terms, answer) };
 }
 
-/** What a quote would agree upon now; nothing is stored. @throws ServiceError as {@link quoteNonEvm} */
+/** The terms that a quote would fix now; stores nothing. @throws ServiceError as {@link quoteNonEvm} */
 export async function agreeNonEvm(
   services: NonEvmAgreeServices,
   input: QuoteInput,
