@@ -15,8 +15,8 @@ export { decodeBitcoinAddress, encodeBitcoinAddress, type BitcoinNetwork } from 
 export * from "./address/checksum.ts";
 export * from "./address/codec.ts";
 export * from "./address/encode-order.ts";
-export * from "./address/spell-order.ts";
-export * from "./address/spelling.ts";
+export * from "./address/format-order.ts";
+export * from "./address/format.ts";
 export * from "./hashing/remembered.ts";
 export * from "./hashing/sha256.ts";
 export * from "./hashing/struct-writer.ts";

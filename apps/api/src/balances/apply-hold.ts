@@ -3,7 +3,7 @@ import type { Effect, RequestId, RequestState, RequestTerms } from "@causeway/do
 import type { FastFillRecord } from "./fast-fill.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { debitKey, makeHoldPermanent, reinstateHold, releaseHold } from "./move-hold.ts";
-import { chargeRevertedFill } from "./charge-burnt-fill.ts";
+import { chargeRevertedFill } from "./charge-reverted-fill.ts";
 import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";
 import type { CoverServices } from "./cover-fast-fill.ts";
 

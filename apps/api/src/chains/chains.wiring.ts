@@ -9,7 +9,7 @@ import type { OwnKeys } from "./lane-signers.ts";
 import { createNodeLatency } from "./node-latency.adapter.ts";
 import type { ObserveEndpoint } from "./observe-endpoint.port.ts";
 import { createChainPulse } from "./pulse.adapter.ts";
-import { reportUnaskedLogs } from "./unasked-logs.adapter.ts";
+import { reportUnrequestedLogs } from "./unrequested-logs.adapter.ts";
 
 /** Gas prices and balances expire after this many blocks, but never sooner than the minimum. */
 const PULSE_MAX_AGE_BLOCKS = 5;
@@ -55,7 +55,7 @@ async function connectChain(
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
     ...(config.settlement !== undefined && { attestation: config.settlement.hub }),
-    onUnaskedLogs: reportUnaskedLogs(events, chain.name),
+    onUnrequestedLogs: reportUnrequestedLogs(events, chain.name),
     onIgnoredLogs: (ignored) => events.alarm("log_ignored", { ...facts, count: ignored.length }),
   });
   lifecycle.add(`chain ${chain.name}`, () => connection.close());

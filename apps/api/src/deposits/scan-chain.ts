@@ -9,8 +9,8 @@ import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-depo
 import type { Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
 import type { Slice } from "./deposit-slices.ts";
-import { replacedBlocks, removeOrphanedDeposits } from "./take-back-deposits.ts";
-import type { Advance } from "./take-back-deposits.ts";
+import { replacedBlocks, removeOrphanedDeposits } from "./remove-orphaned-deposits.ts";
+import type { Advance } from "./remove-orphaned-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { transition, type TransitionServices } from "../requests/index.ts";
 

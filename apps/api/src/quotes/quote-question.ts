@@ -6,8 +6,8 @@ import type { ChainDirectory, ConnectedChain } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
-import type { FeeOptions } from "./routing/fee-wishes.ts";
-import type { AskedCalls, TokensOfQuestion } from "./routing/fill-wishes.ts";
+import type { FeeOptions } from "./routing/fee-options.ts";
+import type { AskedCalls, TokensOfQuestion } from "./routing/fill-options.ts";
 import type { SwapChoice } from "./routing/swap-choice.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
 import {

@@ -9,7 +9,7 @@ export {
   priceOfRefund,
   refundCancelAfterMs,
   refundRecipient,
-} from "./refund-terms.ts";
+} from "./plan-refund.ts";
 export { statusView, successorView } from "./request-status.ts";
 export {
   executeJob,

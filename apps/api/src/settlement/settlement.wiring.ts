@@ -3,7 +3,7 @@ import type { ObserveEndpoint } from "../chains/observe-endpoint.port.ts";
 import type { ApiConfig, SettlementConfig } from "../config/config.ts";
 import type { Lead } from "../db/leadership.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { acceptingOnly } from "./accepting-only.adapter.ts";
+import { restrictSigners } from "./restrict-signers.adapter.ts";
 import { connectHub } from "./evm-hub.adapter.ts";
 import type { HubChain } from "./hub.port.ts";
 import { createHttpOracle } from "./http-oracle.adapter.ts";
@@ -28,7 +28,7 @@ export function settlementServices(
   });
   return {
     ...services,
-    hub: acceptingOnly(hub, config.signers),
+    hub: restrictSigners(hub, config.signers),
     oracles: config.oracles.map(({ url, apiKey }) =>
       createHttpOracle({ url, apiKey: apiKey?.reveal() }, { timeoutMs: config.oracleTimeoutMs }),
     ),

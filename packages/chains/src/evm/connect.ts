@@ -20,7 +20,7 @@ export interface ConnectOptions {
   /** Logs that look like deposits and are none. */
   readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
   /** Told of logs that the node gave without being asked, by their number, with each such answer. */
-  readonly onUnaskedLogs?: (count: number) => void;
+  readonly onUnrequestedLogs?: (count: number) => void;
   /** How oracles attest deposits; absent: nothing is settled. */
   readonly attestation?: AttestationRules;
 }
@@ -58,7 +58,7 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
   const reader = createChainReader(chain, transport, {
     knownHead: () => heads.latest,
     ...(options.onIgnoredLogs === undefined ? {} : { onIgnored: options.onIgnoredLogs }),
-    ...(options.onUnaskedLogs === undefined ? {} : { onUnaskedLogs: options.onUnaskedLogs }),
+    ...(options.onUnrequestedLogs === undefined ? {} : { onUnrequestedLogs: options.onUnrequestedLogs }),
     ...(options.attestation === undefined ? {} : { attestation: options.attestation }),
   });
   return {

@@ -183,7 +183,7 @@ test("logs that were not asked for are dropped and counted, and none counts twic
     // As a node answers that ignores filters: everything, whatever it was asked.
     const { reader } = await nodeWith(
       { eth_getLogs: says([{ ...lookAlike, logIndex: "0x1" }, log, { ...otherTransfer, logIndex: "0x2" }]) },
-      { onUnaskedLogs: (count) => dropped.push(count) },
+      { onUnrequestedLogs: (count) => dropped.push(count) },
     );
     expect(await reader.depositsIn(until100(from))).toMatchObject([deposit]);
     expect(await reader.depositsIn(until100(from))).toHaveLength(1);

@@ -30,7 +30,7 @@ export interface ReaderOptions {
   /** Told of logs that look like deposits and are none. */
   readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
   /** Told of logs that the node gave without being asked, by their number, with each such answer. */
-  readonly onUnaskedLogs?: (count: number) => void;
+  readonly onUnrequestedLogs?: (count: number) => void;
   /** How oracles attest deposits; absent: nothing is settled. */
   readonly attestation?: AttestationRules;
 }
@@ -90,7 +90,7 @@ export function createChainReader(
   };
   let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
 
-  const logNode = createLogNode(options.onUnaskedLogs);
+  const logNode = createLogNode(options.onUnrequestedLogs);
   const dataFee = createDataFees(transport, chain.id);
   const trace = createTracer(transport, chain.id, knownContractsOf(chain));
 

@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { depositEvidenceIn } from "../evm/deposit-evidence.ts";
 import type { DepositEvidence } from "../evidence.ts";
 import type { SolidTransaction } from "./agreement.ts";
-import { tronAddress } from "./spelling.ts";
+import { tronAddress } from "./tron-address.ts";
 
 /**
  * The deposits of a successful transaction, in chain order: contracts and events are those of the other

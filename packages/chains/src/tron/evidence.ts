@@ -12,7 +12,7 @@ import { secondsOf, type SolidTransaction } from "./agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { paymentsIn } from "./payments.ts";
 import { createTronRpc, type TronRpc } from "./rpc.ts";
-import { hashOfId, machineAddress, tronAddress } from "./spelling.ts";
+import { hashOfId, machineAddress, tronAddress } from "./tron-address.ts";
 
 export interface TronEvidenceOptions {
   /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */

@@ -8,7 +8,7 @@ import { finalityOf } from "./finality.ts";
 import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 import { paymentsIn } from "./payments.ts";
 import type { SolidTransaction } from "./agreement.ts";
-import { hashOfId, machineAddress, tronAddress } from "./spelling.ts";
+import { hashOfId, machineAddress, tronAddress } from "./tron-address.ts";
 
 const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";
 const depository: Address = `0x${"de".repeat(20)}`;

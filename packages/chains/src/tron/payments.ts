@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { judgePayments, type PaymentJudgement } from "../evm/payments.ts";
 import type { SolidTransaction } from "./agreement.ts";
-import { machineAddress } from "./spelling.ts";
+import { machineAddress } from "./tron-address.ts";
 
 /** What the configuration says about the chain that was paid on; addresses as the machine knows them. */
 export interface PaymentRules {

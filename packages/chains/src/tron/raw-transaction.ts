@@ -1,5 +1,5 @@
 import { bytesOf, type Address, type Hex } from "@causeway/domain";
-import { machineAddressOf } from "./spelling.ts";
+import { machineAddressOf } from "./tron-address.ts";
 import { amountIn, bytesIn, hexIn, messageIn, NotThatMessage, wireFields } from "./wire-fields.ts";
 
 /** What a transaction says, out of the very bytes that its id is the hash of. Pure. */

@@ -3,7 +3,7 @@ import { utils } from "tronweb";
 import { recoverAddress, type Hex } from "viem";
 import { AnvilRefused } from "./anvil-rpc.ts";
 import type { ContractValue, SignedTransaction, TronChain } from "./tron-chain.ts";
-import { bare, evmAddress, quantity } from "./tron-spelling.ts";
+import { bare, evmAddress, quantity } from "./tron-address.ts";
 
 /** Sun for a unit of energy, as the chain parameters say. */
 export const ENERGY_PRICE_SUN = 420n;

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { AnvilRefused } from "./anvil-rpc.ts";
 import { blockIdOf, type TronChain } from "./tron-chain.ts";
-import { quantity } from "./tron-spelling.ts";
+import { quantity } from "./tron-address.ts";
 
 /**
  * The chain's second interface: read-only, in the words of other chains, with its own transaction hashes and

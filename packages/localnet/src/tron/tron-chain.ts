@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { AnvilRpc } from "./anvil-rpc.ts";
-import { bare, quantity } from "./tron-spelling.ts";
+import { bare, quantity } from "./tron-address.ts";
 
 /** A block of the node beneath, in the words of the chain that is shown. */
 export interface TronBlock {

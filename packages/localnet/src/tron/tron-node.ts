@@ -5,7 +5,7 @@ import type { NodeAddress } from "../local-client.ts";
 import { anvilRpc, type AnvilRpc } from "./anvil-rpc.ts";
 import { jsonRpcMethods, JsonRpcRefusal } from "./json-rpc.ts";
 import { createTronChain, type TronChain } from "./tron-chain.ts";
-import { quantity } from "./tron-spelling.ts";
+import { quantity } from "./tron-address.ts";
 import { headOperations, walletOperations, type View } from "./wallet-api.ts";
 
 /** What `eth_chainId` answers on the main network. */

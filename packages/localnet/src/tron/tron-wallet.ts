@@ -1,6 +1,6 @@
 import { TronWeb } from "tronweb";
 import type { Hex } from "viem";
-import { bare, tronHex } from "./tron-spelling.ts";
+import { bare, tronHex } from "./tron-address.ts";
 import type { SignedTransaction } from "./tron-chain.ts";
 
 /** What is sent with a transaction, besides what it does. */

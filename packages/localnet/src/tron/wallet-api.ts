@@ -2,7 +2,7 @@ import { toFunctionSelector, type Hex } from "viem";
 import { AnvilRefused } from "./anvil-rpc.ts";
 import { broadcast, ENERGY_PRICE_SUN } from "./broadcast.ts";
 import type { ExecutedTransaction, TronBlock, TronChain } from "./tron-chain.ts";
-import { bare, evmAddress, quantity, tronHex } from "./tron-spelling.ts";
+import { bare, evmAddress, quantity, tronHex } from "./tron-address.ts";
 
 /** The newest block of what is asked: all of the chain, or what is solid of it. */
 export type View = "head" | "solid";

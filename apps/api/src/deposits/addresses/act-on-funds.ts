@@ -25,8 +25,8 @@ import type { AwaitingRequest } from "./awaiting-request.ts";
 import { findSender } from "./find-sender.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 import { returnFacts, valueOf } from "./return-facts.ts";
-import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
-import type { FillContracts } from "./standing-in.ts";
+import { refundTerms, termsWithRefundTo } from "./successor-terms.ts";
+import type { FillContracts } from "./successor-terms.ts";
 
 /** What to do with observed funds, once every source has been asked. */
 type Plan =
@@ -270,7 +270,7 @@ async function planDecision(
         kind: "sweep",
         amount,
         excess,
-        terms: sameWithRefundTo(services, terms, fillContractsOf(services, connected, terms), refundTo),
+        terms: termsWithRefundTo(services, terms, fillContractsOf(services, connected, terms), refundTo),
         isOwn: false,
       };
     }

@@ -3,7 +3,7 @@ import type { DepositAddressAnswer } from "@causeway/wire";
 import { afterAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../../test/fakes/api-keys.ts";
 import { aServer } from "../../../../../test/support/route-server.ts";
-import type { ReindexWish } from "./reindex-address.ts";
+import type { ReindexInput } from "./reindex-address.ts";
 
 const ADDRESS = `0x${"aD".repeat(20)}`;
 const known: DepositAddressAnswer = {
@@ -41,7 +41,7 @@ const known: DepositAddressAnswer = {
 };
 const KEY = "reader";
 const PAGE = "https://app.example";
-const reindexed: ReindexWish[] = [];
+const reindexed: ReindexInput[] = [];
 const asked: object[] = [];
 const askers: (string | undefined)[] = [];
 const { app } = await aServer({

@@ -9,7 +9,7 @@ import { lookAtAddresses } from "./look-at-addresses.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
 
 /** A deposit address to scan. */
-export interface ReindexWish {
+export interface ReindexInput {
   readonly chainId: number;
   readonly depositAddress: string;
   /** The chain to scan instead. */
@@ -26,7 +26,7 @@ export interface ReindexWish {
  */
 export async function reindexAddress(
   services: AddressServices & { readonly tokens: TokenBook },
-  reindex: ReindexWish,
+  reindex: ReindexInput,
 ): Promise<ReindexAddressAnswer> {
   const address = parseAddress(reindex.depositAddress);
   if (address === undefined) throw invalidAddress("depositAddress");

@@ -5,7 +5,7 @@ import { unseenTransaction } from "../unseen-transaction.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { describeIndexed, type UnattributedServices } from "../../requests/index.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
-import { withinShare } from "../../db/within-share.ts";
+import { withinNodeLimit } from "../../db/within-node-limit.ts";
 
 type Needs = RecordingServices & UnattributedServices & Pick<Services, "uow" | "nonceMappings">;
 
@@ -21,7 +21,7 @@ export async function indexOnRail(
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
   txHash: TxHash,
 ): Promise<{ message: string }> {
-  const found = await withinShare(chain, "txHash", () => rail.arrivalsOf(txHash));
+  const found = await withinNodeLimit(chain, "txHash", () => rail.arrivalsOf(txHash));
   if (found.kind === "absent") throw unseenTransaction(txHash);
   if (found.kind === "notFinal") return { message: "Transaction seen, waiting for finality" };
   const { deposits, upTo } = found;

@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import { isRail } from "../../http/request-end.ts";
-import { withinShare } from "../../db/within-share.ts";
+import { withinNodeLimit } from "../../db/within-node-limit.ts";
 
 /**
  * The cost of paying this account if it may exceed the usual one: Hyperliquid charges a dollar for an
@@ -32,7 +32,7 @@ export async function quotedCostOfPaying(
 ): Promise<bigint | undefined> {
   try {
     if (!isRail(end)) return undefined;
-    return await withinShare(end.chain, field, () => costOfPaying(end, currency, account));
+    return await withinNodeLimit(end.chain, field, () => costOfPaying(end, currency, account));
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
     throw new ServiceError(

@@ -2,7 +2,7 @@ import { InsufficientInventory } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { isMappedOnHub, signedMappingOf } from "./own-word.ts";
+import { isMappedOnHub, signedMappingOf } from "./solver-mapping.ts";
 import { factsOf, noteSent } from "../send-slot.ts";
 import type { TransitionServices } from "../../requests/index.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";

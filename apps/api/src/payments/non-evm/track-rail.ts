@@ -4,7 +4,7 @@ import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { isMappedOnHub } from "./own-word.ts";
+import { isMappedOnHub } from "./solver-mapping.ts";
 import { legOf } from "../legs/leg-of.ts";
 import type { LegContext, LegServices } from "../legs/leg-course.ts";
 import { railAttemptOf } from "./rail-payment.ts";

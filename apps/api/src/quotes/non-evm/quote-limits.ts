@@ -5,7 +5,7 @@ import type { Reservations } from "../../markets/quote.port.ts";
 import { isBeyondCap, type RoutePricing } from "../../markets/index.ts";
 import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
-import { withinShare } from "../../db/within-share.ts";
+import { withinNodeLimit } from "../../db/within-node-limit.ts";
 import {
   aboveMaxFill,
   inputOutOfRange,
@@ -93,7 +93,7 @@ export async function refuseUnpayable(
   const refusalOf = async (of: bigint): Promise<string | undefined> => {
     try {
       const payment = { recipient, currency: currency.address, amount: of };
-      return await withinShare(chain, "destinationChainId", () => rail.refusalOf(payment));
+      return await withinNodeLimit(chain, "destinationChainId", () => rail.refusalOf(payment));
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(

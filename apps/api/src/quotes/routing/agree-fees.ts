@@ -15,8 +15,8 @@ import type { Reservations } from "../../markets/quote.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 import { MAX_RATE_OFF_BPS } from "../../markets/index.ts";
-import type { FeeOptions } from "./fee-wishes.ts";
-import { capOf, swapLoss } from "./wished-pricing.ts";
+import type { FeeOptions } from "./fee-options.ts";
+import { capOf, swapLoss } from "./fee-option-pricing.ts";
 
 export interface FeeServices {
   readonly prices: PriceBook;

@@ -3,7 +3,7 @@ import { valueOfCalls, NATIVE_CURRENCY, parseAddress, ServiceError } from "@caus
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { AskedCalls } from "./fill-wishes.ts";
+import type { AskedCalls } from "./fill-options.ts";
 
 /** Gas limit of all calls of a fill together. */
 export const MAX_CALLS_GAS = 10_000_000n;

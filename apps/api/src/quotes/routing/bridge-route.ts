@@ -25,7 +25,7 @@ import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 import { depositGasUnits } from "./step-gas.ts";
 import { topupGas } from "../../payments/index.ts";
-import { addFeeOptions } from "./wished-pricing.ts";
+import { addFeeOptions } from "./fee-option-pricing.ts";
 
 export interface BridgeServices {
   readonly prices: PriceBook;

@@ -6,7 +6,7 @@ import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
 import type { TokenQuirks } from "../../chains/token-quirks.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { TokensOfQuestion } from "./fill-wishes.ts";
+import type { TokensOfQuestion } from "./fill-options.ts";
 
 export interface TokenCheckServices {
   readonly chains: ChainDirectory;

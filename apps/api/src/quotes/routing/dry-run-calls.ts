@@ -24,7 +24,7 @@ import type { BridgeRoute } from "./chosen-route.ts";
 import { chooseRoute } from "./choose-route.ts";
 import type { RouteServices, ValuedRoute } from "./choose-route.ts";
 import { failedFill } from "./failed-fill.ts";
-import type { AskedCalls } from "./fill-wishes.ts";
+import type { AskedCalls } from "./fill-options.ts";
 
 export interface DryRunServices extends RouteServices, Omit<FillPlanServices, "signer"> {
   readonly solver: FillPlanServices["signer"]["address"];

@@ -4,7 +4,7 @@ import type { QuoteInput } from "@causeway/wire";
 import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { refuseUnfixable } from "./agree-fees.ts";
-import type { FeeOptions } from "./fee-wishes.ts";
+import type { FeeOptions } from "./fee-options.ts";
 
 /**
  * Applies the client's fee options. Fees come out of a deposit and are paid with a fill, so on one chain only

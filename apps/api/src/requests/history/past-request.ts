@@ -1,4 +1,4 @@
-import { refundRecipient } from "../refund-terms.ts";
+import { refundRecipient } from "../plan-refund.ts";
 import { fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import type { HistoryDeposit, HistorySlot, ListedRequest, RequestStory } from "./request-history.port.ts";

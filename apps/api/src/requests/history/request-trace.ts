@@ -7,7 +7,7 @@ import { spellingOf } from "../../chains/index.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
 import { fundsOf, hashOf } from "./past-request.ts";
-import { formatTrace } from "./spelled-trace.ts";
+import { formatTrace } from "./format-trace.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { orderIdOf } from "../order/order-hash.ts";
 import type { Order } from "../order/order.ts";
 import { orderToJson } from "../order/order-json.ts";
 import { encodeOrder } from "./encode-order.ts";
-import { formatOrder } from "./spell-order.ts";
+import { formatOrder } from "./format-order.ts";
 
 const families: Readonly<Record<string, VmType>> = {
   base: "ethereum-vm",

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import type { ConnectedPayingRail } from "../../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/own-word.ts";
+import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/solver-mapping.ts";
 import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
 
 // A payment that cannot carry its order id is broadcast once its mapping is where oracles look for it.

@@ -2,7 +2,7 @@ import { defaultFeePolicy, encodeFillContract, orderIdOf } from "@causeway/domai
 import { expect, test } from "vitest";
 import { someAddress, someHash, someTerms } from "../../../../../test/support/terms.ts";
 import { measuredQuoteGas } from "../../quotes/quote-gas.ts";
-import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
+import { refundTerms, termsWithRefundTo } from "./successor-terms.ts";
 
 const services = {
   random: { bytes32: someHash },
@@ -30,7 +30,7 @@ test("names the current solver and routers in orders for money at an older depos
   const fillContracts = { origin: encodeFillContract(chain.contracts.router), destination };
   const found = { chainId: 1, currency, amount, to, reason: "NO_QUOTES", valueUsd: 0n } as const;
   for (const terms of [
-    sameWithRefundTo(services, first, fillContracts, to),
+    termsWithRefundTo(services, first, fillContracts, to),
     refundTerms(services, first, chain, fillContracts, found, first.createdAtMs),
   ]) {
     expect(terms.order).toMatchObject({ solver: services.solver, solverChainId: "home" });

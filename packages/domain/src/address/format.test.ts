@@ -10,7 +10,7 @@ import {
   parseTransaction,
   formatAddress,
   formatTransactionId,
-} from "./spelling.ts";
+} from "./format.ts";
 
 const evm = { vmType: "evm", displayName: "Base" } as const;
 const svm = { vmType: "svm", displayName: "Solana" } as const;

@@ -3,7 +3,7 @@ import { answerFor } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { aConnectedRail, bytesOn, exchange } from "../../../../test/fakes/rail-chains.ts";
 import { quotedCostOfPaying } from "../payments/non-evm/cost-of-paying.ts";
-import { withinShare } from "./within-share.ts";
+import { withinNodeLimit } from "./within-node-limit.ts";
 
 const refused = async () =>
   await Promise.reject(new ShareUsedUp("txDetails", { perMinute: 300, waitMs: 3_500 }));
@@ -13,7 +13,7 @@ test("tells a client beyond the share of the rate limit the limit and when to re
   const end = { ...connected, rail: { ...connected.rail, paymentCost: refused } };
   const account = bytesOn("hypevm", exchange.solver);
   for (const asking of [
-    withinShare(end.chain, "txHash", refused),
+    withinNodeLimit(end.chain, "txHash", refused),
     quotedCostOfPaying(end, end.chain.native.address, account, "originChainId"),
   ]) {
     const error: unknown = await asking.catch((thrown: unknown) => thrown);

@@ -6,7 +6,7 @@ import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { RequestStory } from "./request-history.port.ts";
 import { spellingOf } from "../../chains/address-format.ts";
-import { formatTrace } from "./spelled-trace.ts";
+import { formatTrace } from "./format-trace.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
 const format = spellingOf(createChainDirectory([], [svm, bvm]));

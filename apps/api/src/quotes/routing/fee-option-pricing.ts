@@ -2,7 +2,7 @@ import type { FeesSponsored, PricingFacts } from "@causeway/domain";
 import { appBpsOf, convertDown, usdToAmountDown } from "@causeway/domain";
 import type { RoutePricing } from "../../markets/index.ts";
 import type { Swapped } from "./exchanges.ts";
-import type { FeeOptions, SponsorOptions } from "./fee-wishes.ts";
+import type { FeeOptions, SponsorOptions } from "./fee-options.ts";
 
 /**
  * Prices a route with the client's fee options.

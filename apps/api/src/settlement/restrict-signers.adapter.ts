@@ -2,7 +2,7 @@ import type { Address } from "@causeway/domain";
 import type { HubChain } from "./hub.port.ts";
 
 /** The hub with only these of its signers; all of them if undefined. */
-export function acceptingOnly(hub: HubChain, signers: readonly Address[] | undefined): HubChain {
+export function restrictSigners(hub: HubChain, signers: readonly Address[] | undefined): HubChain {
   if (signers === undefined) return hub;
   const counted = new Set(signers);
   return {

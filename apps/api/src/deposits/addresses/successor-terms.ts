@@ -23,7 +23,7 @@ export interface FillContracts {
  * The same terms with another refund recipient: an order names it, but the sender is known only when the
  * funds arrive.
  */
-export function sameWithRefundTo(
+export function termsWithRefundTo(
   { random, quotePolicy, solver }: Needs,
   terms: RequestTerms,
   { origin, destination }: FillContracts,
