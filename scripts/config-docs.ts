@@ -111,8 +111,9 @@ the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers
 ### Fields that the oracle reads
 
 The oracle reads the same file and ignores fields and unset variables that it does not need. It
-requires \`id\`, \`vmType\`, \`httpRpcUrl\`, \`depository\` (absent: deposits and withdrawals are not
-attested), \`chainId\` or \`hubChainId\`, \`blockTimeSeconds\`, and these:
+requires \`id\`, \`vmType\` and \`httpRpcUrl\`, and on EVM chains \`chainId\` or \`hubChainId\`; other
+families derive \`hubChainId\` from \`id\` if it is absent. Without \`depository\`, it attests no
+deposits and no withdrawals. \`blockTimeSeconds\` is optional. It also reads these fields:
 
 | Field | Meaning |
 |---|---|

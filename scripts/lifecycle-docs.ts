@@ -141,7 +141,7 @@ function page(): string {
 
 # Life cycle of a request
 
-One pure function, \`decide(state, event)\`, returns the next state and the effects. Both are committed together.
+One pure function, \`decide(state, event)\`, returns the next state and the effects. Both are committed together. The diagram shows requests with a deposit. The table under [Events](#events) also covers same-chain payments and gasless calls without a deposit.
 
 \`\`\`mermaid
 stateDiagram-v2
