@@ -27,10 +27,12 @@ export async function tellTour(
   const [home] = chains;
   const { hub, oracles } = endpoints;
   if (running === undefined || home === undefined || hub === undefined) {
-    print("The tour requires all chain families and oracles.");
+    print("The tour requires oracles and all four chain families that the service pays on.");
     return false;
   }
-  print(`\n${style.bold("Transfers through every chain family, as a user makes them:")}`);
+  print(
+    `\n${style.bold("Transfers through all four chain families that the service pays on, as a user makes them:")}`,
+  );
   print(style.dim(`  ${tourHead}`));
   const results = await runTour({
     apiUrl: endpoints.api.url,
