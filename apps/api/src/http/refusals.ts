@@ -98,9 +98,7 @@ export function depositsClosed({ displayName }: { readonly displayName: string }
   return new ServiceError(
     "CHAIN_DISABLED",
     `${displayName} is disabled as a destination; use another chain or try again later`,
-    {
-      field: "destinationChainId",
-    },
+    { field: "destinationChainId" },
   );
 }
 
