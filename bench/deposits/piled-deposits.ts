@@ -82,7 +82,7 @@ async function prepare({ chains, apis }: System): Promise<Stage> {
   const [origin, other] = chains;
   const url = apis[0]?.url;
   if (origin === undefined || other === undefined || url === undefined)
-    throw new Error("the local system has two chains and an API");
+    throw new Error("invariant violated: the local system lacks a second chain or an API");
   const account = privateKeyToAccount(generatePrivateKey());
   const node = { url: origin.rpcUrl, chainId: origin.id };
   const client = createLocalClient(node);

@@ -43,7 +43,7 @@ const within = (
 const sorted = (sort: HistorySort, isAscending: boolean): Partial<HistoryQuestion> => ({ sort, isAscending });
 const rowAt = ({ rows }: StoredFacts, at: number): StoredFacts["rows"][number] => {
   const row = rows[at % rows.length];
-  if (row === undefined) throw new Error("something is stored");
+  if (row === undefined) throw new Error("invariant violated: no request is stored");
   return row;
 };
 const coin = (byte: string): string => `0x${byte.repeat(20)}`;

@@ -27,7 +27,7 @@ export function historyLines({ stored, filters }: HistoryFigures): string[] {
   const ms = (value: number): string => value.toFixed(1).padStart(8);
   return [
     `Past requests, ${stored.toLocaleString("en")} stored`,
-    `${"one filter alone, ms".padEnd(32)}${"median".padStart(8)}${"p95".padStart(8)}${"most".padStart(8)}${"rows".padStart(6)}`,
+    `${"one filter alone, ms".padEnd(32)}${"median".padStart(8)}${"p95".padStart(8)}${"max".padStart(8)}${"rows".padStart(6)}`,
     ...filters.map(
       ({ name, p50Ms, p95Ms, maxMs, rows }) =>
         `${name.padEnd(32)}${ms(p50Ms)}${ms(p95Ms)}${ms(maxMs)}${String(rows).padStart(6)}`,

@@ -19,7 +19,7 @@ export function pushLines({ subscribers, heardMs, commitsPerSecond }: PushFigure
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
   return [
     `Push: ${subscribers.toLocaleString("en")} sockets on one process, each notified of the end of its request`,
-    `  from commit to client       median ${ms(heardMs.p50)}   p90 ${ms(heardMs.p90)}   p99 ${ms(heardMs.p99)}   most ${ms(heardMs.max)}`,
+    `  from commit to client       median ${ms(heardMs.p50)}   p90 ${ms(heardMs.p90)}   p99 ${ms(heardMs.p99)}   max ${ms(heardMs.max)}`,
     `  commits                     ${commitsPerSecond.toFixed(0)} /s`,
   ];
 }

@@ -32,11 +32,11 @@ const USAGE = `usage:
   operator trace <requestId>  everything that happened to a request, in order
   operator lanes              payments that are not final yet, by chain; then the hub's lane, with postponed executions
   operator settlement         how many payments wait to be settled on the hub, since when, and why
-  operator settlement <requestId>  settlement of one request: none, attested or settled, and why
+  operator settlement <requestId>  settlement of each final payment of one request: due, attested, settled or unrepayable, and why
   operator withdrawals        withdrawals from the hub, newest first
   operator balances           the app balance of every wallet, what is reserved and what it owes; then the service's own accounts
   operator balances <wallet>  the same for one wallet
-  operator holds              holds for fast fills, and fast fills that app balances had to pay
+  operator holds              active holds of fast fills, and fast fills charged to an app balance because their deposit did not arrive in time
   operator webhooks           webhook URLs by API key, pending deliveries, and since when deliveries have failed
   operator claims             claims in progress, then the newest others
 ${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}${ARCHIVE_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.

@@ -59,9 +59,9 @@ export async function deployHub(node: NodeAddress, quorum: Quorum): Promise<void
   await deployInOrder(node, creations(quorum));
   const { hub, oracle, oracleMultisig, allocator } = localHub.contracts;
   const roles = [
-    { label: "the minter's role", to: hub, holder: oracle },
-    { label: "the oracle's role", to: oracle, holder: oracleMultisig },
-    { label: "the allocator's role", to: allocator, holder: localAccount("allocator").address },
+    { label: "grant of the minter role", to: hub, holder: oracle },
+    { label: "grant of the oracle role", to: oracle, holder: oracleMultisig },
+    { label: "grant of the allocator role", to: allocator, holder: localAccount("allocator").address },
   ];
   const client = createLocalClient(node);
   const owner = privateKeyToAccount(localAccount("owner").privateKey);

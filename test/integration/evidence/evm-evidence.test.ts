@@ -60,7 +60,7 @@ describe("deposits", () => {
     const time = await world.newestTime();
     expect(await source.deposits(hash)).toEqual({
       kind: "notFinal",
-      reason: expect.stringContaining("3 blocks missing") as string,
+      reason: expect.stringContaining("needs 3 blocks more") as string,
       retryAfterSeconds: 3,
     });
     await world.mine(DEPTH - 1n);

@@ -224,14 +224,14 @@ test("a quote that is no longer open is refused with its current state", async (
   await world.pay(paid);
   await origin.mine();
   await world.watch(origin);
-  await expect(world.tryExecute(unsent)).rejects.toThrow(/is already deposited$/);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/already has a deposit$/);
   await world.untilFinal(paid.requestId);
-  await expect(world.tryExecute(unsent)).rejects.toThrow(/is already deposited and filled/);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/already has a deposit and is filled/);
   const forced = await agree({ referrer: "debug-force-refund" });
   const late = call(await payer(forced), forced);
   await world.pay(forced);
   await world.untilFinal(forced.requestId);
-  await expect(world.tryExecute(late)).rejects.toThrow(/is already deposited and refunded/);
+  await expect(world.tryExecute(late)).rejects.toThrow(/already has a deposit, which was refunded/);
   const fronted = await agree();
   const tooLate = call(await payer(fronted), fronted);
   await (await aSponsor(world, 1_000)).fastFill(fronted);

@@ -95,7 +95,7 @@ describe("deposits", () => {
     const time = await machine.now();
     expect(await source.deposits(id)).toEqual({
       kind: "notFinal",
-      reason: expect.stringContaining("3 blocks missing") as string,
+      reason: expect.stringContaining("needs 3 blocks more") as string,
       retryAfterSeconds: 9,
     });
     await machine.mine(2);

@@ -78,7 +78,7 @@ test("a page deep in the list costs the same as the first one", async () => {
     "select created_at_ms as key, n from request_history order by created_at_ms limit 1 offset 200",
   );
   const [place] = rows;
-  if (place === undefined) throw new Error("something is stored");
+  if (place === undefined) throw new Error("invariant violated: no request is stored");
   const after = { key: BigInt(place.key), n: BigInt(place.n) };
   const deep = await planOf(
     pageStatement({ ...questionFor({ name: "deep", ask: () => ({ after }) }, facts, 0) }),

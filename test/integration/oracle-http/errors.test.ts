@@ -64,7 +64,7 @@ test("a block that is not final is 400 not_final, with the time to retry", async
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, {
     kind: "notFinal",
-    reason: "block 5 is not final: 3 blocks missing",
+    reason: "block 5 is not final: needs 3 blocks more",
     retryAfterSeconds: 7,
   });
   const { status, body, headers } = await world.post("depository-deposits", deposit);

@@ -577,7 +577,7 @@ test("the same holds if the third party comes before ours is broadcast, or even 
     expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
     if (!isPosted)
       expect(await refusalOf(post(agreed, signature))).toMatchObject({
-        message: expect.stringContaining("is already deposited"),
+        message: expect.stringContaining("already has a deposit"),
       });
   }
 });

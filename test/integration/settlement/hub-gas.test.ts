@@ -72,8 +72,8 @@ test("postpones an execution that does not fit into the hub's blocks, and submit
     sender: world.engine.solver.address,
     open: 0,
     waiting: 0,
-    set_aside: 1,
-    set_aside_reason: expect.stringContaining("70 actions"),
+    postponed: 1,
+    postponed_reason: expect.stringContaining("70 actions"),
   });
 
   // The hub has larger blocks: it is retried.
@@ -84,7 +84,7 @@ test("postpones an execution that does not fit into the hub's blocks, and submit
   expect(await isExecuted(large)).toBe(true);
   await world.mineHub(3);
   await world.submit();
-  expect(await hubLane()).toMatchObject({ set_aside: 0, set_aside_since_ms: null });
+  expect(await hubLane()).toMatchObject({ postponed: 0, postponed_since_ms: null });
 });
 
 test("spreads executions over as many transactions as their gas needs", async () => {
@@ -148,7 +148,7 @@ test("splits a transaction that the hub permanently refuses, and cancels its non
   await world.untilSettled(agreed.requestId);
   expect(world.engine.events.of("hub_refused").length).toBeGreaterThan(0);
   expect(await isExecuted(large)).toBe(false);
-  expect(await hubLane()).toMatchObject({ open: 0, set_aside: 1 });
+  expect(await hubLane()).toMatchObject({ open: 0, postponed: 1 });
   await blockGas(30_000_000n);
   world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
   await world.submit();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-test("the operator sees none, attested and settled, why it waits, and since when", async () => {
+test("the operator sees due, attested and settled, why it waits, and since when", async () => {
   const sql = sqlOn(world.engine.pool);
   const agreed = await world.filled();
   const of = async () => (await settlementOf(sql, agreed.requestId))?.[0];
@@ -31,16 +31,16 @@ test("the operator sees none, attested and settled, why it waits, and since when
   const gauges = async () => await metrics.registry.metrics();
 
   // It was not processed yet; with settlement off it stays so.
-  expect(await of()).toMatchObject({ settlement: "none", leg: "fill", rejected: false });
+  expect(await of()).toMatchObject({ settlement: "due", leg: "fill", rejected: false });
   expect(await settlementReport(sql)).toMatchObject([
-    { settlement: "none", reason: "not looked at yet", payments: 1, example: agreed.requestId },
+    { settlement: "due", reason: "not processed yet", payments: 1, example: agreed.requestId },
   ]);
 
   world.oracle.behave(async () => ({ status: 400, json: { message: "no", code: "rejected" } }));
   await world.attest();
-  expect(await of()).toMatchObject({ settlement: "none", rejected: true, reason: "rejected: no", tries: 1 });
+  expect(await of()).toMatchObject({ settlement: "due", rejected: true, reason: "rejected: no", tries: 1 });
   expect(await settlementReport(sql)).toMatchObject([
-    { settlement: "none", rejected: true, reason: "rejected: no", payments: 1, example: agreed.requestId },
+    { settlement: "due", rejected: true, reason: "rejected: no", payments: 1, example: agreed.requestId },
   ]);
   expect(await gauges()).toContain('causeway_settlement_waiting{state="rejected",service="test"} 1');
 

@@ -43,9 +43,13 @@ export async function linkFundingAddress(
   const challenge = await register.challenge(id, address);
   if (challenge === undefined || challenge.expiresAtMs <= clock.nowMs()) throw noQuestion();
   if (!(await signatures.isSignedBy(address, fundingMessage(id, address, challenge), signature)))
-    throw new ServiceError("INVALID_REQUEST", "signature is not the signature of address over the message", {
-      field: "signature",
-    });
+    throw new ServiceError(
+      "INVALID_REQUEST",
+      "signature must be made by the wallet in address over the message",
+      {
+        field: "signature",
+      },
+    );
   const linked = await register.link(id, address, challenge.nonce, clock.nowMs());
   if (linked === undefined) throw noQuestion();
   return linked;

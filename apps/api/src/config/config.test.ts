@@ -369,8 +369,8 @@ test("with oracles, the hub's file names the contracts, and no key is printed", 
 
 test("warns of a fillLeadSeconds that fast fills between different assets cannot use", () => {
   expect(readApiConfig(settling).warnings.filter((warning) => warning.includes("fillLeadSeconds"))).toEqual([
-    "the hub's fillLeadSeconds is 2592000, but a fast fill between different assets waits at most 86400 seconds for its deposit: " +
-      "a later deposit is refunded, and the app pays for the fill; request such quotes with a shorter ttl",
+    "the hub's fillLeadSeconds is 2592000, but a fast fill between different assets waits at most 86400 seconds for its deposit. " +
+      "A later deposit is refunded, and the app pays for the fill: apps must request such quotes with a shorter ttl",
   ]);
   expect(readApiConfig(local).warnings.join(), "nothing is settled").not.toContain("fillLeadSeconds");
   // Two minutes of every lead are for differing clocks.

@@ -130,7 +130,7 @@ export function standingOf(
         throw refusal(
           "markedForRefund",
           requestId,
-          "The request always ends in a refund: it is never filled",
+          "The request is never filled: it was quoted with referrer debug-force-refund, or it refunds money at a deposit address",
         );
       if (nowMs > fillDeadlineMs)
         throw refusal("expired", requestId, "The request expired; request a new quote");

@@ -42,7 +42,7 @@ export function leadWarnings(policy: Pick<EnginePolicy, "fillLeadMs">): readonly
   const settled = settledLeadMs(policy);
   if (fillLeadMs === undefined || settled === undefined || settled <= MAX_LEAD_BETWEEN_ASSETS_MS) return [];
   return [
-    `the hub's fillLeadSeconds is ${fillLeadMs / 1000}, but a fast fill between different assets waits at most ${MAX_LEAD_BETWEEN_ASSETS_MS / 1000} seconds for its deposit: ` +
-      "a later deposit is refunded, and the app pays for the fill; request such quotes with a shorter ttl",
+    `the hub's fillLeadSeconds is ${fillLeadMs / 1000}, but a fast fill between different assets waits at most ${MAX_LEAD_BETWEEN_ASSETS_MS / 1000} seconds for its deposit. ` +
+      "A later deposit is refunded, and the app pays for the fill: apps must request such quotes with a shorter ttl",
   ];
 }

@@ -94,13 +94,13 @@ function whatIsOf({ name, front, depositId }: RequestState): string {
     case "expired":
       return EXPIRED;
     case "filled":
-      return "is already deposited and filled";
+      return "already has a deposit and is filled";
     case "refunding":
-      return "is already deposited and is being refunded";
+      return "already has a deposit, which is being refunded";
     case "refunded":
-      return "is already deposited and refunded";
+      return "already has a deposit, which was refunded";
     case "failed":
-      return "is already deposited and failed";
+      return "already has a deposit and failed";
     case "quoted":
     case "accepted":
     case "depositing":
@@ -109,7 +109,7 @@ function whatIsOf({ name, front, depositId }: RequestState): string {
     case "fillable":
     case "filling":
     case "submitted":
-      return "is already deposited";
+      return "already has a deposit";
     default:
       return unreachable(name);
   }

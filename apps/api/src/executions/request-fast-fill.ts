@@ -108,7 +108,7 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWi
     throw refusal(
       "variableDeposit",
       terms.requestId,
-      "A request with a variable deposit can only be fast filled with the API key that requested the quote",
+      "A request that swaps before its deposit can only be fast filled with the API key that requested the quote",
     );
   if (inputAmount === undefined || inputAmount >= minDeposit(terms) || terms.keyId === key.id) return;
   throw refusal(

@@ -95,9 +95,11 @@ export function restrictedChain(
 
 /** The operator has closed the chain for new requests to it. */
 export function depositsClosed({ displayName }: { readonly displayName: string }): ServiceError {
-  return new ServiceError("CHAIN_DISABLED", `${displayName} does not accept deposits at the moment`, {
-    field: "destinationChainId",
-  });
+  return new ServiceError(
+    "CHAIN_DISABLED",
+    `${displayName} is disabled as a destination; use another chain or try again later`,
+    { field: "destinationChainId" },
+  );
 }
 
 export function depositsNotEnabled({ displayName }: { readonly displayName: string }): ServiceError {

@@ -53,17 +53,17 @@ const trace = statement(
 );
 const settlement = statement(
   "operator_settlement",
-  `select case when s.state = 'due' then 'none' else s.state end as settlement, s.rejected, s.reason, count(*) as payments,
+  `select s.state as settlement, s.rejected, s.reason, count(*) as payments,
      to_timestamp(min(s.created_at_ms) / 1000) as oldest, min(s.request_id) as example
    from settlements s where s.state <> 'settled' group by 1, 2, 3
    union all
-   select 'none', false, 'not looked at yet', count(*), to_timestamp(min(created_at_ms) / 1000), min(request_id)
+   select 'due', false, 'not processed yet', count(*), to_timestamp(min(created_at_ms) / 1000), min(request_id)
    from slots where state = 'final' and not settlement_noted having count(*) > 0
    order by 5`,
 );
 const settlementOfRequest = statement(
   "operator_settlement_of",
-  `select p.id as payment, p.leg_kind as leg, case when s.state is null or s.state = 'due' then 'none' else s.state end as settlement,
+  `select p.id as payment, p.leg_kind as leg, coalesce(s.state, 'due') as settlement,
      coalesce(s.reason, e.reason) as reason, coalesce(s.rejected, false) as rejected, s.tries, s.next_try_ms,
      s.deposit_key, s.payment_key, e.state as execution
    from slots p left join settlements s on s.slot_id = p.id left join hub_executions e on e.idempotency_key = s.payment_key
@@ -87,20 +87,20 @@ const lanes = statement(
 // Settlement's lane: transactions that are not final, and executions without a transaction.
 const hubLane = statement(
   "operator_hub_lane",
-  `select 'hub' as chain_id, t.sender, t.next_nonce, t.open, t.first_open_nonce, t.oldest_open_ms, t.noops,
-     e.waiting, e.oldest_waiting_ms, e.set_aside, e.set_aside_since_ms, e.set_aside_reason
+  `select 'hub' as chain_id, t.sender, t.next_nonce, t.open, t.first_open_nonce, t.oldest_open_ms, t.cancel_transactions,
+     e.waiting, e.oldest_waiting_ms, e.postponed, e.postponed_since_ms, e.postponed_reason
    from (select count(*) filter (where transaction_id is null and set_aside_since_ms is null) as waiting,
        min(created_at_ms) filter (where transaction_id is null and set_aside_since_ms is null) as oldest_waiting_ms,
-       count(*) filter (where set_aside_since_ms is not null) as set_aside,
-       min(set_aside_since_ms) as set_aside_since_ms,
-       max(reason) filter (where set_aside_since_ms is not null) as set_aside_reason
+       count(*) filter (where set_aside_since_ms is not null) as postponed,
+       min(set_aside_since_ms) as postponed_since_ms,
+       max(reason) filter (where set_aside_since_ms is not null) as postponed_reason
      from hub_executions where state = 'attested') e
    left join (select sender, max(nonce) + 1 as next_nonce, count(*) filter (where state = 'open') as open,
        min(nonce) filter (where state = 'open') as first_open_nonce,
        min(created_at_ms) filter (where state = 'open') as oldest_open_ms,
-       count(*) filter (where state = 'open' and is_noop) as noops
+       count(*) filter (where state = 'open' and is_noop) as cancel_transactions
      from hub_transactions group by sender) t on true
-   where t.sender is not null or e.waiting > 0 or e.set_aside > 0 order by t.sender`,
+   where t.sender is not null or e.waiting > 0 or e.postponed > 0 order by t.sender`,
 );
 
 /**

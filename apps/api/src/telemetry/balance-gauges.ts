@@ -48,7 +48,7 @@ export function balanceGauges(
   });
   shown(
     "causeway_app_balance_top_ups",
-    "Top-ups that are not credited: seen (confirmations are missing), unattributed (the marker names no wallet, or the amount is too low)",
+    "Top-ups that are not credited: seen (waiting for confirmations), unattributed (the marker names no wallet, or the amount is too low)",
     ["state"],
     (gauge, { topUpsSeen, topUpsUnattributed }) => {
       gauge.set({ state: "seen" }, topUpsSeen);

@@ -72,7 +72,7 @@ export function databaseGauges(
   );
   shownByTable(
     "default_partition_rows",
-    "Rows that no monthly partition of a table took, counted up to 10,000",
+    "Rows in the default partition of a table, which belong to no monthly partition, counted up to 10,000",
     defaultPartitionRows,
   );
 }

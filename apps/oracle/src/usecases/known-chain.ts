@@ -7,7 +7,7 @@ import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts"
 /** The chain of that name. @throws AttestationError not_found */
 export function knownChain(chains: AttestedChains, name: string, field: string): AttestedChain {
   const known = chains.get(name);
-  if (known === undefined) throw notFound(field, `${field}: chain ${name} is not available`);
+  if (known === undefined) throw notFound(field, `${field}: chain ${name} is not enabled on this oracle`);
   return known;
 }
 

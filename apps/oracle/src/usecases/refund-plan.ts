@@ -68,10 +68,10 @@ export function readClaimedRefunds(
     };
   });
   if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
-    throw invalid("refunds", "Refund information contains an input of the order twice");
+    throw invalid("refunds", "refunds must name each input of the order only once");
   for (const index of json.inputs.keys())
     if (!claimed.some(({ inputIndex }) => inputIndex === index))
-      throw invalid("refunds", `Missing refund information for order input payment ${index}`);
+      throw invalid("refunds", `refunds has no entry for input ${index} of the order`);
   return claimed;
 }
 

@@ -50,10 +50,10 @@ export function readClaimedInputs(
   if (new Set(claimed.map(({ onchainId }) => onchainId)).size < claimed.length)
     throw invalid("inputs", "Input information contains non-unique onchain ids");
   if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
-    throw invalid("inputs", "Input information contains an input of the order twice");
+    throw invalid("inputs", "inputs must name each input of the order only once");
   for (const index of json.inputs.keys())
     if (!claimed.some(({ inputIndex }) => inputIndex === index))
-      throw invalid("inputs", `Missing input information for order input payment ${index}`);
+      throw invalid("inputs", `inputs has no entry for input ${index} of the order`);
   return claimed;
 }
 

@@ -93,7 +93,7 @@ function judgeAccount(
   const spent = change.balanceBefore - change.balanceAfter;
   const allowed = isSender ? rules.allowedSpendWei : 0n;
   if (spent > allowed) {
-    const message = `the call would spend ${spent} wei of ${account}, more than the priced ${allowed}`;
+    const message = `the call would spend ${spent} wei of ${account}, but at most ${allowed} wei is allowed`;
     return { kind: "nativeSpent", account, currency: NATIVE_CURRENCY, message };
   }
   if (change.codeChanged) {
@@ -122,7 +122,7 @@ function judgeLog(log: FrameLog, guarded: ReadonlySet<Address>): ForbiddenEffect
     kind: movement.kind,
     account,
     currency: log.address,
-    message: `the call would ${what} ${account} at ${log.address}`,
+    message: `the call would ${what} ${account} (token ${log.address})`,
   };
 }
 

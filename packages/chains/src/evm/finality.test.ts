@@ -13,7 +13,7 @@ test("by tag: blocks up to the finalized one are final, later ones tell how far 
   expect(finalityOf(tag, at(99n), at(100n), 12)).toEqual({ kind: "final" });
   expect(finalityOf(tag, at(103n), at(100n), 12)).toEqual({
     kind: "notFinal",
-    reason: "block 103 is not final: 3 blocks missing",
+    reason: "block 103 is not final: needs 3 blocks more",
     retryAfterSeconds: 36,
   });
 });
@@ -24,12 +24,12 @@ test("by depth: both the blocks on top and the seconds of the newest block must 
   expect(finalityOf(depth, at(100n, 1_000n), at(110n, 1_060n), 2)).toEqual({ kind: "final" });
   expect(finalityOf(depth, at(100n, 1_000n), at(109n, 1_060n), 2)).toEqual({
     kind: "notFinal",
-    reason: "block 100 is not final: 1 block missing",
+    reason: "block 100 is not final: needs 1 block more",
     retryAfterSeconds: 2,
   });
   expect(finalityOf(depth, at(100n, 1_000n), at(110n, 1_059n), 2)).toEqual({
     kind: "notFinal",
-    reason: "block 100 is not final: 1 s missing",
+    reason: "block 100 is not final: needs 1 s more",
     retryAfterSeconds: 1,
   });
   expect(finalityOf(depth, at(100n, 1_000n), at(105n, 1_010n), 0.25)).toMatchObject({

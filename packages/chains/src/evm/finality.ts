@@ -34,7 +34,7 @@ export function finalityOf(
   const wait = Math.max(Number(blocks) * blockTimeSeconds, Number(seconds), 1);
   return {
     kind: "notFinal",
-    reason: `block ${block.number} is not final: ${missing.join(" and ")} missing`,
+    reason: `block ${block.number} is not final: needs ${missing.join(" and ")} more`,
     retryAfterSeconds: Math.ceil(wait),
   };
 }

@@ -93,7 +93,10 @@ export function judgePayments(
       return { refusal: "recipient of a payment must not be a depository" };
     }
     if (recipient === transaction.from || (recipient === fillContract && currency === NATIVE_CURRENCY))
-      return { refusal: "recipient must differ from the payer" };
+      return {
+        refusal:
+          "recipient must be neither the sender of the transaction nor, for native payments, the fill contract",
+      };
     if (currency === NATIVE_CURRENCY) {
       amounts.push(nativePaid(recipient, named, reports));
       continue;

@@ -260,7 +260,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       const moved = { network, destination, from, to, token, amount: CENT, decimals, nonce: Number(nonce) };
       return sendAssetAction(profile, { ...moved, signatureChainId: chainIdAfter(before) });
     }
-    throw new InsufficientInventory("insufficient balance for the cent needed to cancel a nonce");
+    throw new InsufficientInventory("insufficient balance for the 0.01 USDC transfer that cancels a nonce");
   }
 
   async function attemptOf(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<RailAttempt> {

@@ -46,7 +46,7 @@ export function transferOf(
   if (action.chain !== rules.network)
     return { refusal: `action is for the network ${action.chain.slice(0, 20)}` };
   const destination = parseAddress(action.destination);
-  if (destination === undefined) return { refusal: "action has no account" };
+  if (destination === undefined) return { refusal: "destination of the action is not a 20-byte account" };
   if (action.type === "UsdSend") {
     const amount = positive(action.amount, PERPS_DECIMALS);
     if (amount === undefined) return NOT_EXACT;
@@ -59,7 +59,10 @@ export function transferOf(
   const from = exchangePlaceAt(action.sourceDex, tokenId, rules.usdcTokenId);
   const to = exchangePlaceAt(action.destinationDex, tokenId, rules.usdcTokenId);
   if (from === undefined || to === undefined)
-    return { refusal: "the first dex holds only USDC, and other dex names must be visible ASCII" };
+    return {
+      refusal:
+        "the default perpetuals dex (empty name) holds only USDC, and other dex names must be visible ASCII",
+    };
   const decimals = decimalsAt(to, rules);
   if (decimals === undefined) return { refusal: "token is not listed on Hyperliquid" };
   const amount = positive(action.amount, decimals);

@@ -68,7 +68,11 @@ export function readWithdrawal(
     return { refusal: `account ${depository} is not a depository of this chain` };
   if (depositories.includes(recipient)) return { refusal: "withdrawal recipient must not be a depository" };
   if (!canBeTaken(transfer)) return { refusal: "transfer values are out of Lighter's range" };
-  if (!isSpendable(transfer)) return { refusal: "asset would arrive where it cannot be spent" };
+  if (!isSpendable(transfer))
+    return {
+      refusal:
+        "toRouteType must be 1 (spot) or, for USDC, 0 (perpetuals); elsewhere the asset cannot be spent",
+    };
   const { usdcFee } = transfer;
   // The hub takes one currency off its books: a fee out of another balance would be paid by other people's
   // deposits.

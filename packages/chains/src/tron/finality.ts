@@ -12,7 +12,7 @@ export function finalityOf(block: bigint, solid: bigint, blockTimeSeconds: numbe
   const blocks = `${missing} ${missing === 1n ? "block" : "blocks"}`;
   return {
     kind: "notFinal",
-    reason: `block ${block} is not solid: ${blocks} missing`,
+    reason: `block ${block} is not solid: needs ${blocks} more`,
     retryAfterSeconds: Math.max(1, Math.ceil(Number(missing) * blockTimeSeconds)),
   };
 }

@@ -89,7 +89,7 @@ test("a block is final when it is not above the newest solid one", () => {
   expect(finalityOf(9n, 10n, 3)).toEqual({ kind: "final" });
   expect(finalityOf(11n, 10n, 3)).toEqual({
     kind: "notFinal",
-    reason: "block 11 is not solid: 1 block missing",
+    reason: "block 11 is not solid: needs 1 block more",
     retryAfterSeconds: 3,
   });
   expect(finalityOf(30n, 10n, 3)).toMatchObject({ retryAfterSeconds: 60 });

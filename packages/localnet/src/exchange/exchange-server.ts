@@ -42,7 +42,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
     const question = await readBody(request);
     if (faultInjection.down !== undefined) return plain(response, faultInjection.down, "unavailable");
     try {
-      if (question === undefined) throw new Undecodable("response is not a JSON object");
+      if (question === undefined) throw new Undecodable("body is not a JSON object");
       const honest = await answer(path, question);
       if (path === "exchange" && faultInjection.losesAnswers) return plain(response, 504, "gateway timeout");
       json(response, faultInjection.lie === undefined ? honest : faultInjection.lie(path, question, honest));

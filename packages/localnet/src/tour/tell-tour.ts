@@ -27,7 +27,7 @@ export async function tellTour(
   const [home] = chains;
   const { hub, oracles } = endpoints;
   if (running === undefined || home === undefined || hub === undefined) {
-    print("The tour requires all chain families and oracles.");
+    print("The tour requires oracles and all four chain families that the service pays on.");
     return false;
   }
   print(

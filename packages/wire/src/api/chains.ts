@@ -19,7 +19,9 @@ export const chainContracts = z
     ),
     serviceReceiver: evmAddress.describe("Forwards native deposits and emits their ids."),
     erc20Router: evmAddress.describe("Runs destination calls and returns leftovers."),
-    approvalProxy: evmAddress.describe("Pulls approved tokens once, then routes."),
+    approvalProxy: evmAddress.describe(
+      "Pulls the user's approved tokens and passes them to the router, in one transaction.",
+    ),
     v3: z.object({ erc20Router: evmAddress, approvalProxy: evmAddress }),
   })
   .meta({ id: "ChainContracts" });

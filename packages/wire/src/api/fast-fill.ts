@@ -20,11 +20,13 @@ export const fastFillRequest = z
       solverInputCurrencyAmount: amount
         .optional()
         .describe(
-          "Input amount that prices the fill, in base units. Default and maximum: the quoted input. Only the API key that requested the quote may lower it. The value of the deposit above it is credited to the app balance.",
+          "Input amount that prices the fill, in base units. Default and maximum: the quoted deposit or, if the quote swaps before the deposit, its guaranteed minimum. Only the API key that requested the quote may lower it. The value of the deposit above it is credited to the app balance.",
         ),
       maxFillAmountUsd: usd
         .optional()
-        .describe("Maximum value of the fill in USD; a more valuable fill is refused."),
+        .describe(
+          "Maximum value in USD of the fill plus any surplus of its deposit; above it, the fast fill is refused.",
+        ),
       txHash: hash32
         .optional()
         .describe(

@@ -35,7 +35,7 @@ export const readinessAnswer = z
     chains: z
       .record(z.string(), chainReadiness)
       .describe(
-        "Every enabled chain by name. An unavailable chain fails its own routes. It fails readiness only if `READINESS_CHAINS` lists it or if all chains are unavailable.",
+        "Every enabled chain by name. While a chain is unavailable, only requests from or to it fail. It makes the process not ready only if `READINESS_CHAINS` lists it or if all chains are unavailable.",
       ),
     checks: z.record(z.string(), z.string()).describe("`ok` or a description of the problem, by check name."),
     leaders: z

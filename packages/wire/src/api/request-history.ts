@@ -376,7 +376,9 @@ export const pastRequest = z
           quoted: namedFees.optional(),
           actual: namedFees
             .optional()
-            .describe("USD paid by an app. For the cost of the fill, see `fee` of its transaction."),
+            .describe(
+              "Only `sponsored` is set: USD paid by apps. For the cost of the fill, see `fee` of its transaction.",
+            ),
           currency: historyCurrency.describe("Currency of the quoted amounts."),
         }),
       ),

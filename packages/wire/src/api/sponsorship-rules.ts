@@ -60,7 +60,9 @@ export const sponsorshipRules = z
           "Maximum native token, in USD without fees, that the sponsor pays for one call. Default 0: only calls without native token are sponsored.",
         ),
       maxHoldsUsd: usd.optional().describe("Maximum total value of open fast fills."),
-      maxFastFillUsd: usd.optional().describe("Maximum value of one fast fill."),
+      maxFastFillUsd: usd
+        .optional()
+        .describe("Maximum value of one fast fill, including any surplus of its deposit."),
       allowUnsubmitted: z
         .boolean(because("must be true or false"))
         .optional()

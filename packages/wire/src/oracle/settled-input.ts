@@ -25,7 +25,7 @@ export const settlementResult = z
     orderId: answerHash32,
     status: z.literal(1).describe("1 means successful."),
     totalWeightedInputPaymentBpsDiff: signedDigits.describe(
-      "Difference between deposited and requested amount, as a fraction of 10^18, truncated toward zero.",
+      "Difference between deposited and requested amount, relative to the requested amount and multiplied by 10^18, truncated toward zero.",
     ),
   })
   .meta({ id: "SettlementResult" });

@@ -12,7 +12,8 @@ import {
 
 export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> [--to <folder>] [--dry-run]
                               moves traces, history entries and call data of requests that ended before that month to compressed files, by
-                              default in ./archive; statuses and everything that guards money stay. It can be stopped and run again
+                              default in ./archive; statuses and all records that payments depend on stay in the database.
+                              It can be stopped and run again
 `;
 
 const DONE = 0;

@@ -12,7 +12,7 @@ import { releaseRefund } from "../../payments/release-refund.ts";
 import type { Release, ReleaseServices } from "../../payments/release-refund.ts";
 
 export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
-                              shows a refund that waits for the operator; with --yes releases it from the daily limit, and the worker pays it.
+                              shows a refund that waits for the operator; with --yes releases it: the worker pays it, and the daily limit does not apply.
                               exit code 0: released now or before; 1: refused; 3: run it again with --yes. Reads the worker's environment.
 `;
 

@@ -37,7 +37,7 @@ export function moneySentence(story: RequestStory): string {
     case "refunded":
       return `The money was refunded${reason}.`;
     case "failed":
-      return `The depository has the money: it was neither filled${reason} nor refunded (${refundReason}).`;
+      return `The depository has the money: the request was not filled${reason}, and the deposit was not refunded (${refundReason}).`;
     case "expired":
       return "The user has the money: nothing was deposited in time.";
     default:
