@@ -298,8 +298,8 @@ interface UsedNonces {
 }
 
 /**
- * Finds what used the nonces of a lane from its next one to below `used`, and stores it. Raises an alarm for a
- * lost payment until its rows are restored.
+ * Finds what used the nonces of a lane from its next one to below `used`, and stores it. Raises an alarm for
+ * a lost payment until its rows are restored.
  * @throws RpcFault
  */
 export async function explainNonces(
