@@ -300,7 +300,7 @@ test("a deposit that a reorg drops after its refund is reported as exposed, and 
   expect(await rowOf(second)).toMatchObject({
     disposition: "refund",
     refund_state: "none",
-    refund_waits: expect.stringContaining("may replace was already refunded"),
+    refund_waits: expect.stringContaining("may replace an orphaned one that was already refunded"),
   });
 });
 

@@ -413,7 +413,7 @@ test("a refunded deposit that a reorg replaces under another hash is not refunde
   expect(await world.services.reads.deposit(first.id)).toMatchObject({ canonical: false });
   expect((await world.services.reads.deposit(second.id))?.refundState).toBe("none");
   expect(await fundsListed(second.id)).toMatchObject([
-    { refund_waits: expect.stringMatching(/may replace was already refunded/) },
+    { refund_waits: expect.stringMatching(/may replace an orphaned one that was already refunded/) },
   ]);
   expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({
     depositId: second.id,
