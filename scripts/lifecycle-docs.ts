@@ -34,7 +34,7 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   seen("mismatching deposit seen, made by someone else", {
     verdict: { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser: false },
   }),
-  seen("second deposit seen", { depositId: OTHER_DEPOSIT }),
+  seen("matching deposit with another id seen", { depositId: OTHER_DEPOSIT }),
   seen("matching deposit seen, in place of an orphaned one", {
     depositId: OTHER_DEPOSIT,
     replaces: true,
