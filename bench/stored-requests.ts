@@ -78,12 +78,9 @@ export async function storeRequests(
       signal.throwIfAborted();
       const range = [first, Math.min(first + CHUNK, from + count) - 1];
       await client.query("begin");
-      // Nobody lists them here, and listing one by one would take longer than all the rest.
-      await client.query("alter table requests disable trigger requests_listed");
       await client.query(requests, [...range, Date.now(), DAY_MS]);
       await client.query(deposits, range);
       await client.query(slots, range);
-      await client.query("alter table requests enable trigger requests_listed");
       await client.query("commit");
     }
     // Otherwise the server would do both by itself while we measure.
