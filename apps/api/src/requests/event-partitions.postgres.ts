@@ -84,6 +84,8 @@ export async function makePartition(client: pg.PoolClient, month: Month): Promis
   await lockPartitions(client);
   const sql = sqlOn(client);
   if ((await partitionedMonths(sql)).includes(month)) return;
+  // A row that is committed after `fill` would make the new partition overlap the default one.
+  await runSql(sql, {}, text`lock table ${named(DEFAULT)} in access exclusive mode`);
   await fill(sql, named(partitionName(month)), takeFromDefault(month));
   await attach(sql, month);
 }
@@ -100,8 +102,17 @@ export async function removeEvents(client: pg.PoolClient, month: Month, kept: SQ
   await lockPartitions(client);
   if (!(await partitionedMonths(sql)).includes(month)) return;
   const [partition, staying] = [named(partitionName(month)), named(`${PARENT}_staying`)];
+  // Events written after `fill` would be dropped with the old partition.
+  await runSql(sql, {}, text`lock table ${partition} in share mode`);
   await fill(sql, staying, text`select * from ${partition} as ${requestEvents} where ${kept}`);
   const [row] = await runSql(sql, { some: Boolean }, text`select exists (select from ${staying}) as some`);
+  // With this constraint, attaching the partition scans no rows while others wait.
+  const [from, to] = [startOfMonth(month), endOfMonth(month)].map((ms) => text.raw(String(ms)));
+  await runSql(
+    sql,
+    {},
+    text`alter table ${staying} add constraint in_month check (at_ms >= ${from} and at_ms < ${to})`,
+  );
   // From here until the commit, others wait for the trace.
   await runSql(sql, {}, text`drop table ${partition}`);
   if (row?.some === true) {

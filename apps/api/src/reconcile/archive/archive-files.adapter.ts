@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, readFile, rm } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -17,6 +17,7 @@ export function archiveFiles(to: string): ArchiveFiles {
     folderOf,
     async clear(part) {
       const folder = folderOf(part);
+      await keepFinished(folder);
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
       // Otherwise a power failure may leave files in folders that do not exist.
@@ -66,6 +67,12 @@ export function archiveFiles(to: string): ArchiveFiles {
       for (const { file, sha256 } of tables) await check(file, sha256);
     },
   };
+}
+
+/** A finished archive may be another database's only copy of its rows, so it is renamed, never deleted. */
+async function keepFinished(folder: string): Promise<void> {
+  const hash = await sha256Of(join(folder, MANIFEST));
+  if (hash !== undefined) await rename(folder, `${folder}-${hash.slice(0, 16)}`);
 }
 
 async function* linesOf(

@@ -151,7 +151,8 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       await client.query("commit");
       return result;
     } catch (error) {
-      await client.query("rollback");
+      // The connection may be the reason.
+      await client.query("rollback").catch(() => undefined);
       throw error;
     }
   };
@@ -233,6 +234,8 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     },
     async read(archive, write) {
       await inTransaction(async () => {
+        // Flushing a large file may take longer than a session may be idle.
+        await client.query("set local idle_in_transaction_session_timeout = 0");
         for (const table of archivedTables) await write(table, batches(rowsOf[table](archive)));
       }, "begin isolation level repeatable read, read only");
     },
@@ -258,7 +261,9 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
         { count: Number },
         text`with batch as materialized (
             select ${archiveRequests.requestId} from ${archiveRequests} order by 1 limit ${limit}),
-          unlisted as (delete from ${requestHistory} using batch where ${requestHistory.requestId} = batch.request_id),
+          unlisted as (delete from ${requestHistory} using batch, ${requests} where ${requestHistory.requestId} = batch.request_id
+            and ${requests.requestId} = batch.request_id
+            and ${requests.updatedAtMs} < (select ${archives.startedAtMs} from ${archives} where ${isThis(archive)})),
           emptied as (update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
             where ${slots.requestId} = batch.request_id and ${isEnded(archive)}),
           gone as (delete from ${archiveRequests} using batch where ${archiveRequests.requestId} = batch.request_id returning 1)

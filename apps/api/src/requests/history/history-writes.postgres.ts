@@ -48,7 +48,7 @@ const PAYMENT = text`left join lateral (
 
 /** From the sighting of the deposit until the fill was mined. Fast fills come before their deposit. */
 const FILL_MS = text`case when ${requests.state} = 'filled' and ${requests.front} = 'none' and ${requests.depositId} is not null
-    then greatest(${requests.updatedAtMs} - payment.seen_at_ms, 0) end`;
+    then greatest(coalesce(${requests.stateSinceMs}, ${requests.updatedAtMs}) - payment.seen_at_ms, 0) end`;
 
 const TRANSACTIONS = text`(
     select unnest(${requests.inTxHashes}) as tx_hash, 'deposit' as kind
