@@ -99,6 +99,21 @@ test("keeps a finished archive of another database in the same folder", async ()
   expect(await textOfFiles()).toContain(terms.requestId);
 });
 
+test("exports again after it died twice between the manifest and its commit", async () => {
+  const { terms } = await ended();
+  const real = archiveFiles(folder);
+  const dying: ArchiveFiles = {
+    ...real,
+    async finish(manifest) {
+      await real.finish(manifest);
+      throw new Error("died");
+    },
+  };
+  for (let run = 0; run < 3; run++) await expect(archive(NEXT, LATER_MS, dying)).rejects.toThrow("died");
+  expect(await archive()).toHaveLength(1);
+  expect(await textOfFiles()).toContain(terms.requestId);
+});
+
 test("keeps an event that is written while its partition is replaced", async () => {
   const open = await world.filled();
   await ended();

@@ -72,7 +72,10 @@ export function archiveFiles(to: string): ArchiveFiles {
 /** A finished archive may be another database's only copy of its rows, so it is renamed, never deleted. */
 async function keepFinished(folder: string): Promise<void> {
   const hash = await sha256Of(join(folder, MANIFEST));
-  if (hash !== undefined) await rename(folder, `${folder}-${hash.slice(0, 16)}`);
+  if (hash === undefined) return;
+  const kept = `${folder}-${hash.slice(0, 16)}`;
+  // An equal manifest names equal files: that archive is kept already.
+  if ((await sha256Of(join(kept, MANIFEST))) !== hash) await rename(folder, kept);
 }
 
 async function* linesOf(
