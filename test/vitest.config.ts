@@ -52,7 +52,8 @@ export default defineConfig({
           globalSetup: ["test/support/global-setup.ts"],
           maxWorkers: availableParallelism(),
           testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // Longer than any wait within a hook, so that the error names what did not answer.
+          hookTimeout: 300_000,
           // A poll ends when its condition holds; the bound is only for a busy machine.
           expect: { poll: { timeout: 30_000 } },
         },

@@ -5,7 +5,11 @@ import { migrate } from "../../apps/api/src/migrate.ts";
 
 /** Runs statements on a Postgres server, outside the databases that tests use. */
 export async function onServer(serverUrl: string, ...statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
+  const client = new pg.Client({
+    connectionString: serverUrl,
+    connectionTimeoutMillis: 60_000,
+    query_timeout: 60_000,
+  });
   await client.connect();
   try {
     for (const statement of statements) await client.query(statement);

@@ -60,6 +60,19 @@ test("a child that never gets ready is ended and reported", async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
+test("a readiness question that is never answered is asked again", async () => {
+  let asked = 0;
+  const isReady = async (signal: AbortSignal): Promise<boolean> => {
+    asked += 1;
+    if (asked > 1) return true;
+    await once(signal, "abort");
+    throw signal.reason;
+  };
+  const child = await startProcess(shell("exec sleep 60", { isReady, answerWithinMs: 50 }));
+  expect(asked).toBe(2);
+  await child.stop();
+});
+
 test("what an earlier run wrote into the same log is not told of this one", async () => {
   const logFile = join(folder, "twice.log");
   const logTails: string[] = [];

@@ -27,6 +27,8 @@ export interface ProcessSpec {
   readonly readyWithinMs?: number;
   /** Milliseconds between two questions. */
   readonly askEveryMs?: number;
+  /** Longest wait for the answer to one question. Milliseconds; default 10,000. */
+  readonly answerWithinMs?: number;
   readonly stopSignal?: NodeJS.Signals;
   /** How long the child may take to end after the stop signal before it is killed. Milliseconds. */
   readonly stopWithinMs?: number;
@@ -106,7 +108,9 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   let lastProblem: unknown;
   while (child.isRunning()) {
     try {
-      if ((await spec.isReady(signal)) && child.isRunning()) return child;
+      // A question that is never answered must not use up the whole time: the next one may be.
+      const answered = AbortSignal.any([signal, AbortSignal.timeout(spec.answerWithinMs ?? 10_000)]);
+      if ((await spec.isReady(answered)) && child.isRunning()) return child;
     } catch (error) {
       lastProblem = error;
     }
