@@ -93,7 +93,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhook
     },
     async ({ apiKey, params }) => {
       await webhooks.remove(owner(apiKey), params.id);
-      return { message: "The webhook is gone" };
+      return { message: "Webhook deleted" };
     },
   );
 
