@@ -1,4 +1,4 @@
-// What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>`
+// What an operator asks the database: `funds` (money that could not be attributed or refunded), `trace <requestId>`
 // (the story of a request), `lanes` (payments under way), `settlement` (what the hub owes); and the things
 // that an operator does here: `keys`, `refund`, `withdraw` and `archive`.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";

@@ -294,7 +294,7 @@ test("refuses calls that deposit for the order being paid: oracles could take th
   const { agreed, call } = await asked({ calls: [] });
   const { orderId } = agreed.terms;
   await expect(world.execute({ ...call, callsWithFill: depositing(orderId) })).rejects.toThrow(
-    /deposit with another id/,
+    /use another deposit id/,
   );
 });
 
