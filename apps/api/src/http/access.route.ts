@@ -125,7 +125,7 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
 
 /**
  * Looks up the key that a client sent.
- * @throws ServiceError UNAUTHORIZED when it is not valid, RATE_LIMITED for an address that sent too many of those
+ * @throws ServiceError UNAUTHORIZED for an invalid key, RATE_LIMITED for an address that sent too many
  */
 export async function validKey(
   { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },

@@ -35,9 +35,10 @@ export interface IdempotencyOptions {
 
 /**
  * Runs a call once per `Idempotency-Key`: repeating it within 24 hours returns the first response with
- * `Idempotency-Replayed: true`. Without the header it just runs. A use case commits its effects together with
- * the response (`tx.idempotency.finish(lease, answer)`); the response of one that commits nothing is stored here.
- * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while another request runs it, IDEMPOTENCY_KEY_REUSED for another
+ * `Idempotency-Replayed: true`. Without the header it just runs. A use case commits its effects together
+ * with the response (`tx.idempotency.finish(lease, answer)`). If it commits nothing, the response is stored
+ * here.
+ * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while the call runs, IDEMPOTENCY_KEY_REUSED for another
  * body, INVALID_REQUEST for a malformed header; and whatever `run` throws.
  */
 export async function withIdempotency(
