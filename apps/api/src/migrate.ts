@@ -178,7 +178,7 @@ async function oldestTransaction(client: pg.Client): Promise<string> {
   return rows[0]?.text ?? "none is open";
 }
 
-/** Tells what was done, or in one sentence why not. The exit code. */
+/** Reports what was done or why not; returns the exit code. */
 async function run(env: Env): Promise<number> {
   try {
     const url = readDatabaseUrl(env);

@@ -1,6 +1,6 @@
-// What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>`
-// (the story of a request), `lanes` (payments under way), `settlement` (what the hub owes); and the things
-// that an operator does here: `keys`, `refund`, `withdraw` and `archive`.
+// Reports for the operator: `funds` (money that was not attributed or refunded), `trace <requestId>` (history
+// of a request), `lanes` (pending payments), `settlement` (what the hub owes), and others; and commands that
+// change something: `keys`, `refund`, `withdraw` and `archive`.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./deposits/addresses/deposit-address-report.postgres.ts";
 import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";

@@ -462,7 +462,7 @@ test("counts call value against the exposure limit per minute, and refused calls
   await expect(call(2n * 10n ** 15n)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
     message: expect.stringMatching(
-      /^PRICE_EXPOSURE_USD_PER_MINUTE is used up for \S+; try again in the next minute$/,
+      /^The limit per minute on trades with \S+ is used up; try again in the next minute$/,
     ) as string,
   });
   expect(await world.book()).toEqual(once);

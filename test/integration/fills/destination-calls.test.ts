@@ -282,7 +282,7 @@ test("refuses calls that would take the payment back from its recipient, because
     }),
   };
   const { call } = await asked({ calls: [taking] }, { recipient });
-  await expect(world.execute(call)).rejects.toThrow(/could not be proven/);
+  await expect(world.execute(call)).rejects.toThrow(/oracles could not attest it/);
 });
 
 test("refuses calls that deposit for the order being paid: oracles could take the fill for its deposit", async () => {
@@ -294,7 +294,7 @@ test("refuses calls that deposit for the order being paid: oracles could take th
   const { agreed, call } = await asked({ calls: [] });
   const { orderId } = agreed.terms;
   await expect(world.execute({ ...call, callsWithFill: depositing(orderId) })).rejects.toThrow(
-    /deposit with another id/,
+    /use another deposit id/,
   );
 });
 
@@ -596,7 +596,7 @@ test("calls with a payment in a token that the solver has not approved are not o
   await approveToProxy(0n);
   const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
   await expect(world.execute(call)).rejects.toThrow(
-    /destinationChainExecutionData is not supported with USDC on/,
+    /has not approved the approval proxy to spend enough of it/,
   );
 });
 

@@ -299,7 +299,7 @@ async function countExposure(
   if (await addExposure(services, tx, from.priceId, usd)) return;
   throw new ServiceError(
     "PRICE_FETCH_FAILED",
-    `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${from.priceId}; try again in the next minute`,
+    `The limit per minute on trades with ${from.priceId} is used up; try again in the next minute`,
   );
 }
 

@@ -39,7 +39,7 @@ export function usageRoute(app: TypedServer, services: UsageRouteNeeds): void {
       const { granularity, startTimestamp, endTimestamp, apiKey } = query;
       const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
       if (asked.length > MAX_USAGE_KEYS)
-        throw bad("apiKey", `must name at most ${MAX_USAGE_KEYS} keys, got ${asked.length}`);
+        throw bad("apiKey", `must have at most ${MAX_USAGE_KEYS} ids, got ${asked.length}`);
       if (asked.some((one) => one !== id))
         throw new ServiceError(
           "FORBIDDEN",

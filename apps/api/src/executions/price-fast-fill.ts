@@ -143,7 +143,7 @@ function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pr
     refusal(
       "belowMinimum",
       terms.requestId,
-      `The fill of ${amount} would be below the minimum of ${minimumAmount} base units in the quote`,
+      `The fill would pay ${amount} base units, less than the quoted minimum of ${minimumAmount}`,
       {
         amount: amount.toString(),
         minimumAmount: minimumAmount.toString(),

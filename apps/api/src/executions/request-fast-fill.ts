@@ -278,7 +278,7 @@ function holdRefusal(
       return refusal(
         "vouchedBefore",
         requestId,
-        "The request was fast filled before without success; it is filled after its deposit",
+        "A fast fill of the request already failed; the request is filled after its deposit",
       );
     default:
       return unreachable(hold);

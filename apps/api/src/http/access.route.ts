@@ -8,9 +8,9 @@ import { isPublishable, publishableScopes } from "./publishable-key.ts";
 import { wrongKeys } from "./rate-limit.route.ts";
 import type { WrongKeys } from "./rate-limit.route.ts";
 
-/** Who may call a route. Anybody who gives a key must give a valid one. */
+/** Who may call a route. A key that is sent must be valid, even if the route needs none. */
 export type Access =
-  /** Everybody; a key that is given must carry the scope, if one is named. */
+  /** Everyone; a key that is sent must have the scope, if one is named. */
   | { readonly kind: "anybody"; readonly scope?: ApiScope }
   /**
    * Only with a key that carries the scope. `strict`: every refusal is 401, as the contract of the endpoint
@@ -22,7 +22,7 @@ export type Access =
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Default: everybody. */
+    /** Default: everyone. */
     readonly access?: Access;
   }
   interface FastifyRequest {
@@ -72,7 +72,7 @@ export function checkKeys(app: FastifyInstance, services: AccessServices): void 
   });
 }
 
-/** Tells in the API's document what a key has to do with the route. */
+/** Documents in the OpenAPI document whether the route needs a key. */
 function document(route: RouteOptions, access: Access): void {
   if (route.schema === undefined || route.schema.hide === true) return;
   const keys = [{ apiKey: [] }, { bearer: [] }];
@@ -93,13 +93,13 @@ export function requireKey({ apiKey }: Pick<FastifyRequest, "apiKey">, scope: Ap
   return apiKey;
 }
 
-/** Whether the request came with a key that not everybody can have. */
+/** Whether the request has a secret key, as opposed to a publishable one. */
 export function hasSecretKey({ apiKey }: Pick<FastifyRequest, "apiKey">): boolean {
   return apiKey !== undefined && !isPublishable(apiKey);
 }
 
 /**
- * The same for what must not be read by everybody who opens a page that has a publishable key.
+ * The same for data that must not be readable with a publishable key, which every visitor of a page has.
  * @param action completes "a publishable key cannot"
  * @throws ServiceError UNAUTHORIZED, FORBIDDEN
  */
@@ -124,15 +124,15 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
 }
 
 /**
- * The key of the text that somebody at an address gave.
- * @throws ServiceError UNAUTHORIZED when it is not valid, RATE_LIMITED for an address that gave too many such
+ * Looks up the key that a client sent.
+ * @throws ServiceError UNAUTHORIZED for an invalid key, RATE_LIMITED for an address that sent too many
  */
 export async function validKey(
   { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
   given: string,
   from: Pick<FastifyRequest, "ip">,
 ): Promise<ApiKeyIdentity> {
-  // Past the limit nobody is asked about made-up keys any more; those in use come in from there as ever.
+  // Beyond the limit, unknown keys are no longer looked up; known keys still work from that address.
   if (!apiKeys.isFamiliar(given)) wrong.check(from);
   const key = await apiKeys.find(given);
   if (key === undefined) {
@@ -142,9 +142,7 @@ export async function validKey(
   return key;
 }
 
-/**
- * Tells `identified` whose the key is as soon as that is known: calls that are refused then are its as well.
- */
+/** Reports the key as soon as it is known, so that calls refused afterwards count as its own, too. */
 async function admit(
   { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
   request: FastifyRequest,
@@ -177,7 +175,7 @@ function countAnswer(usage: Usage, call: Pick<UsageNote, "keyId" | "endpoint">, 
   );
 }
 
-/** Undefined without one. An Authorization of another scheme is somebody else's, a proxy's perhaps. */
+/** Undefined if there is none. An Authorization of another scheme may be meant for a proxy. */
 export function givenKey({ headers }: Pick<FastifyRequest, "headers">): string | undefined {
   const own = oneText(headers["x-api-key"]);
   const { authorization = "" } = headers;

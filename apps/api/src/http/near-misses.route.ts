@@ -1,18 +1,18 @@
-/** A field that a request has, is not known, and is nearly the name of one that is. */
+/** An unknown field of a request whose name resembles that of a known field. */
 export interface NearMiss {
   readonly field: string;
   readonly meant: string;
 }
 
 /**
- * A caller's odd fields are looked at up to here, so that a hostile body costs no more than an honest one.
+ * Checks at most this many unknown fields, so that a hostile body costs no more than an honest one.
  */
 const MAX_FIELDS = 20;
 const MAX_NAME_LENGTH = 40;
 const MAX_NEAR_MISSES = 10;
 
 /**
- * Finds fields that are nearly the name of a known one, and so may be meant to do what they do not.
+ * Finds unknown fields that may be misspelled known ones.
  * @param fields known ones; `suggested` are those of them that a near miss is worth a warning
  * @param otherNames in other interfaces, in lower case without separators, and the known fields they are
  */

@@ -13,8 +13,8 @@ declare module "fastify" {
 }
 
 /**
- * Bounds how often each key, and each address without one, calls the routes added later; tells them where
- * they stand by `RateLimit-*`.
+ * Limits how often each key, or each address without a key, calls the routes added later. The headers
+ * `RateLimit-*` report what is left.
  */
 export async function limitRates(app: FastifyInstance, limits: RateLimits | undefined): Promise<void> {
   if (limits === undefined) return;
@@ -37,21 +37,21 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
   });
 }
 
-/** Addresses that tried out too many keys, and are remembered at most. */
+/** Maximum number of remembered addresses that tried too many keys. */
 const MAX_GUESSERS = 10_000;
 
 export interface WrongKeys {
   /**
-   * To be asked before a key is looked up that is not familiar.
+   * Call it before looking up a key that is not familiar.
    *
-   * @throws ServiceError RATE_LIMITED for an address that gave too many wrong ones
+   * @throws ServiceError RATE_LIMITED for an address that sent too many wrong ones
    */
   check(request: Pick<FastifyRequest, "ip">): void;
   /** Counts a call with a key that is not valid. @throws ServiceError RATE_LIMITED */
   count(request: Pick<FastifyRequest, "ip">): Promise<void>;
 }
 
-/** Sees to it that keys cannot be tried out at will. */
+/** Limits guessing of keys. */
 export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
   const refusedUntilMs = new Map<string, number>();
   return {
@@ -69,7 +69,7 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
       const { used, endsInMs } = await limits.take(`ip:${address}:wrong-key`, most);
       if (used <= most) return;
       refusedUntilMs.set(address, performance.now() + endsInMs);
-      // A map keeps the order in which keys came: the oldest goes first.
+      // A map keeps insertion order, so this removes the oldest.
       const oldest = refusedUntilMs.size > MAX_GUESSERS ? refusedUntilMs.keys().next().value : undefined;
       if (oldest !== undefined) refusedUntilMs.delete(oldest);
       throw tooMany(endsInMs);
@@ -77,13 +77,13 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
   };
 }
 
-/** Searches a minute of a caller without a secret key that may ask chains for tokens. */
+/** Searches per minute that may read tokens from chains, for a caller without a secret key. */
 const MAX_EXTERNAL_SEARCHES = 5;
 
 /**
- * Counts a search that asks chains for tokens.
+ * Counts a search that reads tokens from chains.
  *
- * @throws ServiceError RATE_LIMITED for a caller without a secret key that had its share of them
+ * @throws ServiceError RATE_LIMITED for a caller without a secret key that has reached the limit
  */
 export async function limitExternalSearches(
   limits: RateLimits | undefined,

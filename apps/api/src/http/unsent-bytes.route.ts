@@ -1,21 +1,21 @@
-/** Bounds of bytes that clients have not taken off the line yet. */
+/** Limits of bytes that are buffered because clients have not read them yet. */
 export interface UnsentBounds {
   readonly perSocket: number;
   /** Of all sockets of the process. */
   readonly total: number;
-  /** A client that took nothing for so long while bytes wait is not reading. */
+  /** A client that reads nothing for this long while bytes are buffered counts as stalled. */
   readonly stalledMs: number;
 }
 
-/** Adds up the bytes that wait on sockets, and says which socket must be ended for it. */
+/** Sums the buffered bytes of all sockets, and finds the sockets that must be closed. */
 export interface UnsentBytes<Socket> {
   /**
-   * To be told after each frame, and when one has left; `bytes` wait on the socket now. Returns the sockets
-   * to end.
+   * Call it after each frame is buffered or sent; `bytes` is what the socket now buffers. Returns the sockets
+   * to close.
    */
   note(socket: Socket, bytes: number): readonly Socket[];
   forget(socket: Socket): void;
-  /** Sockets that took nothing for too long. */
+  /** Sockets that read nothing for too long. */
   stalled(): readonly Socket[];
 }
 

@@ -9,12 +9,11 @@ import { isPublishable } from "./publishable-key.ts";
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
 /**
- * Answers below 500 that say nothing of the call itself: who asks may be let in, or find it free, the next
- * time.
+ * Statuses below 500 that do not depend on the call itself: a later attempt may be admitted.
  */
 const PASSING: ReadonlySet<number> = new Set([401, 409, 429]);
 
-/** For the API's document. */
+/** For the OpenAPI document. */
 export const IDEMPOTENCY_DESCRIPTION =
   "With an `Idempotency-Key` header (1 to 255 visible ASCII characters) the call runs once. Repeating it within 24 hours returns the first response " +
   "with `Idempotency-Replayed: true`; 409 while it is in progress, 422 if the body differs.";
@@ -25,21 +24,21 @@ export interface IdempotencyServices {
 }
 
 export interface IdempotencyOptions {
-  /** How the route answers what was thrown; the usual answer when absent. */
+  /** How the route responds to an exception; absent: the usual response. */
   readonly errorAnswer?: (thrown: unknown) => StoredAnswer;
   /**
-   * Ignores the header of callers without a secret key: for calls that move no money, whose answers need not
-   * be stored for everybody.
+   * Ignores the header of callers without a secret key: for calls that move no money, so that not every
+   * response is stored.
    */
   readonly needsSecretKey?: boolean;
 }
 
 /**
- * Runs a call once for its `Idempotency-Key`: whoever repeats it within 24 hours gets the first answer again,
- * with `Idempotency-Replayed: true`. Without the header it only runs. What a use case commits, it commits
- * together with the answer (`tx.idempotency.finish(lease, answer)`); the answer of one that committed nothing
- * is stored here.
- * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while somebody runs it, IDEMPOTENCY_KEY_REUSED for another
+ * Runs a call once per `Idempotency-Key`: repeating it within 24 hours returns the first response with
+ * `Idempotency-Replayed: true`. Without the header it just runs. A use case commits its effects together
+ * with the response (`tx.idempotency.finish(lease, answer)`). If it commits nothing, the response is stored
+ * here.
+ * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while the call runs, IDEMPOTENCY_KEY_REUSED for another
  * body, INVALID_REQUEST for a malformed header; and whatever `run` throws.
  */
 export async function withIdempotency(
@@ -87,19 +86,19 @@ export async function withIdempotency(
   send(reply, answer);
 }
 
-/** Whose keys these are: nobody gets the answer to another's call. A publishable API key is many people's. */
+/** Owner of the keys, so that no caller gets another's response. Many people share a publishable API key. */
 function callerOf({ apiKey, ip }: FastifyRequest): string {
   if (apiKey === undefined) return `ip:${ip}`;
   return isPublishable(apiKey) ? `${apiKey.id}:ip:${ip}` : apiKey.id;
 }
 
-/** Does nothing when the answer was stored with the commit already. */
+/** Does nothing if the response was already stored with the commit. */
 async function keep(idempotency: Idempotency, lease: IdempotencyLease, answer: StoredAnswer): Promise<void> {
   if (answer.status >= 500 || PASSING.has(answer.status)) return await idempotency.abandon(lease);
   try {
     await idempotency.finish(lease, answer);
   } catch (error) {
-    // Stored with the commit, or taken over: by whoever repeats it, the stored answer is told.
+    // Stored with the commit, or taken over by another run: a repeated call gets the stored response.
     if (!(error instanceof LeaseLost)) throw error;
   }
 }
@@ -110,7 +109,7 @@ function usualAnswer(thrown: unknown): StoredAnswer {
 }
 
 function send(reply: FastifyReply, { status, body }: StoredAnswer): void {
-  // The watch over slow answers may have answered already.
+  // The timeout may already have sent a response.
   if (!reply.sent) sendJson(reply.code(status), body);
 }
 
@@ -118,8 +117,7 @@ const inProgress = (): ServiceError =>
   new ServiceError("IDEMPOTENCY_IN_PROGRESS", "A call with this Idempotency-Key is in progress; retry later");
 
 /**
- * Of the values as the schema read them, in its order: neither spelling nor order of the fields makes another
- * body.
+ * Hashes the parsed values in the order of the schema, so that spelling and field order do not matter.
  */
 function hashOf(asked: object): string {
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");

@@ -81,7 +81,10 @@ export async function planFillThroughCalls(
   const able = await canPayWithCalls(connected, solver, spent, maxSpent);
   if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
-    return { kind: "notApproved", why: "the solver has not approved the token to the approval proxy" };
+    return {
+      kind: "notApproved",
+      why: "the solver has not approved the approval proxy to spend enough of the token",
+    };
 
   const payment = { currency, amount, recipient, orderId };
   const fill: FillThroughCalls = {
@@ -127,7 +130,7 @@ export async function planFillThroughCalls(
   const keeps = minLeft === undefined || minLeft === 0n ? left : minLeft;
   if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, router))
     return fails(
-      "the calls take the remaining output from the recipient, so the payment could not be proven",
+      "the calls take the remaining output from the recipient, so oracles could not attest the payment",
     );
   const bound = maxGas && maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
   if (bound !== undefined && gas > bound) return { kind: "tooDear", gas };

@@ -34,7 +34,10 @@ export async function planFillWithCalls(
   const able = await canPayWithCalls(connected, solver, currency, amount);
   if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
-    return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
+    return {
+      kind: "short",
+      why: "the solver has not approved the approval proxy to spend enough of the token",
+    };
 
   const prices = pulse.gasPrices();
   // Below the current base fee it would only block the lane; above the cap it would cost more than was

@@ -55,7 +55,10 @@ export async function planFillWithSwap(
   const able = await canPayWithCalls(connected, solver, paidFrom, limit);
   if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
-    return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
+    return {
+      kind: "short",
+      why: "the solver has not approved the approval proxy to spend enough of the token",
+    };
 
   const fill: FillWithSwap = {
     payment,
@@ -92,7 +95,7 @@ export async function planFillWithSwap(
   const { gas, logs } = tried;
   // The balance that the router sees may differ from the token's events: only events are attested.
   if (!keepsPayment(logs, payment, router))
-    return refused("the token emits no event of the payment, so the payment could not be proven");
+    return refused("the token emits no event of the payment, so oracles could not attest it");
   if (gas > question.maxGas + exchanged.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
   return {
     kind: "ready",

@@ -106,7 +106,7 @@ async function noteOutcome(
   switch (outcome.kind) {
     case "accepted":
     case "alreadyKnown":
-    // The nonce is used, by these bytes or by others: only a receipt tells, and the tracker reads it.
+    // The nonce is used, by these bytes or by others: only a receipt shows which, and the tracker reads it.
     case "nonceTooLow":
     // An earlier attempt is in the mempool; it is replaced when it proves stuck.
     case "underpriced":

@@ -36,7 +36,7 @@ export interface Peer {
   close(why: Closing): void;
 }
 
-/** What is said on one socket, between its opening and its end. */
+/** The conversation on one open socket. */
 export interface Conversation {
   /** A frame came. */
   heard(text: string): void;
@@ -47,8 +47,8 @@ export interface Conversation {
 type Services = Pick<StatusPush, "follow" | "followKey" | "policy" | "sockets"> & { readonly clock: Clock };
 
 /**
- * Answers the frames of one socket. A client that has subscribed does not ask by any other way, so it is told
- * of everything, or its socket is closed.
+ * Answers the frames of one socket. A subscribed client does not poll, so it gets every event or its socket
+ * is closed.
  */
 export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | undefined): Conversation {
   const { policy, sockets, clock } = services;

@@ -20,7 +20,7 @@ import { errors, type TypedServer } from "../http/typed.route.ts";
 const PAGE = 100;
 
 /**
- * `/webhooks`: where the owner of a key wants to be told of its requests, and what became of the deliveries.
+ * `/webhooks`: lets the owner of a key manage webhooks and see their deliveries.
  */
 export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhooks: WebhookAdmin }): void {
   const config = { access: { kind: "key", scope: "read" } } as const;
@@ -93,7 +93,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhook
     },
     async ({ apiKey, params }) => {
       await webhooks.remove(owner(apiKey), params.id);
-      return { message: "The webhook is gone" };
+      return { message: "Webhook deleted" };
     },
   );
 

@@ -393,7 +393,7 @@ const cases: readonly Case[] = [
     code: "ERC20_ROUTER_ADDRESS_NOT_FOUND",
     when: "the solver's tokens cannot be routed to calls",
     ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
-    message: `txs is not supported with USDC on Chain ${DESTINATION}`,
+    message: `txs is not supported on Chain ${DESTINATION}: the solver pays with USDC and has not approved the approval proxy to spend enough of it`,
     data: field("destinationCurrency"),
   },
   {

@@ -40,7 +40,7 @@ export function databaseGauges(
   );
   shown(
     "oldest_snapshot_transactions",
-    "Transactions since the oldest snapshot (backend_xmin), also of replication slots and prepared transactions",
+    "Age in transactions of the oldest snapshot that a session, standby, replication slot or prepared transaction holds",
     async () => (await oldestSnapshot()).transactions,
   );
   shown("bytes", "Size of the database on disk", bytes);

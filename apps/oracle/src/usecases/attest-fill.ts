@@ -88,7 +88,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           if ((paid.amounts[at] ?? 0n) < minimum)
             throw rejected(
               field,
-              `Insufficient fill amount for order output payment ${positions.join(", ")}`,
+              `fill is below the minimum amount of order output payment ${positions.join(", ")}`,
             );
         const difference = messageDifference(
           order,

@@ -130,7 +130,7 @@ function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[
       )
         throw rejected(
           "refunds",
-          "refunds of this order are not attested, because they could count as its fill",
+          "refunds must not pay a recipient and currency of the order's output: such a refund could count as the fill",
         );
 }
 
@@ -154,6 +154,6 @@ async function mustHaveBeenPaid(
   mustFollowDeposits(refunded, { chain: chain.chain, timestamp: paid.timestamp, height: paid.height }, field);
   for (const [at, { minimum }] of wanted.entries())
     if ((paid.amounts[at] ?? 0n) < minimum)
-      throw rejected(field, `Insufficient refund amount for order input payment ${inputIndexes.join(", ")}`);
+      throw rejected(field, `refund is below the minimum amount for order input ${inputIndexes.join(", ")}`);
   return paid.amounts;
 }

@@ -43,11 +43,11 @@ export function readSignedOrder(
   const solverChain = knownChain(chains, given.solverChainId, "order.solverChainId").chain;
   const { order, json } = encodeAddresses(chains, given);
   if (totalWeight(order) === 0n)
-    throw invalid("order.inputs", "order requests nothing: the sum of amounts times weights is zero");
+    throw invalid("order.inputs", "order.inputs: the sum of amounts times weights must not be zero");
   const orderId = orderIdOf(order);
   const signature = orderSignature.toLowerCase() as Hex;
   if (recoverSigner(messageDigest(orderId), signature) !== order.solver)
-    throw rejected("orderSignature", "Invalid order signature");
+    throw rejected("orderSignature", "orderSignature is not the solver's signature over the order id");
   return { orderId, order, json, signature, solverChain };
 }
 

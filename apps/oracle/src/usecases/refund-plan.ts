@@ -51,7 +51,7 @@ export function readClaimedRefunds(
     if (option === undefined || bytes === undefined)
       throw invalid(
         `refunds[${at}].refundIndex`,
-        `Invalid refund information for order input payment ${entry.inputIndex}: it has no refund ${entry.refundIndex}`,
+        `order input ${entry.inputIndex} has no refund option ${entry.refundIndex}`,
       );
     const chain = knownChain(chains, option.chainId, `refunds[${at}].refundIndex`);
     return {

@@ -48,7 +48,7 @@ export function readClaimedInputs(
     };
   });
   if (new Set(claimed.map(({ onchainId }) => onchainId)).size < claimed.length)
-    throw invalid("inputs", "Input information contains non-unique onchain ids");
+    throw invalid("inputs", "inputs must not contain the same onchainId twice");
   if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
     throw invalid("inputs", "inputs must name each input of the order only once");
   for (const index of json.inputs.keys())
@@ -89,12 +89,15 @@ async function settledInput(
   const { deposits, timestamp, height } = finalValue(
     await evidenceOf(known, signal).deposits(transactionId),
     field,
-    `the deposit of order input payment ${inputIndex}`,
+    `the deposit of order input ${inputIndex}`,
   );
   const deposit = deposits.find(({ index }) => onchainIdOf(chain.name, transactionId, index) === onchainId);
   if (deposit === undefined || deposit.depositId !== orderId)
-    throw rejected(field, `Invalid input information for order input payment ${inputIndex}`);
+    throw rejected(
+      field,
+      `the transaction has no deposit with this onchainId and order id for order input ${inputIndex}`,
+    );
   if (deposit.currency !== decodeAddress(chain.vmType, bytes))
-    throw rejected(field, `deposit of order input payment ${inputIndex} is not in the currency of the order`);
+    throw rejected(field, `the deposit is not in the currency of order input ${inputIndex}`);
   return { chain, deposit, timestamp, height, onchainId };
 }

@@ -54,7 +54,8 @@ export function finalBlockReads(
     for (let step = 0; step < MAX_STEPS; step++) {
       const finality = finalityOf(policy, block, head, blockTimeSeconds);
       if (finality.kind === "final") return { kind: "final", value: block };
-      if (policy.kind === "tag") throw inconsistent("eth_getBlockByNumber", "finalized block is not final");
+      if (policy.kind === "tag")
+        throw inconsistent("eth_getBlockByNumber", "block with the tag finalized does not count as final");
       const number = lowerCandidate(policy, block, head, blockTimeSeconds);
       if (number === undefined) return finality;
       const seen = await sight(number);
@@ -79,7 +80,7 @@ export function finalBlockReads(
       const isFinal = finalityOf(policy, block, seen.head, blockTimeSeconds).kind === "final";
       if (seen.block?.hash === block.hash && isFinal) return;
       kept = undefined;
-      throw inconsistent("eth_call", "block of the read is no longer the final one at its height");
+      throw inconsistent("eth_call", "block at which the state was read is no longer canonical and final");
     },
   };
 }

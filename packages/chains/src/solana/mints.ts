@@ -63,7 +63,7 @@ export function tokenAccountRefusal(
   // Lamports that somebody sent there do not keep it from being made.
   if (account === undefined || account.data.length === 0) return undefined;
   if (account.owner !== tokenProgram || account.data.length < 165)
-    return "recipient's token account is not a token account";
+    return "the account at the recipient's token account address is not a token account";
   if (Buffer.compare(account.data.subarray(32, 64), owner) !== 0)
     return "recipient's token account has a different owner";
   return account.data[108] === FROZEN ? "recipient's token account is frozen" : undefined;

@@ -92,7 +92,7 @@ export function createTronRpc(
     if (finality.kind === "final")
       throw inconsistent(
         "gettransactioninfobyid",
-        "transaction is solid, but the node does not report it as solid yet",
+        "transaction is in a solid block, but /walletsolidity does not return it",
       );
     return finality;
   };
@@ -107,11 +107,14 @@ export function createTronRpc(
     ]);
     if (info === undefined) return await withoutSolidInfo(hash);
     if (content === undefined || receipt === undefined)
-      throw inconsistent("gettransactionbyid", "receipt is solid, but the transaction is incomplete");
+      throw inconsistent(
+        "gettransactionbyid",
+        "/walletsolidity returns the transaction's info, but its content or receipt is missing",
+      );
     // Looked at after the reads: what they told of must be in the block that is solid now at its height.
     const [block, head] = await Promise.all([solidBlock(info.blockNumber), solidBlock()]);
     if (finalityOf(block.number, head.number, facts.blockTimeSeconds).kind !== "final")
-      throw inconsistent("getblock", "block is reported as solid, but is above the newest solid block");
+      throw inconsistent("getblock", "/walletsolidity returned a block above the newest solid block");
     const value = solidTransaction(hash, { info, content, receipt, block });
     if (sizeOf(value) <= LARGEST_REMEMBERED) solidTransactions.set(hash, value);
     return { kind: "final", value };

@@ -81,12 +81,12 @@ export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit)
   if (input.payment.currency !== deposit.currency)
     return unattestable("the deposit is not in the currency of the order's input");
   if (input.payment.amount * input.payment.weight === 0n)
-    return unattestable("the order requests an amount of zero");
+    return unattestable("the amount or the weight of the order's input is zero");
   const difference = weightedDifference(order, [deposit.amount]);
   if (!fitsMessage(difference)) return unattestable("the deposit is too large in proportion to the order");
   const demand = refundDemand(option, vm, deposit.depositor, difference);
   if (demand.chainId !== deposit.chainId || demand.currency !== deposit.currency)
-    return unattestable("the order refunds in another currency or on another chain than the deposit");
+    return unattestable("the currency or chain of the order's refund differs from that of the deposit");
   return { kind: "attestable", demand };
 }
 

@@ -16,7 +16,7 @@ export function totalWeight({ inputs }: Order): bigint {
  */
 export function weightedDifference(order: Order, paid: readonly bigint[]): bigint {
   const requested = totalWeight(order);
-  if (requested === 0n) throw new RangeError("the order requests an amount of zero");
+  if (requested === 0n) throw new RangeError("the sum of the order's amounts times weights is zero");
   const received = order.inputs.reduce((sum, { payment }, i) => sum + (paid[i] ?? 0n) * payment.weight, 0n);
   // Division of bigints truncates toward zero.
   return ((received - requested) * DIFFERENCE_SCALE) / requested;

@@ -120,11 +120,13 @@ export const claimRequest = z
       chainId: numberOrDigits("a chain id: an integer, or its digits in a string").describe(
         "Chain on which app balances are held.",
       ),
-      currency: address.describe("The zero address means the native currency."),
+      currency: address.describe("The zero address means the native token."),
       recipient: address,
       amount: amount
         .optional()
-        .describe("Amount the recipient receives, in base units; default: the whole available balance."),
+        .describe(
+          "Amount the recipient receives, in base units; default: the whole available balance minus the fee.",
+        ),
     },
     because("must be a JSON object"),
   )

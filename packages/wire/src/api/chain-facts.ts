@@ -48,13 +48,13 @@ export const chainHealthAnswer = z
       .nonnegative()
       .nullable()
       .describe(
-        "Scan lag in seconds, by block timestamps. The chain is unhealthy if the lag is more than one block and exceeds both 10 block times and 30 seconds.",
+        "Scan lag in seconds, by block timestamps. The chain is unhealthy if it is more than one block behind and the lag exceeds both 10 block times and 30 seconds.",
       ),
     effects: z
       .enum(["traced", "simulated", "unseen"])
       .nullable()
       .describe(
-        "How the chain's node predicts the effects of a call; null before the first check. While it is `unseen`, `POST /execute` and quotes whose fill swaps or makes calls are refused.",
+        "How the chain's node shows what a simulated call would do: by a trace (`traced`), by `eth_simulateV1` (`simulated`), or not at all (`unseen`). Null before the first check. While it is `unseen`, `POST /execute`, `POST /execute/permits` and quotes whose fill swaps, makes calls or tops up gas are refused.",
       ),
     nodeLatencyMs: z
       .int()

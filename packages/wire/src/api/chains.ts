@@ -52,7 +52,11 @@ export const chain = z
     logoUrl: z.string().nullable(),
     brandColor: z.string().nullable(),
     statusMessage: z.string().nullable().describe("Current problem with the chain; null if there is none."),
-    depositEnabled: z.boolean().describe("Whether the chain can be a destination."),
+    depositEnabled: z
+      .boolean()
+      .describe(
+        "Whether new quotes may have this chain as their destination. False while the operator has closed it.",
+      ),
     tokenSupport: z
       .enum(["All", "Limited"])
       .describe("`Limited`: only listed currencies with `supportsBridging` can be quoted."),
@@ -62,10 +66,10 @@ export const chain = z
     partialDisableLimit: z
       .number()
       .describe(
-        "Maximum amount of a quote while the chain is partially disabled, in base units of the native currency; 0 means no limit.",
+        "Maximum amount of a quote while the chain is partially disabled, in base units of the native token; 0 means no limit.",
       ),
     blockProductionLagging: z.boolean(),
-    currency: chainCurrency.describe("Native currency of the chain."),
+    currency: chainCurrency.describe("Native token of the chain."),
     withdrawalFee: z.number().describe("bps charged when this chain is the destination."),
     depositFee: z.number().describe("bps charged when this chain is the origin."),
     surgeEnabled: z.boolean(),

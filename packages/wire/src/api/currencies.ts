@@ -62,7 +62,7 @@ export const listedCurrency = z
         "The same for the same asset on every chain; unique for a token that exists on one chain only.",
       ),
     chainId: z.int(),
-    address: z.string().describe("The zero address means the native currency."),
+    address: z.string().describe("The zero address means the native token."),
     symbol: z.string(),
     name: z.string(),
     decimals: z.int().nonnegative(),
@@ -93,7 +93,7 @@ export const trendingQuery = z.object({
 
 /** Query of `GET /currencies/token/price` and `/v2`. */
 export const tokenPriceQuery = z.object({
-  address: address.describe("The zero address means the native currency."),
+  address: address.describe("The zero address means the native token."),
   chainId: numberOrDigits("a chain id"),
 });
 

@@ -12,7 +12,7 @@ const currencyFields = {
   id: z.string().describe("The same for the same asset on every chain, for example `usdc`."),
   symbol: z.string(),
   name: z.string(),
-  address: z.string().describe("The zero address means the native currency."),
+  address: z.string().describe("The zero address means the native token."),
   decimals: z.int().nonnegative(),
 };
 

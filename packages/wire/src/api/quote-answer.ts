@@ -205,7 +205,7 @@ export const quoteAnswer = z
     fillDeadline: milliseconds
       .optional()
       .describe(
-        "ms since epoch. A deposit not filled by then is refunded. With a deposit address, funds that arrive there later are refunded.",
+        "ms since epoch. A deposit not filled by then is refunded. Funds that arrive later at a deposit address are quoted anew or, if the address is strict, refunded.",
       ),
     protocol: z.object({ v2: protocolV2 }),
     warnings: z

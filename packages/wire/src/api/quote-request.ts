@@ -52,10 +52,8 @@ export const quoteRequest = z
       ),
       originChainId: chainId.describe("Chain to pay on. `fromChainId` is also accepted."),
       destinationChainId: chainId.describe("Chain to receive on. `toChainId` is also accepted."),
-      originCurrency: address.describe("Currency to pay with; the zero address means the native currency."),
-      destinationCurrency: address.describe(
-        "Currency to receive; the zero address means the native currency.",
-      ),
+      originCurrency: address.describe("Currency to pay with; the zero address means the native token."),
+      destinationCurrency: address.describe("Currency to receive; the zero address means the native token."),
       amount: amount.describe(
         "Base units of the input for `EXACT_INPUT`, of the output for the two other trade types.",
       ),

@@ -94,7 +94,7 @@ const requestsFields = z.object({
   ),
   includeChildRequests: flag.describe("No effect: requests have no children here."),
   includeAuthenticatedData: flag.describe(
-    "Adds the API key's id and referrer to requests that were quoted or executed with the calling secret key.",
+    "Adds, to requests that were created with the calling secret key, the key's id, the referrer, the recipients of app fees and the sponsor's wallet.",
   ),
   includeOrderData: flag.describe(
     "Ignored: the quote response contains the order as `protocol.v2.orderData`.",
@@ -154,9 +154,7 @@ const historyCallData = plainText
 const transactionFields = {
   fee: digits
     .optional()
-    .describe(
-      "Fee paid by the solver, in base units of the native currency; absent if someone else paid it.",
-    ),
+    .describe("Fee paid by the solver, in base units of the native token; absent if someone else paid it."),
   block: z.int().optional(),
   type: z.literal("onchain"),
   chainId: z.int(),
@@ -184,8 +182,10 @@ const appFee = z
   .object({
     recipient: plainText
       .optional()
-      .describe("Wallet whose app balance is credited. Shown only to the API key that requested the quote."),
-    bps: digits.describe("Basis points of the input."),
+      .describe(
+        "Wallet whose app balance is credited. Shown only to the API key that requested the quote, with `includeAuthenticatedData`.",
+      ),
+    bps: digits.describe("Basis points of the deposited amount."),
     amount: digits,
     amountFormatted: plainText.optional(),
     amountUsd: plainText.optional().describe(`USD value at the time of the quote. ${UNKNOWN}`),
@@ -226,7 +226,9 @@ const sponsorshipOf = <T extends string>(componentNames: readonly [T, ...T[]]) =
       .describe("Amount charged to the app balance, once the fill is final."),
     wallet: plainText
       .optional()
-      .describe("Wallet whose app balance pays. Shown only to the API key that requested the quote."),
+      .describe(
+        "Wallet whose app balance pays. Shown only to the API key that requested the quote, with `includeAuthenticatedData`.",
+      ),
     costUsd: plainText
       .optional()
       .describe("Reserved for the transaction that the service sends for the user; absent if it sends none."),

@@ -20,7 +20,7 @@ export const requestSignatureAnswer = z
     requestData: z.object({
       originChainId: z.int(),
       originUser: accountText.describe("The user of the quote."),
-      originCurrency: accountText.describe("The zero address means the native currency."),
+      originCurrency: accountText.describe("The zero address means the native token."),
       originAmount: digits.describe(
         "Deposited amount in base units. After a swap on the origin chain, this is the swap's output, not the amount the user paid.",
       ),
@@ -38,7 +38,7 @@ export const requestSignatureV2Answer = z
   .object({
     requestData: requestSignatureAnswer.shape.requestData.omit({ originAmount: true }).extend({
       destinationCurrency: accountText.describe(
-        "Currency that the recipient receives. The zero address means the native currency.",
+        "Currency that the recipient receives. The zero address means the native token.",
       ),
     }),
     signature: signatureOf(

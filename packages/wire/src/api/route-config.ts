@@ -10,7 +10,7 @@ export const routeConfigQuery = z.object({
   currency: text(128)
     .min(1, "must not be empty")
     .optional()
-    .describe("Id, symbol or address of a currency on the origin chain; default: its native currency."),
+    .describe("Id, symbol or address of a currency on the origin chain; default: its native token."),
 });
 
 export const routeConfigAnswer = z

@@ -15,9 +15,11 @@ export const usageQuery = z.object({
   startTimestamp: seconds.optional().describe("Unix seconds; default: one day before the end."),
   endTimestamp: seconds.optional().describe("Unix seconds; default: now."),
   apiKey: z
-    .union([z.string(), z.array(z.string())], because("must be ids of API keys"))
+    .union([z.string(), z.array(z.string())], because("must be the id of an API key, or an array of ids"))
     .optional()
-    .describe(`Comma-separated API key ids, at most ${MAX_USAGE_KEYS}; a key sees only its own usage.`),
+    .describe(
+      "Id of the calling secret API key, which is also the default. Any other id is refused with 403.",
+    ),
 });
 
 export const usageAnswer = z

@@ -20,9 +20,9 @@ export const depositAttestationRequest = z
         .max(9_999, because("must be an integer from 0 to 9999"))
         .optional()
         .describe(
-          "Part of the transaction's deposits, default 0. A part contains at most 64 deposits and is a separate execution. " +
-            "Token transfers without an order id come in parts after all other deposits. A part that does not exist has no messages. " +
-            "Deposits in blocks before the hub file's `depositPartsSince` are all in part 0.",
+          "Which part of the transaction's deposits to attest; default 0. A part has at most 64 deposits and an execution of its own. " +
+            "Token transfers without an order id form separate parts, after those of all other deposits. A part that does not exist has no messages. " +
+            "If the block is earlier than `depositPartsSince` of the hub file, part 0 has all deposits.",
         ),
       ...peerOptions,
     },

@@ -49,11 +49,19 @@ export const payloadSignature = z
 /** How an answer was aggregated; not part of what is signed. */
 export const quorum = z
   .object({
-    signers: z.int().nonnegative().describe("Number of distinct counted signers in this response."),
-    threshold: z.int().nonnegative().describe("Configured number of signers (`ORACLE_SIGNERS_THRESHOLD`)."),
+    signers: z
+      .int()
+      .nonnegative()
+      .describe("Number of distinct signers in this response that count toward the threshold."),
+    threshold: z
+      .int()
+      .nonnegative()
+      .describe("Number of signers required (`ORACLE_SIGNERS_THRESHOLD`); 1 if `ORACLE_SIGNERS` is not set."),
     local: z
       .enum(["ok", "failed", "mismatch", "pending"])
-      .describe("This oracle's own result: the same, failed, different, or not finished."),
+      .describe(
+        "This oracle's own attestation: `ok`: it has the result of this response. `failed`: it failed. `mismatch`: it has a different result. `pending`: it is not finished.",
+      ),
   })
   .meta({ id: "Quorum" });
 
@@ -68,7 +76,7 @@ export const messageSignatures = {
   signature: messageSignature
     .optional()
     .describe(
-      "Signature of the answering oracle, or the first one if it did not sign; absent if there is none.",
+      "The signature of the oracle that responds or, if it did not sign, the first of `signatures`. Absent if `signatures` is empty.",
     ),
   signatures: z.array(messageSignature).describe("Sorted by signer, ascending."),
 };

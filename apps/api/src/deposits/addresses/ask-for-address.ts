@@ -49,8 +49,7 @@ const refusals: readonly Refusal[] = [
     // and again.
     field: "user",
     code: "INVALID_ADDRESS",
-    message:
-      "user must not be the zero address with useDepositAddress: deposits are made in the name of user",
+    message: "user must not be the zero address with useDepositAddress: it becomes the depositor",
     asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
   },
   {
@@ -105,14 +104,14 @@ const refusals: readonly Refusal[] = [
     field: "tradeType",
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message:
-      "tradeType EXACT_OUTPUT requires strict with useDepositAddress: other deposit addresses accept any amount",
+      "tradeType EXACT_OUTPUT requires strict with useDepositAddress: an address that is not strict accepts any amount",
     asked: ({ tradeType, strict }) => tradeType === "EXACT_OUTPUT" && strict !== true,
   },
   {
     field: "refundTo",
     code: "INVALID_REQUEST",
     message:
-      "refundTo is required with strict: it receives what differs from the quoted amount (zero address: the sender receives it)",
+      "refundTo is required with strict: any other payment and any surplus are refunded to it (zero address: to their sender)",
     asked: ({ strict, refundTo }) => strict === true && refundTo === undefined,
   },
 ];

@@ -5,7 +5,7 @@ import type { DepositAddress } from "./deposit-addresses.port.ts";
 import type { AddressServices } from "./address-services.ts";
 import { returnFacts } from "./return-facts.ts";
 
-/** Tells whether the status of a request reports funds at its address. */
+/** Decides whether the status of a request reports funds at its address. */
 export async function speakerOf(
   services: AddressServices,
   connected: ConnectedChain,

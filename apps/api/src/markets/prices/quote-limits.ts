@@ -72,11 +72,12 @@ export function refuseBeyondLimits(
 }
 
 /** The native token counts against its own limit, whatever the output is. */
-function refuseLargeTopup({ symbol, maxFillAmount }: Currency, topupWei: bigint | undefined): void {
+function refuseLargeTopup(native: Currency, topupWei: bigint | undefined): void {
+  const { maxFillAmount } = native;
   if (topupWei === undefined || maxFillAmount === undefined || topupWei <= maxFillAmount) return;
   throw new ServiceError(
     "INSUFFICIENT_LIQUIDITY",
-    `topupGasAmount must be worth at most ${maxFillAmount} base units of ${symbol}, got ${topupWei}`,
+    `topupGasAmount must be worth at most ${amountText(maxFillAmount, native)}, but is worth ${amountText(topupWei, native)}`,
     { field: "topupGasAmount", data: { available: maxFillAmount.toString() } },
   );
 }

@@ -72,7 +72,7 @@ export async function priceDestination(
   const able = await canPayWithCalls(connected, solver, currency, expectedAmount);
   if (able === "notApproved")
     throw refusal(
-      `destinationChainExecutionData is not supported with ${delivered.symbol} on ${chain.displayName}`,
+      `destinationChainExecutionData is not supported on ${chain.displayName}: the solver pays with ${delivered.symbol} and has not approved the approval proxy to spend enough of it`,
     );
   if (able === "short")
     throw new ServiceError(

@@ -51,7 +51,7 @@ export async function simulateFillWithCalls(
   const call: LaneCall = { ...fillWithCalls(fill), authorizationList: destinationCalls.authorizationList };
   // Oracles refuse such a fill unless the order's own signer sends it, and that may be a former key.
   if (destinationCalls.calls.some(({ data }) => depositsForOrder(data, payment.orderId))) {
-    const message = "a call deposits for the order of its own fill; deposit with another id";
+    const message = "a call makes a deposit with the order id of this request; use another deposit id";
     return { call, simulated: { kind: "forbidden", message } };
   }
   const withoutOwn = (logs: Parameters<typeof withoutOwnMovements>[0]) => withoutOwnMovements(logs, fill);
@@ -61,7 +61,7 @@ export async function simulateFillWithCalls(
     { ...options, maxGas: MAX_GAS, roomBps: GAS_HEADROOM_BPS },
   );
   if (keeps(simulated, payment, chain.contracts)) return { call, simulated };
-  const message = "the calls would take the payment from the recipient, so it could not be proven";
+  const message = "the calls would take the payment from the recipient, so oracles could not attest it";
   return { call, simulated: { kind: "forbidden", message } };
 }
 

@@ -113,7 +113,7 @@ export async function countSale(
   if (priceId !== undefined)
     throw new ServiceError(
       "PRICE_FETCH_FAILED",
-      `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${priceId}; try again in the next minute`,
+      `The limit per minute on trades with ${priceId} is used up; try again in the next minute`,
       { data: { priceId } },
     );
 }

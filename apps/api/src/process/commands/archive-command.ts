@@ -30,7 +30,7 @@ export type OpenArchives = () => {
 
 class Misused extends Error {}
 
-/** `operator archive`: prints a JSON line for each part of a month. Never throws; the exit code tells. */
+/** `operator archive`: prints a JSON line per part of a month. Never throws: the exit code is the outcome. */
 export async function runArchive(words: readonly string[], open: OpenArchives): Promise<number> {
   try {
     const { before, to, isDryRun } = readWords(words);

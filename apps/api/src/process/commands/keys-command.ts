@@ -38,7 +38,7 @@ export type OpenKeys = () => { readonly admin: KeyAdmin; close(): Promise<void> 
 
 class Misused extends Error {}
 
-/** `operator keys`: prints a JSON line for each key. Never throws; the exit code tells. */
+/** `operator keys`: prints a JSON line for each key. Never throws: the exit code reports the outcome. */
 export async function runKeys(words: readonly string[], open: OpenKeys): Promise<number> {
   try {
     const act = readWords(words);

@@ -45,7 +45,7 @@ interface Wish {
   readonly lifetimeSeconds: number;
 }
 
-/** `operator withdraw`: prints a JSON line for each step that is done. Never throws; the exit code tells. */
+/** `operator withdraw`: prints a JSON line per step. Never throws: the exit code is the outcome. */
 export async function runWithdraw(
   words: readonly string[],
   processEnv: Env,

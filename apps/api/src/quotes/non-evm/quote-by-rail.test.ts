@@ -689,12 +689,11 @@ test("refuses a fast fill between a non-EVM chain and an EVM chain", async () =>
 });
 
 test("refuses amounts below Bitcoin's dust limit, on either side", async () => {
-  expect(await refusalOf(ask("bvm", "evm", { amount: "545" }), { bvm: { paymentCost: 0n } })).toEqual([
-    "AMOUNT_TOO_LOW",
-    "amount",
-  ]);
+  const tooLow = { code: "AMOUNT_TOO_LOW", facts: { field: "amount", data: { minimumAmount: "546" } } };
+  const world = worldOf({ bvm: { paymentCost: 0n } });
+  await expect(createQuote(world, ask("bvm", "evm", { amount: "545" }))).rejects.toMatchObject(tooLow);
   const output = { tradeType: "EXACT_OUTPUT", amount: "545" } as const;
-  expect(await refusalOf(ask("evm", "bvm", output))).toEqual(["AMOUNT_TOO_LOW", "amount"]);
+  await expect(createQuote(worldOf(), ask("evm", "bvm", output))).rejects.toMatchObject(tooLow);
   expect((await quoted("evm", "bvm", { ...output, amount: "546" })).terms.destination.expectedAmount).toBe(
     546n,
   );

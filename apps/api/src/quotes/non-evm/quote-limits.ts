@@ -75,7 +75,7 @@ function refuseDust({ chain }: RequestEnd, currency: Currency, amount: bigint, w
   throw new ServiceError(
     "AMOUNT_TOO_LOW",
     `amount: ${what} on ${chain.displayName} must be at least ${amountText(BITCOIN_DUST, currency)}, got ${amount}`,
-    { field: "amount", data: { least: BITCOIN_DUST.toString() } },
+    { field: "amount", data: { minimumAmount: BITCOIN_DUST.toString() } },
   );
 }
 

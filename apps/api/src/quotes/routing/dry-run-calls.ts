@@ -215,7 +215,7 @@ async function dryRun(
     case "notApproved":
       throw new ServiceError(
         "ERC20_ROUTER_ADDRESS_NOT_FOUND",
-        `txs is not supported with ${paidFrom.symbol} on ${destination.chain.displayName}`,
+        `txs is not supported on ${destination.chain.displayName}: the solver pays with ${paidFrom.symbol} and has not approved the approval proxy to spend enough of it`,
         { field: "destinationCurrency" },
       );
     case "short":

@@ -19,8 +19,8 @@ export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authoriz
         operationId: "authorizeNonce",
         summary: "Post the signature of an authorize step",
         description:
-          "A transfer on Hyperliquid carries only a nonce. Before the transfer, the wallet signs which quote the nonce belongs to. A transfer without such a signature " +
-          "within an hour belongs to no quote and is returned. Posting the same signature again has no effect and returns the same response.",
+          "A transfer on Hyperliquid carries only a nonce. Before the transfer, the wallet signs which quote the nonce belongs to. If no such signature is posted within an hour " +
+          "of the transfer, the transfer belongs to no quote and is returned. Posting the same signature again has no effect and returns the same response.",
         querystring: authorizeQuery,
         body: authorizeRequest,
         response: { 200: authorizeAnswer, ...errors(400, 409, 413, 415, 429, 500, 503) },
