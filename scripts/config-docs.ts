@@ -129,7 +129,7 @@ deposits and no withdrawals. \`blockTimeSeconds\` is optional. It also reads the
 | \`additionalData.rpcApiKey\` | Tron: sent with every node request as \`TRON-PRO-API-KEY\` |
 | \`additionalData.explorerApiUrl\` | Lighter: API of its explorer, which lists the transfers of a depository; absent: only transactions given by the caller are found. Hyperliquid: URL of its explorer; default: the API URL with \`rpc.\` in place of \`api.\`, otherwise the API itself |
 | \`additionalData.signingProfile\` | Hyperliquid: names in its signing types: \`default\`, or \`hyperliquid\` for the real networks |
-| \`additionalData.weightPerMinute\` | Hyperliquid: weight that the first endpoint allows per IP address and minute, at least 1200; the API and the worker share it ([RAILS.md](RAILS.md)). Default: 1200 at \`api.hyperliquid.xyz\` and \`api.hyperliquid-testnet.xyz\`, no limit elsewhere. The oracle does not use it |
+| \`additionalData.weightPerMinute\` | Hyperliquid: weight that the first endpoint allows per IP address and minute, at least 1200; the API and the worker share it ([NON-EVM.md](NON-EVM.md)). Default: 1200 at \`api.hyperliquid.xyz\` and \`api.hyperliquid-testnet.xyz\`, no limit elsewhere. The oracle does not use it |
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | Hyperliquid: \`Mainnet\` (default) or \`Testnet\`; id of its USDC token (default: that of mainnet) |
 | \`additionalData.exchangeChainId\` | Lighter: its chain id in signed messages; default 304, mainnet |
 | \`additionalData.exchangeContract\` | Lighter: its contract on Ethereum; endpoints with another contract are rejected. Absent: every endpoint is accepted |

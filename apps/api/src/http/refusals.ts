@@ -17,7 +17,7 @@ export function disabledChain(
 ): ServiceError {
   return new ServiceError(
     "CHAIN_DISABLED",
-    `${displayName} is disabled; use another chain or try again later`,
+    `${displayName} is disabled; use another chain`,
     {
       ...(field !== undefined && { field }),
       ...(requestId !== undefined && { requestId }),
@@ -97,7 +97,7 @@ export function restrictedChain(
 export function depositsClosed({ displayName }: { readonly displayName: string }): ServiceError {
   return new ServiceError(
     "CHAIN_DISABLED",
-    `${displayName} is disabled as a destination; use another chain or try again later`,
+    `${displayName} is disabled as a destination; use another chain`,
     { field: "destinationChainId" },
   );
 }

@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
     when: "a chain is disabled",
     ask: {},
     world: { origin: { disabled: true } },
-    message: `Chain ${ORIGIN} is disabled; use another chain or try again later`,
+    message: `Chain ${ORIGIN} is disabled; use another chain`,
     data: field("originChainId"),
   },
   {
