@@ -15,14 +15,10 @@ export function disabledChain(
   field?: string,
   requestId?: string,
 ): ServiceError {
-  return new ServiceError(
-    "CHAIN_DISABLED",
-    `${displayName} is disabled; use another chain`,
-    {
-      ...(field !== undefined && { field }),
-      ...(requestId !== undefined && { requestId }),
-    },
-  );
+  return new ServiceError("CHAIN_DISABLED", `${displayName} is disabled; use another chain`, {
+    ...(field !== undefined && { field }),
+    ...(requestId !== undefined && { requestId }),
+  });
 }
 
 export function invalidAddress(field: string): ServiceError {
