@@ -8,6 +8,10 @@ import { format } from "oxfmt";
 const PAGE = new URL("../docs/LIFECYCLE.md", import.meta.url);
 const DEPOSIT = "1";
 const OTHER_DEPOSIT = "2";
+/** An outcome, see `outcomeOf`. */
+const UNCHANGED = " | ";
+const EXPIRED_BY_DEADLINE = "`expired` (deadline passed)";
+const EXPIRED_BY_CALL = "`expired` (call failed)";
 
 /** One example of every event, with its label on the page. */
 const events: readonly { readonly label: string; readonly event: RequestEvent }[] = [
@@ -27,15 +31,18 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   { label: "deadline passed", event: { kind: "deadlinePassed" } },
   seen("matching deposit seen and confirmed", { confirmed: true }),
   seen("matching deposit seen, not yet confirmed", { confirmed: false }),
-  seen("matching deposit seen after the deadline", { late: true }),
-  seen("mismatching deposit seen, made by the user", {
+  seen("matching deposit seen after the deadline (for a fast fill: while it can still be settled)", {
+    late: true,
+  }),
+  seen("matching deposit seen too late to settle the fast fill", { beyondLead: true }),
+  seen("mismatching deposit seen, made by the user or by the service for the request", {
     verdict: { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser: true },
   }),
   seen("mismatching deposit seen, made by someone else", {
     verdict: { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser: false },
   }),
-  seen("matching deposit with another id seen", { depositId: OTHER_DEPOSIT }),
-  seen("matching deposit seen, in place of an orphaned one", {
+  seen("matching deposit seen while the request has another one", { depositId: OTHER_DEPOSIT }),
+  seen("matching deposit seen while the request has another one, orphaned and not refunded", {
     depositId: OTHER_DEPOSIT,
     replaces: true,
   }),
@@ -98,8 +105,22 @@ const withoutDeposit: readonly StateName[] = ["quoted", "accepted", "depositing"
 
 function stateNamed(name: StateName, kind: RequestKind): RequestState {
   const hasDeposit = kind === "bridge" && !withoutDeposit.includes(name);
-  return { ...quotedState(kind), name, depositId: hasDeposit ? DEPOSIT : undefined };
+  return {
+    ...quotedState(kind),
+    name,
+    depositId: hasDeposit ? DEPOSIT : undefined,
+    failReason: failReasonOf(name, kind),
+  };
 }
+
+/** Set only where the outcome of an event depends on it. */
+function failReasonOf(name: StateName, kind: RequestKind): RequestState["failReason"] {
+  if (name === "expired") return "TTL_EXPIRED";
+  return name === "failed" && kind === "call" ? "EXECUTION_REVERTED" : undefined;
+}
+
+/** Expired because its gasless call failed: unlike after the deadline, it still takes a deposit. */
+const callFailed: RequestState = { ...stateNamed("expired", "bridge"), failReason: "EXECUTION_REVERTED" };
 
 /** The states of a fast fill, which has a hold on an app balance and perhaps no deposit. */
 function fastFillStates(): RequestState[] {
@@ -112,8 +133,12 @@ function fastFillStates(): RequestState[] {
     ];
   });
   const final: RequestState = { ...quotedState("bridge"), name: "filled", front: "held", final: true };
-  const covered: RequestState = { ...final, depositId: DEPOSIT, front: "covered" };
-  return [...states, final, covered, { ...final, front: "debited" }];
+  const debited: RequestState = { ...final, front: "debited" };
+  const withDeposit = ([final, { ...final, front: "covered" }, debited] as const).map((state) => ({
+    ...state,
+    depositId: DEPOSIT,
+  }));
+  return [...states, final, debited, ...withDeposit];
 }
 
 /** What each state means; everything else about it is generated. */
@@ -128,8 +153,9 @@ const meanings: Readonly<Record<StateName, string>> = {
   filled: "the fill is mined",
   refunding: "the refund is queued or broadcast",
   refunded: "the refund is mined",
-  failed: "the deposit cannot be refunded automatically",
-  expired: "the deadline passed without a deposit, or the gasless call failed",
+  failed:
+    "the deposit cannot be refunded automatically; for a gasless call without a deposit: the call failed, the money is at `user`, and the next action is `none`",
+  expired: "the deadline passed without a deposit, or the gasless call that was to make the deposit failed",
 };
 
 function page(): string {
@@ -151,17 +177,19 @@ ${edges().join("\n")}
 
 ## States
 
+The table shows requests with a deposit. A fast fill without a deposit shows the money at \`user\` until it is \`filled\`. For same-chain payments the next action in \`quoted\` is \`send_payment\`. After the deadline, \`quoted\` shows \`quote_again\`.
+
 | State | Meaning | Status | Money is at | Next action |
 | --- | --- | --- | --- | --- |
 ${states.join("\n")}
 
-- A request is \`final\` once its fill or refund is [final](GLOSSARY.md#finality) on its chain. Until then the service keeps the signed transaction and broadcasts it again if a reorg drops it.
+- A request is \`final\` once its fill, refund, same-chain payment or gasless call without a deposit is [final](GLOSSARY.md#finality) on its chain. Until then the service keeps each transaction that it signed and broadcasts it again if a reorg drops it. A request is \`final\` at once when it becomes \`failed\` because its deposit cannot be refunded automatically or because its gasless call was dropped.
 - While a [deposit address](GLOSSARY.md#deposit-address) holds money that is being confirmed or swept, the status is \`depositing\`, the money is at \`depositAddress\`, and the next action is \`wait_for_confirmations\`. Money there that cannot be returned shows \`waiting\` and \`contact_operator\`. An expired request shows \`failure\` with the same place and next action.
 - A [fast fill](GLOSSARY.md#fast-fill) is \`held\` while a hold on the app balance covers it, \`covered\` once its deposit is confirmed, and \`debited\` once the app paid because the deposit never arrived.
 
 ## Events
 
-An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example.
+An event that is not listed for a state, such as a duplicate, changes nothing in it, except whether a fast fill has a deposit and is held or covered. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. (call failed) marks an expired request whose gasless call failed, (deadline passed) one whose deadline passed. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example.
 
 | Event | In state | Next state | Effects |
 | --- | --- | --- | --- |
@@ -171,6 +199,7 @@ ${events.flatMap(({ label, event }) => rowsOf(label, event)).join("\n")}
 
 const ordinaryStates: readonly RequestState[] = [
   ...requestStates.map((name) => stateNamed(name, "bridge")),
+  callFailed,
   ...(["quoted", "filled", "expired"] as const).map((name) => stateNamed(name, "send")),
   ...(["quoted", "accepted", "filled", "failed", "expired"] as const).map((name) => stateNamed(name, "call")),
 ];
@@ -180,62 +209,75 @@ const ordinaryStates: readonly RequestState[] = [
  * of a fast fill is named only where it differs from the ordinary one.
  */
 function rowsOf(label: string, event: RequestEvent): readonly string[] {
-  const ordinary = applied(ordinaryStates, event).map(outcomeOf);
-  const known = new Set(ordinary.map(({ name, to, effects }) => `${name} ${to} ${effects}`));
-  const ofFastFills = applied(fastFillStates(), event)
-    .map(outcomeOf)
-    .filter(({ name, to, effects }) => !known.has(`${name} ${to} ${effects}`))
-    .map((outcome) => ({ ...outcome, name: `${outcome.name} (${outcome.ofFastFill})` }));
+  const ordinary = ordinaryStates
+    .filter((state) => canMeet(state, event))
+    .map((state) => ({ name: nameOf(state), outcome: outcomeOf(state, event) }))
+    .filter(({ outcome }) => outcome !== UNCHANGED);
+  const known = new Map(ordinary.map(({ name, outcome }) => [name, outcome]));
+  const ofFastFills = fastFillStates()
+    .filter((state) => canMeet(state, event))
+    .flatMap((state) => {
+      const outcome = outcomeOf(state, event);
+      if (outcome === (known.get(nameOf(state)) ?? UNCHANGED)) return [];
+      // Without a deposit, or once final, most events cannot happen.
+      if (outcome === UNCHANGED && (state.final || state.depositId === undefined)) return [];
+      return [{ name: fastFillName(state), outcome }];
+    });
   const groups = new Map<string, Set<string>>();
-  for (const { name, to, effects } of [...ordinary, ...ofFastFills]) {
-    const group = `${to} | ${effects}`;
-    groups.set(group, (groups.get(group) ?? new Set()).add(name));
-  }
-  return [...groups]
-    .filter(([group]) => group.trim() !== "|")
-    .map(([group, names], index) => `| ${index === 0 ? label : ""} | ${listOf(names)} | ${group} |`);
+  for (const { name, outcome } of [...ordinary, ...ofFastFills])
+    groups.set(outcome, (groups.get(outcome) ?? new Set()).add(name));
+  return [...groups].map(
+    ([outcome, names], index) =>
+      `| ${index === 0 ? label : ""} | ${listOf(names)} | ${outcome === UNCHANGED ? " | none" : outcome} |`,
+  );
 }
 
+/** Only a request with a deposit can see another one, and only a fast fill without one can wait too long. */
+function canMeet(state: RequestState, event: RequestEvent): boolean {
+  if (event.kind !== "depositSeen") return true;
+  if (event.beyondLead === true) return state.front !== "none" && state.depositId === undefined;
+  return event.depositId !== OTHER_DEPOSIT || state.depositId !== undefined;
+}
+
+/** Shortens names that together mean every state of a sort. */
 function listOf(names: ReadonlySet<string>): string {
-  const others = ordinaryStates.filter(({ kind }) => kind !== "bridge").map(nameOf);
-  if (!others.every((name) => names.has(name))) return [...names].join(", ");
-  return [...[...names].filter((name) => !others.includes(name)), "any state (send) or (call)"].join(", ");
+  const withoutDeposits = ordinaryStates.filter(({ kind }) => kind !== "bridge").map(nameOf);
+  const short = [
+    { all: [EXPIRED_BY_DEADLINE, EXPIRED_BY_CALL], name: "`expired`" },
+    { all: withoutDeposits, name: "any state (send) or (call)" },
+  ].filter(({ all }) => all.every((name) => names.has(name)));
+  const listed = [...names].map((name) => short.find(({ all }) => all.includes(name))?.name ?? name);
+  return [...new Set(listed)].join(", ");
 }
 
-/** `to` is empty when the state keeps its name. */
-function outcomeOf(decision: ReturnType<typeof applied>[number]) {
-  const { state, next } = decision;
+/** The cells "Next state", empty when the state keeps its name, and "Effects". */
+function outcomeOf(state: RequestState, event: RequestEvent): string {
+  const decision = decide(state, event);
+  if (decision.kind !== "applied") return UNCHANGED;
+  const { next, effects } = decision;
   const to = next.name === state.name ? (next.final && !state.final ? "final" : "") : `\`${next.name}\``;
-  const ofFastFill = [
+  const texts = effects.map(effectText);
+  const reasons = (["failReason", "refundFailReason"] as const)
+    .filter((field) => next[field] !== state[field] || "reason" in event)
+    .flatMap((field) => next[field] ?? [])
+    .filter((reason) => to !== "" && !texts.some((text) => text.includes(reason)))
+    .map((reason) => `reason \`${reason}\``);
+  return `${to} | ${[...texts, ...reasons].join("; ")}`;
+}
+
+function fastFillName(state: RequestState): string {
+  const marks = [
     state.front,
     ...(state.depositId === undefined ? ["no deposit"] : []),
     ...(state.final ? ["final"] : []),
-  ].join(", ");
-  return { name: nameOf(state), ofFastFill, to, effects: [...effectsOf([decision])].join("; ") };
+  ];
+  return `${nameOf(state)} (${marks.join(", ")})`;
 }
 
-function nameOf({ name, kind }: RequestState): string {
-  return kind === "bridge" ? `\`${name}\`` : `\`${name}\` (${kind})`;
-}
-
-function applied(states: readonly RequestState[], event: RequestEvent) {
-  return states.flatMap((state) => {
-    const decision = decide(state, event);
-    return decision.kind === "applied" ? [{ state, next: decision.next, effects: decision.effects }] : [];
-  });
-}
-
-function effectsOf(decisions: ReturnType<typeof applied>): Set<string> {
-  return new Set(
-    decisions.flatMap(({ next, effects }) => [
-      ...effects.map(effectText),
-      ...[next.failReason, next.refundFailReason]
-        .filter(
-          (reason) => reason !== undefined && !effects.some((effect) => effectText(effect).includes(reason)),
-        )
-        .map((reason) => `reason \`${reason}\``),
-    ]),
-  );
+function nameOf({ name, kind, failReason }: RequestState): string {
+  if (kind !== "bridge") return `\`${name}\` (${kind})`;
+  if (name !== "expired") return `\`${name}\``;
+  return failReason === callFailed.failReason ? EXPIRED_BY_CALL : EXPIRED_BY_DEADLINE;
 }
 
 function effectText(effect: Effect): string {
@@ -261,11 +303,11 @@ function effectText(effect: Effect): string {
 
 function edges(): string[] {
   const found = new Map<string, Set<string>>();
-  for (const name of requestStates)
+  for (const state of ordinaryStates.filter(({ kind }) => kind === "bridge"))
     for (const { event } of events) {
-      const decision = decide(stateNamed(name, "bridge"), event);
-      if (decision.kind !== "applied" || decision.next.name === name) continue;
-      const edge = `${name} --> ${decision.next.name}`;
+      const decision = decide(state, event);
+      if (decision.kind !== "applied" || decision.next.name === state.name) continue;
+      const edge = `${state.name} --> ${decision.next.name}`;
       found.set(edge, (found.get(edge) ?? new Set()).add(event.kind));
     }
   return [...found].map(([edge, kinds]) => `  ${edge}: ${[...kinds].join(", ")}`);
