@@ -135,8 +135,16 @@ interface PageEnd {
 /** Before every row: identities count from 1. */
 const START: PageEnd = { requestId: "", id: 0 };
 
-/** After the end of the last page, in the order of the index of the chosen requests. */
-const isAfter = (id: SQL, end: PageEnd): SQL => text`${archiveRequests.requestId} >= ${end.requestId}
+/**
+ * After the end of the last page. Both tables are limited: a merge of their indexes would otherwise begin each
+ * page at the first row of the other table.
+ */
+const isAfter = (
+  requestId: SQL,
+  id: SQL,
+  end: PageEnd,
+): SQL => text`${requestId} = ${archiveRequests.requestId}
+  and ${archiveRequests.requestId} >= ${end.requestId} and ${requestId} >= ${end.requestId}
   and (${archiveRequests.requestId} > ${end.requestId} or ${id} > ${end.id})`;
 
 /**
@@ -151,13 +159,13 @@ const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive, end: Pa
     order by ${requestEvents.id}`,
   request_history: (_, end) => text`
     select ${archiveRequests.requestId} as request_id, ${requestHistory.n} as id, row_to_json(${requestHistory})::text as row
-    from ${archiveRequests} join ${requestHistory} on ${requestHistory.requestId} = ${archiveRequests.requestId}
-    where ${isAfter(text`${requestHistory.n}`, end)}
+    from ${archiveRequests}, ${requestHistory}
+    where ${isAfter(text`${requestHistory.requestId}`, text`${requestHistory.n}`, end)}
     order by ${archiveRequests.requestId}, ${requestHistory.n}`,
   slots: (archive, end) => text`
     select ${archiveRequests.requestId} as request_id, ${slots.id} as id, row_to_json(${slots})::text as row
-    from ${archiveRequests} join ${slots} on ${slots.requestId} = ${archiveRequests.requestId}
-    where ${isAfter(text`${slots.id}`, end)} and ${isEnded(archive)}
+    from ${archiveRequests}, ${slots}
+    where ${isAfter(text`${slots.requestId}`, text`${slots.id}`, end)} and ${isEnded(archive)}
     order by ${archiveRequests.requestId}, ${slots.id}`,
 };
 
