@@ -56,7 +56,7 @@ export {
 } from "./sponsorship.ts";
 export { startSystem, type System } from "./system.ts";
 export { type SystemOptions } from "./system-plan.ts";
-export { type SystemProcess, type UnexpectedExit } from "./app-process.ts";
+export { programCommand, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
 export { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 export {
   createLocalClient,

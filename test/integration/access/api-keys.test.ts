@@ -6,7 +6,7 @@ import { apiKeyRegister } from "../../../apps/api/src/callers/api-key-register.p
 import { listen } from "../../../apps/api/src/db/listen.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/callers/stored-keys.postgres.ts";
-import { tickBatcher } from "../../../apps/api/src/db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../../../apps/api/src/db/tick-batcher.ts";
 import type { ApiKeyRegister, ApiKeySettings } from "../../../apps/api/src/callers/api-key-register.port.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "../../../apps/api/src/callers/keep-keys.ts";
 import { askFundingAddress, linkFundingAddress } from "../../../apps/api/src/callers/link-funding-address.ts";

@@ -16,6 +16,7 @@ import {
   makePartitionsAhead,
   partitionedMonths,
 } from "../../../apps/api/src/requests/event-partitions.postgres.ts";
+import { oldestSnapshot } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { someHash } from "../../support/terms.ts";
 import { allOf } from "../../support/all-of.ts";
 import {
@@ -29,6 +30,9 @@ const MONTH = monthOf(HISTORY_START_MS);
 const NEXT = monthOf(endOfMonth(MONTH));
 const DAY_MS = 86_400_000;
 const LATER_MS = endOfMonth(MONTH) + 31 * DAY_MS;
+/** Columns of a payment that a copy of it may share. */
+const SLOT_COLUMNS =
+  "chain_id, sender, leg_kind, request_id, call_to, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, created_at_ms, settlement_noted";
 let world: HistoryWorld;
 let folder: string;
 
@@ -112,6 +116,50 @@ test("exports again after it died twice between the manifest and its commit", as
   for (let run = 0; run < 3; run++) await expect(archive(NEXT, LATER_MS, dying)).rejects.toThrow("died");
   expect(await archive()).toHaveLength(1);
   expect(await textOfFiles()).toContain(terms.requestId);
+});
+
+/** Runs the archive, and calls `see` with each batch while it is being exported. */
+async function exportSeeing(see: (rows: readonly string[]) => Promise<void>): Promise<void> {
+  const real = archiveFiles(folder);
+  await archive(NEXT, LATER_MS, {
+    ...real,
+    async write(part, table, batches) {
+      async function* seen() {
+        for await (const rows of batches) {
+          await see(rows);
+          yield rows;
+        }
+      }
+      return await real.write(part, table, seen());
+    },
+  });
+}
+
+test("holds no snapshot while it writes files, so that vacuum can remove dead rows", async () => {
+  await ended();
+  const ages: number[] = [];
+  await exportSeeing(async () => {
+    await sleep(300);
+    ages.push((await oldestSnapshot(sqlOn(world.pool))).seconds);
+  });
+  expect(ages).toHaveLength(3);
+  expect(Math.max(...ages)).toBeLessThan(0.2);
+});
+
+test("exports every payment, with bounded memory however large their call data is", async () => {
+  const { terms } = await ended();
+  const largest = 256 * 1024;
+  await world.pool.query(
+    `insert into slots (${SLOT_COLUMNS}, leg_id, nonce, call_data)
+     select ${SLOT_COLUMNS}, leg_id || n, nonce + n, '0x' || repeat('ab', ${largest / 2}) from slots, generate_series(1, 250) n where request_id = $1`,
+    [terms.requestId],
+  );
+  const sizes: number[] = [];
+  await exportSeeing(async (rows) => {
+    sizes.push(rows.reduce((sum, row) => sum + row.length, 0));
+  });
+  expect(Math.max(...sizes)).toBeLessThan(32 * 1024 * 1024);
+  expect((await textOfFiles()).match(/"leg_id"/g)).toHaveLength(251);
 });
 
 test("keeps an event that is written while its partition is replaced", async () => {

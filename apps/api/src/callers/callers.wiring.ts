@@ -5,7 +5,7 @@ import { listen } from "../db/listen.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
-import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../db/tick-batcher.ts";
 import type { ApiKeys } from "../http/api-keys.port.ts";
 import type { SearchTurns, Usage } from "../http/usage.port.ts";
 import { homeChain } from "../balances/balances.wiring.ts";

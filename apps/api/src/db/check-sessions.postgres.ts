@@ -12,7 +12,7 @@ export class SessionsNotKept extends StartProblem {
 
   constructor(finding: string) {
     super(
-      `DATABASE_URL must keep one Postgres session per connection, but ${finding}. Leader locks, LISTEN and prepared statements fail ` +
+      `DATABASE_URL must keep one Postgres session per connection, but ${finding}. Session locks, LISTEN and prepared statements fail ` +
         "behind a pooler in transaction mode (PgBouncer pool_mode=transaction, Supabase port 6543): set DATABASE_URL to the server itself or to a pooler in session mode",
     );
   }

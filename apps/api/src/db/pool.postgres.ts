@@ -80,7 +80,7 @@ export function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
   return {
     db: builderOn(client),
     async query<Row extends object>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
-      const result = await client.query<Row>({ name, text, values: values as unknown[] });
+      const result = await client.query<Row>({ name, text, values: [...values] });
       return result.rows;
     },
   };

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
-import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../db/tick-batcher.ts";
 import { acceptExecution, insufficient } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 import { acceptTogether, isPlain } from "./accept-together.ts";

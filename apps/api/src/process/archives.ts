@@ -1,5 +1,7 @@
 import type { Env } from "@causeway/config";
 import { readDatabaseUrl } from "../config/database-url.ts";
+import { checkSessions } from "../db/check-sessions.postgres.ts";
+import { withDatabaseProblems } from "../db/database-problem.postgres.ts";
 import { createPool } from "../db/pool.postgres.ts";
 import { archiveFiles } from "../reconcile/archive/archive-files.adapter.ts";
 import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
@@ -14,21 +16,25 @@ const STATEMENT_TIMEOUT_MS = 6 * 3_600_000;
  * @throws ConfigError
  */
 export function openArchives(env: Env): ReturnType<OpenArchives> {
-  const pool = createPool(readDatabaseUrl(env), {
+  const url = readDatabaseUrl(env);
+  const pool = createPool(url, {
     max: 1,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     applicationName: "causeway archive",
   });
   return {
-    async begin(to) {
+    async begin() {
+      // Behind a pooler in transaction mode, the lock belongs to no process.
+      await withDatabaseProblems(url, async () => await checkSessions(url));
       const client = await pool.connect();
       const { rows } = await client.query<{ taken: boolean }>(LOCK);
       if (rows[0]?.taken !== true) {
         client.release();
         throw new Error("another `operator archive` is running on this database; wait until it has ended");
       }
-      return { store: archiveStore(client), files: archiveFiles(to), close: () => client.release(true) };
+      return { store: archiveStore(client), close: () => client.release(true) };
     },
+    filesIn: archiveFiles,
     nowMs: () => Date.now(),
     async close() {
       await pool.end();

@@ -17,6 +17,16 @@ test("a fault names the task that failed, and the task runs again", async () => 
   expect(events.all).toMatchObject([{ level: "fault", event: "job_fault", facts: { job: "pruning" } }]);
 });
 
+test("runs a task at once if asked to, and not before its first interval otherwise", async () => {
+  const lifecycle = createLifecycle(silentLog, 1_000);
+  const repeat = repeating(lifecycle, recordedEvents());
+  const ran: string[] = [];
+  repeat("later", 60_000, async () => void ran.push("later"));
+  repeat("partitions", 60_000, async () => void ran.push("partitions"), { atStart: true });
+  await lifecycle.close();
+  expect(ran).toEqual(["partitions"]);
+});
+
 test("a task never runs twice at once, and the end waits for its round", async () => {
   const lifecycle = createLifecycle(silentLog, 1_000);
   const round = Promise.withResolvers<void>();

@@ -1,6 +1,11 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import type { Events } from "../db/events.port.ts";
 
+interface RepeatOptions {
+  /** Whether the first round starts at once; otherwise after the first interval. */
+  readonly atStart?: boolean;
+}
+
 /**
  * Repeats tasks until the process ends. A task never runs twice at once; a fault names the task and ends only
  * that round.
@@ -8,8 +13,8 @@ import type { Events } from "../db/events.port.ts";
 export function repeating(
   lifecycle: Pick<Lifecycle, "add">,
   events: Pick<Events, "fault">,
-): (task: string, everyMs: number, act: () => Promise<void>) => void {
-  return (task, everyMs, act) => {
+): (task: string, everyMs: number, act: () => Promise<void>, options?: RepeatOptions) => void {
+  return (task, everyMs, act, { atStart = false } = {}) => {
     let running: Promise<void> | undefined;
     const round = (): void => {
       running ??= act()
@@ -18,6 +23,7 @@ export function repeating(
           running = undefined;
         });
     };
+    if (atStart) round();
     const timer = setInterval(round, everyMs);
     lifecycle.add(task, async () => {
       clearInterval(timer);

@@ -43,6 +43,10 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   const signing = { ...context, ...workerSigners(keys), chains: createChainDirectory(evmChains, paidChains) };
   const paying = { ...signing, ...executionPace(signing) };
 
+  const repeat = repeating(lifecycle, events);
+  // At the start too: after a long stop the current month may have no partition.
+  repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()), { atStart: true });
+
   const relay = await startRelay(context, catalog);
   startJobs(paying, catalog);
   const addresses = await startDepositAddresses(context);
@@ -52,11 +56,9 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   const webhooks = startWebhooks(context);
 
   const { reconcileIntervalMs } = config.engine;
-  const repeat = repeating(lifecycle, events);
   repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(context));
   repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(context));
   repeat("reconciler of sweeps", reconcileIntervalMs, addresses.reconcile);
-  repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()));
   repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(context));
   repeat("pruning of webhooks", PRUNE_EVERY_MS, pruneByAge(context, webhooks.prune));
   repeat("depository balances", HELD_EVERY_MS, depositoryGauge(context));

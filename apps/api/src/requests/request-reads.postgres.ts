@@ -6,7 +6,7 @@ import { claims } from "../balances/claims.tables.ts";
 import { outbox } from "../db/db.tables.ts";
 import { defineQuery, defineSql, nullable, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../db/tick-batcher.ts";
 import { idempotencyKeys } from "../http/idempotency.tables.ts";
 import { requestTransactions } from "./history/history.tables.ts";
 import { isLarge, largeEndedMs } from "./history/large-requests.postgres.ts";

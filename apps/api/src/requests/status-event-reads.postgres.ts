@@ -3,7 +3,7 @@ import { asc, eq, gt, and, sql as text } from "drizzle-orm";
 import type { StatusChange } from "./status-feed.port.ts";
 import { defineQuery, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../db/tick-batcher.ts";
 import { STATUS, statusOf, type StatusRow } from "./request-rows.postgres.ts";
 import { requests, statusEvents } from "./requests.tables.ts";
 

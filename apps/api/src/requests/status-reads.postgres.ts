@@ -3,7 +3,7 @@ import { sql as text } from "drizzle-orm";
 import type { StatusRecord } from "../db/records.port.ts";
 import { defineQuery, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../db/tick-batcher.ts";
 import { STATUS, statusOf } from "./request-rows.postgres.ts";
 import { requests } from "./requests.tables.ts";
 

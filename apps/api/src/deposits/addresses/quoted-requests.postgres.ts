@@ -2,7 +2,7 @@ import type { RequestTerms } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
 import { defineSql, namesOf, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../../db/tick-batcher.ts";
 import { requests } from "../../requests/requests.tables.ts";
 import { termsToJson } from "../../requests/terms-json.postgres.ts";
 

@@ -1,4 +1,4 @@
-import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
+import { tickBatcher } from "../../db/tick-batcher.ts";
 import type { ExecutionPlan, ExecutionSent, SendExecution } from "../execution-lane.port.ts";
 import { sendExecutions, type SendServices } from "./send-execution.ts";
 

@@ -41,7 +41,8 @@ function opened(plans: readonly ArchivePlan[]): OpenArchives {
     setArchived: unused,
   };
   return () => ({
-    begin: async () => ({ store, files, close: () => {} }),
+    begin: async () => ({ store, close: () => {} }),
+    filesIn: () => files,
     nowMs: () => Date.UTC(2026, 11, 15),
     close: async () => {},
   });
@@ -54,6 +55,8 @@ const notOpened = () => {
 test.for([
   ["no month", [], "--before must be a month like 2026-01, got nothing"],
   ["a day", ["--before", "2026-01-01"], "got 2026-01-01"],
+  ["no folder", ["--before", "2026-01"], "--to is required: a folder for the files, outside the checkout"],
+  ["an empty folder", ["--before", "2026-01", "--to", ""], "--to is required"],
   ["an unknown option", ["--before", "2026-01", "--force"], "--force"],
 ] as const)("%s is refused with the usage and exit code 2", async ([, words, problem]) => {
   expect(await runArchive(words, notOpened)).toBe(2);
@@ -62,7 +65,7 @@ test.for([
 });
 
 test("a month that the service still reads is refused, with the newest one that is not", async () => {
-  expect(await runArchive(["--before", "2026-12"], opened([]))).toBe(2);
+  expect(await runArchive(["--before", "2026-12", "--to", "/archive"], opened([]))).toBe(2);
   expect(stderr).toContain("--before must be at most 2026-11, got 2026-12");
   expect(stderr).toContain("2026-11 can be archived from 2026-12-31");
 });

@@ -10,10 +10,12 @@ import {
   youngestArchivable,
 } from "../../reconcile/archive/archive-months.ts";
 
-export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> [--to <folder>] [--dry-run]
-                              moves traces, history entries and call data of requests that ended before that month to compressed files, by
-                              default in ./archive; statuses and all records that payments depend on stay in the database.
+export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder>
+                              moves traces, history entries and call data of requests that ended before that month to compressed files in
+                              that folder; statuses and all records that payments depend on stay in the database.
                               It can be stopped and run again
+  operator archive --before <YYYY-MM> --dry-run
+                              counts what would move, and changes nothing
 `;
 
 const DONE = 0;
@@ -22,8 +24,9 @@ const MISUSED = 2;
 
 /** Opens what archives need. */
 export type OpenArchives = () => {
-  /** @throws Error when another process archives now */
-  begin(to: string): Promise<{ readonly store: ArchiveStore; readonly files: ArchiveFiles; close(): void }>;
+  /** @throws Error when another process archives now, or when a pooler would let two do so */
+  begin(): Promise<{ readonly store: ArchiveStore; close(): void }>;
+  filesIn(folder: string): ArchiveFiles;
   nowMs(): number;
   close(): Promise<void>;
 };
@@ -33,16 +36,17 @@ class Misused extends Error {}
 /** `operator archive`: prints a JSON line per part of a month. Never throws: the exit code is the outcome. */
 export async function runArchive(words: readonly string[], open: OpenArchives): Promise<number> {
   try {
-    const { before, to, isDryRun } = readWords(words);
+    const { before, to } = readWords(words);
     const archives = open();
     try {
       const nowMs = archives.nowMs();
       refuseYoung(before, nowMs);
-      const { store, files, close } = await archives.begin(to);
+      const { store, close } = await archives.begin();
       try {
-        const lines = isDryRun
-          ? plans(store, before, nowMs)
-          : archiveMonths({ store, files, nowMs: () => archives.nowMs() }, before);
+        const lines =
+          to === undefined
+            ? plans(store, before, nowMs)
+            : archiveMonths({ store, files: archives.filesIn(to), nowMs: () => archives.nowMs() }, before);
         let isEmpty = true;
         for await (const line of lines) {
           isEmpty = false;
@@ -77,19 +81,22 @@ async function* plans(store: ArchiveStore, before: Month, nowMs: number): AsyncG
 /** @throws Misused */
 function readWords(words: readonly string[]): {
   readonly before: Month;
-  readonly to: string;
-  readonly isDryRun: boolean;
+  /** Undefined: a dry run. */
+  readonly to: string | undefined;
 } {
   const options = {
     before: { type: "string" },
-    to: { type: "string", default: "archive" },
+    to: { type: "string", default: "" },
     "dry-run": { type: "boolean", default: false },
   } as const;
   try {
     const { values } = parseArgs({ args: [...words], options });
     if (values.before === undefined || !isMonth(values.before))
       throw new Misused(`--before must be a month like 2026-01, got ${values.before ?? "nothing"}`);
-    return { before: values.before, to: values.to, isDryRun: values["dry-run"] };
+    if (values["dry-run"]) return { before: values.before, to: undefined };
+    // No default: a folder in a checkout or a container is lost with it.
+    if (values.to === "") throw new Misused("--to is required: a folder for the files, outside the checkout");
+    return { before: values.before, to: values.to };
   } catch (error) {
     throw error instanceof Misused
       ? error

@@ -44,13 +44,16 @@ export function archiveFiles(to: string): ArchiveFiles {
     async finish(manifest) {
       const folder = folderOf(manifest);
       const text = `${JSON.stringify(manifest, null, 2)}\n`;
-      const file = await open(join(folder, MANIFEST), "w");
+      const unfinished = join(folder, `${MANIFEST}.tmp`);
+      const file = await open(unfinished, "w");
       try {
         await file.writeFile(text);
         await file.sync();
       } finally {
         await file.close();
       }
+      // A half-written manifest would make the part look complete.
+      await rename(unfinished, join(folder, MANIFEST));
       await sync(folder);
       return createHash("sha256").update(text).digest("hex");
     },

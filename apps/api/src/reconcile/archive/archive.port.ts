@@ -58,8 +58,8 @@ export interface ArchiveStore {
    */
   begin(month: Month, untouchedSinceMs: number, nowMs: number): Promise<BegunArchive | undefined>;
   /**
-   * Passes the rows that the archive moves to `write`, table by table, as JSON in batches. All tables are
-   * read as of one moment.
+   * Passes the rows that the archive moves to `write`, table by table, as JSON in batches. No transaction is
+   * open while `write` handles a batch.
    */
   read(
     archive: BegunArchive,
@@ -90,7 +90,10 @@ export interface ArchiveFiles {
     table: ArchivedTableName,
     rows: AsyncIterable<readonly string[]>,
   ): Promise<ArchivedTable>;
-  /** Writes the manifest, and returns once it is on the disk; its SHA-256. */
+  /**
+   * Writes the manifest, and returns once it is on the disk; its SHA-256. A manifest that exists is complete,
+   * whenever the process ends.
+   */
   finish(manifest: Manifest): Promise<string>;
   /** @throws Error naming the file that is missing or does not match the manifest of this SHA-256 */
   verify(folder: string, manifestSha256: string): Promise<void>;

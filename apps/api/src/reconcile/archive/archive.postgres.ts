@@ -30,8 +30,15 @@ import {
 } from "./archive.port.ts";
 import { archiveRequests, archives } from "./archive.tables.ts";
 
-/** Rows that are read from the database at once. */
-const FETCHED = text.raw("2000");
+/**
+ * Rows of one statement of an export. A payment has up to 256 kB of call data (nodes refuse transactions
+ * above 128 kB), so 100 payments are at most 26 MB. Other rows have a few kB.
+ */
+const PAGE: Readonly<Record<ArchivedTableName, number>> = {
+  request_events: 2_000,
+  request_history: 2_000,
+  slots: 100,
+};
 /** A payment may be signed but not committed yet: one that young is left alone. */
 const SETTLES_WITHIN_MS = 86_400_000;
 
@@ -120,12 +127,46 @@ const isEnded = ({ paymentsBeforeMs }: BegunArchive): SQL =>
   text`${slots.state} in ('final', 'dead') and ${slots.createdAtMs} < ${paymentsBeforeMs}
     and ${slots.callData} not in ('0x', ${NO_CALL_DATA})`;
 
-const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive) => SQL>> = {
-  request_events: ({ month }) =>
-    text`${requestEvents} where ${isOfMonth(text`${requestEvents.atMs}`, month)} and ${isChosen(text`${requestEvents.requestId}`)}
-      order by ${requestEvents.id}`,
-  request_history: () => text`${requestHistory} where ${isChosen(text`${requestHistory.requestId}`)}`,
-  slots: (archive) => text`${slots} where ${isChosen(text`${slots.requestId}`)} and ${isEnded(archive)}`,
+/** The last row of a page; the next page starts after it. */
+interface PageEnd {
+  readonly requestId: string;
+  readonly id: number;
+}
+/** Before every row: identities count from 1. */
+const START: PageEnd = { requestId: "", id: 0 };
+
+/**
+ * After the end of the last page. Both tables are limited: a merge of their indexes would otherwise begin each
+ * page at the first row of the other table.
+ */
+const isAfter = (
+  requestId: SQL,
+  id: SQL,
+  end: PageEnd,
+): SQL => text`${requestId} = ${archiveRequests.requestId}
+  and ${archiveRequests.requestId} >= ${end.requestId} and ${requestId} >= ${end.requestId}
+  and (${archiveRequests.requestId} > ${end.requestId} or ${id} > ${end.id})`;
+
+/**
+ * The next rows of each table, in the order of an index, so that a page costs the same wherever it starts.
+ * Events are read in the order in which they were written; the other tables also hold what stays.
+ */
+const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive, end: PageEnd) => SQL>> = {
+  request_events: ({ month }, end) => text`
+    select ${requestEvents.requestId} as request_id, ${requestEvents.id} as id, row_to_json(${requestEvents})::text as row
+    from ${requestEvents}
+    where ${isOfMonth(text`${requestEvents.atMs}`, month)} and ${requestEvents.id} > ${end.id} and ${isChosen(text`${requestEvents.requestId}`)}
+    order by ${requestEvents.id}`,
+  request_history: (_, end) => text`
+    select ${archiveRequests.requestId} as request_id, ${requestHistory.n} as id, row_to_json(${requestHistory})::text as row
+    from ${archiveRequests}, ${requestHistory}
+    where ${isAfter(text`${requestHistory.requestId}`, text`${requestHistory.n}`, end)}
+    order by ${archiveRequests.requestId}, ${requestHistory.n}`,
+  slots: (archive, end) => text`
+    select ${archiveRequests.requestId} as request_id, ${slots.id} as id, row_to_json(${slots})::text as row
+    from ${archiveRequests}, ${slots}
+    where ${isAfter(text`${slots.requestId}`, text`${slots.id}`, end)} and ${isEnded(archive)}
+    order by ${archiveRequests.requestId}, ${slots.id}`,
 };
 
 const ARCHIVE = {
@@ -144,8 +185,8 @@ const ARCHIVE = {
  */
 export function archiveStore(client: pg.PoolClient): ArchiveStore {
   const sql = sqlOn(client);
-  const inTransaction = async <T>(work: () => Promise<T>, begin = "begin"): Promise<T> => {
-    await client.query(begin);
+  const inTransaction = async <T>(work: () => Promise<T>): Promise<T> => {
+    await client.query("begin");
     try {
       const result = await work();
       await client.query("commit");
@@ -173,18 +214,23 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       }
     );
   };
-  async function* batches(rows: SQL): AsyncGenerator<readonly string[]> {
-    await runSql(
-      sql,
-      {},
-      text`declare archived no scroll cursor for select row_to_json(moved)::text as row from (select * from ${rows}) moved`,
-    );
-    for (;;) {
-      const fetched = await runSql(sql, { row: String }, text`fetch ${FETCHED} from archived`);
-      if (fetched.length === 0) break;
-      yield fetched.map(({ row }) => row);
+  // Each page is a transaction of its own: one for the whole export would keep vacuum from removing dead
+  // rows of busy tables for as long as the files take.
+  async function* batches(
+    table: ArchivedTableName,
+    archive: BegunArchive,
+  ): AsyncGenerator<readonly string[]> {
+    for (let end = START; ;) {
+      const page = await runSql(
+        sql,
+        { requestId: String, id: Number, row: String },
+        text`${rowsOf[table](archive, end)} limit ${PAGE[table]}`,
+      );
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page.map(({ row }) => row);
+      end = last;
     }
-    await client.query("close archived");
   }
 
   return {
@@ -233,11 +279,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       return await unfinished();
     },
     async read(archive, write) {
-      await inTransaction(async () => {
-        // Flushing a large file may take longer than a session may be idle.
-        await client.query("set local idle_in_transaction_session_timeout = 0");
-        for (const table of archivedTables) await write(table, batches(rowsOf[table](archive)));
-      }, "begin isolation level repeatable read, read only");
+      for (const table of archivedTables) await write(table, batches(table, archive));
     },
     async setExported(archive, folder, sha256, tables) {
       await runSql(

@@ -31,9 +31,9 @@ export function tickBatcher<Question, Answer>(
     running++;
     try {
       const answers = await answer(batch.map((waiter) => waiter.question));
-      batch.forEach((waiter, index) => {
-        waiter.resolve(answers[index] as Answer);
-      });
+      if (answers.length !== batch.length)
+        throw new Error(`invariant violated: ${answers.length} answers to ${batch.length} questions`);
+      for (const [index, one] of answers.entries()) batch[index]?.resolve(one);
     } catch (error) {
       for (const waiter of batch) waiter.reject(error);
     } finally {

@@ -1,0 +1,245 @@
+import { databaseUrl, programCommand } from "@causeway/localnet";
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { inTransaction } from "../../../apps/api/src/db/in-transaction.postgres.ts";
+import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
+import { startOfMonth } from "../../../apps/api/src/db/month.ts";
+import type { Manifest } from "../../../apps/api/src/reconcile/archive/archive.port.ts";
+import { openArchives } from "../../../apps/api/src/process/archives.ts";
+import { runArchive } from "../../../apps/api/src/process/commands/archive-command.ts";
+import { makePartition } from "../../../apps/api/src/requests/event-partitions.postgres.ts";
+import { storeHistory } from "../../../bench/history/store-history.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { onServer } from "../../support/template-database.ts";
+import { startTransactionPooler } from "../../support/transaction-pooler.ts";
+import { watchConnections } from "../../support/watched-connections.ts";
+
+/** Two months: the events of the first are in a partition, those of the second in the default one. */
+const [FIRST, BEFORE] = ["2023-10", "2023-12"] as const;
+/** More rows than a page of an export or a batch of a removal has. */
+const REQUESTS = 2_200;
+const FILES = new URL("../../../apps/api/src/reconcile/archive/archive-files.adapter.ts", import.meta.url);
+const TABLES = ["request_events", "request_history", "slots"] as const;
+type Rows = Record<(typeof TABLES)[number], string[]>;
+
+let seeded: TestDatabase;
+let folder: string;
+
+beforeAll(async () => {
+  seeded = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), "archive-process-"));
+  const pool = createPool(seeded.url, { max: 1, statementTimeoutMs: 60_000, applicationName: "test" });
+  try {
+    await inTransaction(pool, async (client) => await makePartition(client, FIRST));
+    const [startMs, endMs] = [startOfMonth(FIRST), startOfMonth(BEFORE) - 3_600_000];
+    await storeHistory(seeded.url, REQUESTS, {
+      newestMs: endMs,
+      spacingMs: Math.floor((endMs - startMs) / REQUESTS),
+    });
+    // Some requests stay: their payment is not final.
+    await pool.query(
+      "update slots set state = case when id % 40 = 0 then 'mined' else 'final' end, settlement_noted = true",
+    );
+  } finally {
+    await pool.end();
+  }
+});
+beforeEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await seeded.drop();
+});
+
+/** The rows that the archive may move: of the table, or of its files. A payment counts where its call is. */
+async function rowsInTables(url: string): Promise<Rows> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const rowsOf = async (table: keyof Rows): Promise<string[]> => {
+    const { rows } = await client.query<{ row: string }>(
+      `select row_to_json(t)::text as row from ${table} t ${table === "slots" ? "where call_data <> ''" : ""}`,
+    );
+    return rows.map(({ row }) => row);
+  };
+  try {
+    return {
+      request_events: await rowsOf("request_events"),
+      request_history: await rowsOf("request_history"),
+      slots: await rowsOf("slots"),
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+async function rowsInFiles(folders: readonly string[]): Promise<Rows> {
+  const found: Rows = { request_events: [], request_history: [], slots: [] };
+  for (const part of folders) {
+    const { tables } = JSON.parse(await readFile(join(part, "manifest.json"), "utf8")) as Manifest;
+    for (const { table, file } of tables)
+      for (const row of gunzipSync(await readFile(join(part, file)))
+        .toString()
+        .split("\n")
+        .slice(0, -1))
+        found[table].push(row);
+  }
+  return found;
+}
+
+/** Starts `operator archive` as a process. */
+function startArchive(url: string) {
+  const program = programCommand("apps/api/src/operator.ts");
+  const child = spawn(program.command, [...program.args, "archive", "--before", BEFORE, "--to", folder], {
+    env: { ...process.env, ...program.env, DATABASE_URL: url },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const stderr = text(child.stderr);
+  const ended = once(child, "exit").then(async ([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+    stderr: await stderr,
+  }));
+  return { kill: () => child.kill("SIGKILL"), ended };
+}
+
+/** A copy of the filled database, and what the archives in it name. */
+async function copyOfSeeded() {
+  const name = `causeway_test_${randomBytes(6).toString("hex")}`;
+  const serverUrl = inject("databaseUrl");
+  const template = new URL(seeded.url).pathname.slice(1);
+  await onServer(serverUrl, `create database ${name} template ${template} strategy file_copy`);
+  const url = databaseUrl(serverUrl, name);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    url,
+    archives: async () =>
+      (
+        await client.query<{ state: string; folder: string }>(
+          "select state, folder from archives order by month",
+        )
+      ).rows,
+    sessions: async () =>
+      (
+        await client.query(
+          "select from pg_stat_activity where datname = current_database() and application_name = 'causeway archive'",
+        )
+      ).rowCount,
+    drop: async () => {
+      await client.end();
+      await onServer(serverUrl, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+test("killed at many moments, the next run moves every row exactly once", { timeout: 600_000 }, async () => {
+  const before = await rowsInTables(seeded.url);
+  const sorted = (rows: readonly string[]) => rows.toSorted();
+  const reached = new Set<string>();
+  let total = Number.POSITIVE_INFINITY;
+  const MOMENTS = 7;
+  // The first run is not killed: it tells how much there is to do.
+  for (let moment = MOMENTS; moment >= 0; moment--) {
+    const dieAt =
+      moment === MOMENTS ? Number.POSITIVE_INFINITY : Math.ceil(((moment + 0.5) / MOMENTS) * total);
+    await rm(folder, { recursive: true, force: true });
+    const database = await copyOfSeeded();
+    // Each third moment lies before a statement, right after it, or while its rows are written to a file.
+    const watched = await watchConnections(database.url, (sent) => {
+      if (sent !== dieAt) return;
+      if (moment % 3 === 0) running.kill();
+      else setTimeout(() => running.kill(), (moment % 3) * 4 - 3);
+    });
+    const running = startArchive(watched.url);
+    try {
+      const first = await running.ended;
+      const at = `killed at statement ${dieAt} of ${total}`;
+      if (moment === MOMENTS) {
+        expect(first).toEqual({ code: 0, signal: null, stderr: "" });
+        total = watched.sent();
+      } else expect(first.signal, at).toBe("SIGKILL");
+      await watched.close();
+      await expect.poll(database.sessions, { timeout: 20_000, message: at }).toBe(0);
+      reached.add((await database.archives()).map(({ state }) => state).join(" "));
+
+      // Not a process again: starting one takes longer than archiving.
+      const words = ["--before", BEFORE, "--to", folder];
+      expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url })), at).toBe(0);
+      const parts = await database.archives();
+      expect(
+        parts.map(({ state }) => state),
+        at,
+      ).toEqual(["archived", "archived"]);
+      const [kept, moved] = [
+        await rowsInTables(database.url),
+        await rowsInFiles(parts.map((part) => part.folder)),
+      ];
+      for (const table of TABLES) {
+        expect(moved[table].length, `${table}, ${at}`).toBeGreaterThan(REQUESTS / 2);
+        expect(kept[table].length, `${table}, ${at}`).toBeGreaterThan(0);
+        // Compared as one text: a list of thousands of differences would say no more.
+        expect(
+          sorted([...kept[table], ...moved[table]]).join("\n") === sorted(before[table]).join("\n"),
+          `${table} has every row exactly once, ${at}`,
+        ).toBe(true);
+      }
+    } finally {
+      running.kill();
+      await watched.close();
+      await database.drop();
+    }
+  }
+  // The moments are spread over all phases.
+  expect([...reached]).toEqual(
+    expect.arrayContaining(["", "exporting", "exported", "archived exporting", "archived exported"]),
+  );
+});
+
+test("refuses a pooler in transaction mode, where another run could hold the same lock", async () => {
+  const database = await copyOfSeeded();
+  const pooler = await startTransactionPooler(database.url, 2);
+  try {
+    const { code, stderr } = await startArchive(pooler.url).ended;
+    expect(stderr).toMatch(
+      /^DATABASE_URL must keep one Postgres session per connection.*set DATABASE_URL to the server itself/,
+    );
+    expect(code).toBe(1);
+    expect(await database.archives()).toEqual([]);
+  } finally {
+    await pooler.close();
+    await database.drop();
+  }
+});
+
+test("a process that dies while it writes the manifest leaves none, so the part does not count", async () => {
+  const table = { table: "slots", file: "slots.ndjson.gz", rows: 1, bytes: 1, sha256: "0".repeat(64) };
+  const manifest = {
+    month: FIRST,
+    part: 1,
+    exportedAt: "",
+    tables: Array.from({ length: 100 }, () => table),
+  };
+  const script = `
+    const { archiveFiles } = await import(${JSON.stringify(FILES.href)});
+    const [files, manifest] = [archiveFiles(${JSON.stringify(folder)}), ${JSON.stringify(manifest)}];
+    await files.clear(manifest);
+    await files.finish(manifest);`;
+  const run = async (limit: string) => {
+    const node = [process.execPath, "-C", "source", "--input-type=module", "-e", script];
+    const child = spawn("sh", ["-c", `ulimit -f ${limit}; exec "$@"`, "sh", ...node], { stdio: "ignore" });
+    await once(child, "exit");
+    return await readdir(join(folder, FIRST, "part-1"));
+  };
+  // No file may be longer than a few blocks: the process dies, or its write fails, after a part.
+  expect(await run("8")).not.toContain("manifest.json");
+  expect(await run("unlimited")).toEqual(["manifest.json"]);
+});
