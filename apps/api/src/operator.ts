@@ -30,7 +30,7 @@ const USAGE = `usage:
   operator funds              funds in the depositories, or meant for an app balance, that are unattributed, cannot be refunded automatically, or wait for the daily limit
   operator addresses          funds held at deposit addresses, and why; sweeps that are not final
   operator trace <requestId>  everything that happened to a request, in order
-  operator lanes              payments that are not final yet, by chain; then the hub's lane, with postponed executions
+  operator lanes              payments that are not final yet, by chain; then the transactions to the hub that are not final yet, with postponed executions
   operator settlement         how many payments wait to be settled on the hub, since when, and why
   operator settlement <requestId>  settlement of each final payment of one request: due, attested, settled or unrepayable, and why
   operator withdrawals        withdrawals from the hub, newest first

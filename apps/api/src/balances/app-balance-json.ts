@@ -73,7 +73,7 @@ export function offerJson({ claimId, amount, feeAmount, expiresAt }: NewClaim): 
       {
         id: "authorize",
         action: "Sign the claim",
-        description: "Your wallet agrees to the payout by signing its id",
+        description: "Your wallet agrees to the payout by signing the id of the claim",
         kind: "signature",
         requestId: claimId,
         depositAddress: "",

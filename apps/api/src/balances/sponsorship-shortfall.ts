@@ -10,7 +10,7 @@ export function shortfallText(
   { availableUsd, requiredUsd, missing }: Shortfall,
 ): string {
   const balance = `The app balance of ${wallet} has $${formatUsd(availableUsd)}`;
-  const transferred = `$${formatUsd(requiredUsd)} of app fees, swap costs and rate difference must be sponsored`;
+  const transferred = `$${formatUsd(requiredUsd)} of app fees, swap costs and the difference to fixedRate must be sponsored`;
   if (missing === "balance")
     return `${balance} available, but the fees are $${formatUsd(requiredUsd)}, which must be covered in full`;
   if (missing === "unheld") return `${balance} that is not held for fast fills, but ${transferred}`;

@@ -136,7 +136,7 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
         tags,
         security,
         operationId: "createFundingAddressChallenge",
-        summary: "Get the message that a wallet signs to let the key spend its app balance",
+        summary: "Get the message that a wallet signs to let the key spend the wallet's app balance",
         params: apiKeyParams,
         body: fundingChallengeRequest,
         response: { 200: fundingChallengeAnswer, ...failures },

@@ -117,7 +117,7 @@ export function standingOf(
         throw refusal(
           "exchangedInFill",
           requestId,
-          "A request whose fill swaps cannot be fast filled: its cost is only known in the block of the fill",
+          "A request that swaps in its fill cannot be fast filled: the cost of the swap is only known in the block of the fill",
         );
       // App fees, sponsorship and a gas top-up all depend on the deposit.
       if (shared.appFees !== undefined || shared.sponsorship !== undefined || shared.gasTopup !== undefined)

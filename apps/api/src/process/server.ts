@@ -25,7 +25,7 @@ const description: ApiDescription = {
     { name: "chains", description: "Chains of this instance, with health and liquidity." },
     { name: "currencies", description: "Supported tokens and their prices." },
     { name: "quote", description: "Prices and the steps to execute." },
-    { name: "execute", description: "Calls that the service sends for users and an app pays for." },
+    { name: "execute", description: "Calls that the service sends for users, paid for by an app." },
     { name: "fast-fill", description: "Fills before the deposit arrives, secured by an app balance." },
     { name: "status", description: "Status of a request and location of its funds." },
     { name: "requests", description: "Past requests, their traces and deposit addresses." },

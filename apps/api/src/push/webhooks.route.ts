@@ -66,7 +66,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhook
       schema: {
         tags,
         operationId: "rotateWebhookSecret",
-        summary: "Rotate a webhook's secret; the old one also signs for `graceSeconds`",
+        summary: "Rotate a webhook's secret; deliveries are also signed with the old one for `graceSeconds`",
         params: webhookParams,
         body: rotateWebhookRequest,
         response: { 200: issuedWebhookAnswer, ...failures },

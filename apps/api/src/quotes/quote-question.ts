@@ -99,7 +99,7 @@ export function* readQuestion(services: QuestionServices, input: QuoteInput): So
   if (isSend && recipient === user)
     throw refusal(
       "UNSUPPORTED_ROUTE",
-      "destinationCurrency must differ from originCurrency, or recipient from user: nothing would move",
+      "destinationCurrency must differ from originCurrency, or recipient must differ from user; otherwise nothing would move",
       "destinationCurrency",
     );
   if (!isSend) {

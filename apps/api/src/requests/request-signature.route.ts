@@ -38,7 +38,7 @@ export function requestSignatureRoutes(app: TypedServer, { requestSignature }: S
       schema: {
         ...described,
         operationId: "getRequestSignature",
-        summary: "Get the solver's signature of a request, including the amount",
+        summary: "Get the solver's signature of a request; it covers the amount",
         response: { 200: requestSignatureAnswer, ...refusals },
       },
     },
@@ -63,7 +63,7 @@ export function requestSignatureRoutes(app: TypedServer, { requestSignature }: S
       schema: {
         ...described,
         operationId: "getRequestSignatureV2",
-        summary: "Get the solver's signature of a request, including the recipient's currency",
+        summary: "Get the solver's signature of a request; it covers the recipient's currency",
         response: { 200: requestSignatureV2Answer, ...refusals },
       },
     },

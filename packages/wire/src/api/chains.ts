@@ -97,7 +97,7 @@ export const chain = z
         signingProfile: z
           .enum(["default", "hyperliquid"])
           .describe(
-            "Names used in the EIP-712 signing types: this API's own (`default`) or those of Hyperliquid's API.",
+            "Which names the EIP-712 signing types use: this API's own (`default`) or those of Hyperliquid's API (`hyperliquid`).",
           ),
       })
       .optional()

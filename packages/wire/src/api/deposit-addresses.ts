@@ -91,7 +91,7 @@ export const depositAddressAnswer = z
             .string()
             .nullable()
             .describe(
-              "Why the funds stay at the address. Null: they wait for confirmations or for their deposit. AMOUNT_TOO_LOW: they do not cover the cost of moving them. CURRENCY_NOT_HELD: the solver does not hold this currency, so it could not refund it. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is no address to refund to. FAST_FILL_NOT_COVERED: the recipient was already paid by a fast fill, and this is not the agreed amount.",
+              "Why the funds stay at the address. Null: they wait for confirmations or to be deposited into the depository. AMOUNT_TOO_LOW: they do not cover the cost of moving them. CURRENCY_NOT_HELD: the solver does not hold this currency, so it could not refund it. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is no address to refund to. FAST_FILL_NOT_COVERED: the recipient was already paid by a fast fill, and this is not the agreed amount.",
             ),
           requestId: answerHash32
             .nullable()

@@ -121,7 +121,7 @@ export const simulationError = z
   .strictObject({
     error: z.string().describe("Label, e.g. `INVALID_SIGNATURE`."),
     message: z.string(),
-    requestId: z.string().describe("Quote it when you contact the operator."),
+    requestId: z.string().describe("Include it when you contact the operator."),
     details: z
       .strictObject({
         topLevel: failureFrame,

@@ -20,7 +20,7 @@ export const fastFillRequest = z
       solverInputCurrencyAmount: amount
         .optional()
         .describe(
-          "Input amount that prices the fill, in base units. Default and maximum: the quoted deposit or, if the quote swaps before the deposit, its guaranteed minimum. Only the API key that requested the quote may lower it. The value of the deposit above it is credited to the app balance.",
+          "Input amount that prices the fill, in base units. Default and maximum: the quoted deposit or, if the quote swaps before the deposit, its guaranteed minimum. Only the API key that requested the quote may lower it. If the deposit exceeds this amount, the value of the excess is credited to the app balance.",
         ),
       maxFillAmountUsd: usd
         .optional()

@@ -85,7 +85,7 @@ export const quoteRequest = z
         .describe("EIP-7702 authorizations to include in a fill that makes calls."),
       gasLimitForDepositSpecifiedTxs: count("gas units")
         .optional()
-        .describe("No effect: the fill makes the calls, never the deposit transaction."),
+        .describe("No effect: the calls are made by the fill, never by the deposit transaction."),
       referrer: text(512)
         .optional()
         .describe("Attribution. `debug-force-refund` forces the request to end in a refund."),

@@ -17,7 +17,9 @@ export const payloadParams = z
     depository: z.string(),
     currency: z.string(),
     amount: digits,
-    spender: evmAddress.describe("The withdrawal address."),
+    spender: evmAddress.describe(
+      "The withdrawal address: the hub account that holds the amount reserved for this withdrawal.",
+    ),
     recipient: z.string(),
     nonce: answerHash32,
     data: answerHex,
