@@ -370,6 +370,36 @@ test("keeps the signed bytes of a payment until long after it became final", asy
   expect(await after(finalAtMs + 1)).toMatchObject(emptied);
 });
 
+test("reads a payment and its signed bytes as of one moment", async () => {
+  const plan = aPlan(await aLane(), { kind: "fill", requestId: someHash() });
+  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, createdAtMs: NOW_MS } as const;
+  const attempt = { n: 0, kind: "pay", raw: "0xabcd", txHash: someHash(), ...fees } as const;
+  const id = await uow.run(async (tx) => {
+    const slot = await tx.lanes.reserve(plan, NOW_MS);
+    await tx.lanes.addAttempt(slot.id, { ...attempt, broadcastAtMs: undefined, offeredSinceMs: undefined });
+    return slot.id;
+  });
+  const one = await pool.connect();
+  // Everything that happens to the payment happens between two statements of the reader.
+  const interrupted = new Proxy(one, {
+    get: (client, name) =>
+      name === "query"
+        ? async (...args: readonly unknown[]) => {
+            const rows = await (Reflect.apply(client.query, client, args) as Promise<unknown>);
+            await pool.query("update slots set state = 'final', final_at_ms = 0 where id = $1", [id]);
+            await pool.query("update attempts set raw = '0x' where slot_id = $1", [id]);
+            return rows;
+          }
+        : (Reflect.get(client, name) as unknown),
+  });
+  try {
+    const slot = await postgresReads(sqlOn(interrupted)).slot(id);
+    expect(slot).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
+  } finally {
+    one.release();
+  }
+});
+
 test("keeps a hub transaction's call, its bytes and what oracles signed until long after it is final", async () => {
   const [key, sender] = [someHash(), someAddress()];
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
