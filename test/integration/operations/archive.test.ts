@@ -193,7 +193,7 @@ test("a trace names every archived month with events, and no other", async () =>
   expect(await archivedMonthsOf(other.terms.requestId)).toEqual([MONTH, NEXT]);
 });
 
-test("a trace names the month as soon as its events are removed, and keeps naming it beside later ones", async () => {
+test("a trace names the month as soon as its events are removed, and also when later ones exist", async () => {
   const { requestId } = (await ended()).terms;
   const client = await world.pool.connect();
   const store = archiveStore(client);

@@ -125,7 +125,7 @@ export interface SettlementWrites {
   setBroadcast(transactionId: string, n: number, atMs: number): Promise<void>;
   /** The nonce is used, beyond reorgs. */
   setTransactionFinal(transactionId: string, atMs: number): Promise<void>;
-  /** Drops the signed bytes of up to `limit` attempts, and their calls, that became final before `beforeMs`. */
+  /** Drops the signed bytes and calls of up to `limit` attempts that became final before `beforeMs`. */
   dropBytes(beforeMs: number, limit: number): Promise<number>;
   /** Drops what oracles signed for up to `limit` executions that were settled before `beforeMs`. */
   dropSignatures(beforeMs: number, limit: number): Promise<number>;

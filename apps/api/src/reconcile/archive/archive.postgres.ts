@@ -269,7 +269,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     async removeRequests(archive, limit) {
       const next = text`select ${archiveRequests.requestId} from ${archiveRequests} order by 1 limit ${limit}`;
       return await inTransaction(async () => {
-        // Locked first, as whoever changes a request does, so that neither waits for the other in a circle.
+        // Changes of a request lock it first. In another order, the two could deadlock.
         await runSql(
           sql,
           {},

@@ -287,8 +287,8 @@ const readMovements = defineQuery("story_movements", (db, asked: Params<Asked>) 
 
 /**
  * The stored facts of these requests. Each table is read once, whatever their number.
- * @param isWhole also reads events, holds, fast fills, movements and executions on the hub, which only the view of a
- * single request shows
+ * @param isWhole also reads events, holds, fast fills, movements and executions on the hub, which only the
+ * view of a single request shows
  */
 export async function requestStories(
   sql: Sql,
