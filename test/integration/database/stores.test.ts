@@ -16,6 +16,7 @@ import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
 import type { NewDeposit, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { measuredQuoteGas } from "../../../apps/api/src/quotes/quote-gas.ts";
+import { KEPT_MS, pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
@@ -45,6 +46,12 @@ afterAll(async () => {
   await pool.end();
   await database.drop();
 });
+
+/** Prunes while a chain confirms the clock. */
+async function pruneAt(nowMs: number): Promise<void> {
+  const confirmed = { ...reads, newestBlocksMs: async () => await Promise.resolve([nowMs]) };
+  await pruneHistory({ reads: confirmed, uow, events: services.events, clock: { nowMs: () => nowMs } });
+}
 
 async function aStoredRequest(change: Partial<RequestTerms> = {}): Promise<RequestTerms> {
   const terms = someTerms(change);
@@ -272,7 +279,7 @@ test("a leg can be paid again only after its nonce is dead", async () => {
   const reserve = async () => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS));
   const first = await reserve();
   for (const live of ["setOpen", "setFinal"] as const) {
-    await uow.run(async (tx) => await tx.lanes[live](first.id));
+    await uow.run(async (tx) => await tx.lanes[live](first.id, NOW_MS));
     await expect(reserve()).rejects.toBeInstanceOf(LegTaken);
   }
   await uow.run(async (tx) => await tx.lanes.setDead(first.id, "TRANSACTION_REVERTED"));
@@ -332,7 +339,7 @@ test("money of open payments is reserved until a balance shows that it left", as
   expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
 });
 
-test("drops the signed bytes of a payment once it is final", async () => {
+test("keeps the signed bytes of a payment until long after it became final", async () => {
   const sender = await aLane();
   const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
   const signed = {
@@ -346,18 +353,54 @@ test("drops the signed bytes of a payment once it is final", async () => {
     broadcastAtMs: undefined,
     offeredSinceMs: undefined,
   } as const;
-  const [before, after] = await uow.run(async (tx) => {
-    const { id } = await tx.lanes.reserve(plan, NOW_MS);
-    await tx.lanes.addAttempt(id, signed);
-    const open = await tx.lanes.lockSlot(id);
-    await tx.lanes.setFinal(id);
-    return [open, await tx.lanes.lockSlot(id)];
+  const id = await uow.run(async (tx) => {
+    const slot = await tx.lanes.reserve(plan, NOW_MS);
+    await tx.lanes.addAttempt(slot.id, signed);
+    return slot.id;
   });
-  expect(before).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
-  expect(after).toMatchObject({ state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] });
+  const finalAtMs = NOW_MS + 60_000;
+  const after = async (atMs: number) => {
+    await pruneAt(atMs + KEPT_MS.attempts);
+    return await reads.slot(id);
+  };
+  expect(await after(finalAtMs + 1)).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
+  await uow.run((tx) => tx.lanes.setFinal(id, finalAtMs));
+  expect(await after(finalAtMs)).toMatchObject({ state: "final", attempts: [{ raw: "0xabcd" }] });
+  const emptied = { state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] };
+  expect(await after(finalAtMs + 1)).toMatchObject(emptied);
 });
 
-test("drops a hub transaction's call and bytes once it is final, and what oracles signed once it is settled", async () => {
+test("reads a payment and its signed bytes as of one moment", async () => {
+  const plan = aPlan(await aLane(), { kind: "fill", requestId: someHash() });
+  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, createdAtMs: NOW_MS } as const;
+  const attempt = { n: 0, kind: "pay", raw: "0xabcd", txHash: someHash(), ...fees } as const;
+  const id = await uow.run(async (tx) => {
+    const slot = await tx.lanes.reserve(plan, NOW_MS);
+    await tx.lanes.addAttempt(slot.id, { ...attempt, broadcastAtMs: undefined, offeredSinceMs: undefined });
+    return slot.id;
+  });
+  const one = await pool.connect();
+  // Everything that happens to the payment happens between two statements of the reader.
+  const interrupted = new Proxy(one, {
+    get: (client, name) =>
+      name === "query"
+        ? async (...args: readonly unknown[]) => {
+            const rows = await (Reflect.apply(client.query, client, args) as Promise<unknown>);
+            await pool.query("update slots set state = 'final', final_at_ms = 0 where id = $1", [id]);
+            await pool.query("update attempts set raw = '0x' where slot_id = $1", [id]);
+            return rows;
+          }
+        : (Reflect.get(client, name) as unknown),
+  });
+  try {
+    const slot = await postgresReads(sqlOn(interrupted)).slot(id);
+    expect(slot).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
+  } finally {
+    one.release();
+  }
+});
+
+test("keeps a hub transaction's call, its bytes and what oracles signed until long after it is final", async () => {
   const [key, sender] = [someHash(), someAddress()];
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
   const stored = async () =>
@@ -392,9 +435,14 @@ test("drops a hub transaction's call and bytes once it is final, and what oracle
     { call_data: "0xca11", raw: "0xabcd", tx_hash: txHash, actions: ["0xac"], signature: "0x51" },
   ]);
   await uow.run(async (tx) => {
-    await tx.settlement.setTransactionFinal(transaction.id);
+    await tx.settlement.setTransactionFinal(transaction.id, NOW_MS);
     await tx.settlement.settle([key], NOW_MS);
   });
+  await pruneAt(NOW_MS + KEPT_MS.hub_attempts);
+  expect(await stored()).toEqual([
+    { call_data: "0xca11", raw: "0xabcd", tx_hash: txHash, actions: ["0xac"], signature: "0x51" },
+  ]);
+  await pruneAt(NOW_MS + KEPT_MS.hub_attempts + 1);
   expect(await stored()).toEqual([
     { call_data: "0x", raw: "0x", tx_hash: txHash, actions: [], signature: "0x" },
   ]);

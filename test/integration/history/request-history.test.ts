@@ -599,6 +599,12 @@ test("the trace shows everything in order, with nonces, fees and replacements", 
   expect(answer.body, "signed bytes stay here").not.toContain(SIGNED_BYTES.slice(2));
 });
 
+test("events are read for a trace, and not for a list", async () => {
+  const { requestId } = filled.terms;
+  expect((await world.history.stories([requestId])).get(requestId)?.events).toEqual([]);
+  expect((await world.history.story(requestId))?.events).not.toEqual([]);
+});
+
 test("the trace of a quote, of a refund, and of nothing", async () => {
   const summaryOf = async (id: string) =>
     (await get(`/requests/${id}/trace`, {})).json<{ summary: string }>().summary;

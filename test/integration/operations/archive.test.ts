@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { endOfMonth, monthOf } from "../../../apps/api/src/db/month.ts";
+import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../../../apps/api/src/db/month.ts";
 import { traceOf } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
@@ -151,6 +151,107 @@ test("moves what ended to files, keeps what guards money, and answers truthfully
   );
 });
 
+/** Stores events that leave the request itself unchanged, as settlement does. */
+async function eventsOf(requestId: RequestId, ...atMs: readonly number[]): Promise<void> {
+  await world.pool.query(
+    "insert into request_events (request_id, at_ms, event, detail) select $1, unnest($2::bigint[]), 'settled', '{}'",
+    [requestId, atMs],
+  );
+}
+
+/** The months that its trace and the operator's trace call archived. */
+async function archivedMonthsOf(requestId: RequestId): Promise<unknown[]> {
+  const trace = await world.routes.requestTrace(requestId);
+  const months = trace?.entries.filter(({ kind }) => kind === "archived").map(({ facts }) => facts["month"]);
+  const rows = (await traceOf(sqlOn(world.pool), requestId)) as ReadonlyArray<{
+    about: string;
+    event: string;
+  }>;
+  expect(rows.filter(({ about }) => about === "archive").map(({ event }) => event)).toEqual(
+    months?.map((month) => `events of ${String(month)} were archived`),
+  );
+  return months ?? [];
+}
+
+test("a trace names every archived month with events, and no other", async () => {
+  const afterNext = monthAfter(NEXT);
+  const [done, open] = [await ended(), await world.filled()];
+  // Long after the last change of the request, for example when the hub settled it.
+  await eventsOf(done.terms.requestId, startOfMonth(afterNext) + 1);
+  await eventsOf(open.terms.requestId, startOfMonth(afterNext) + 2);
+  await world.pool.query("update requests set updated_at_ms = $2 where request_id = $1", [
+    open.terms.requestId,
+    startOfMonth(afterNext) + 2,
+  ]);
+  const other = await ended();
+  await eventsOf(other.terms.requestId, startOfMonth(NEXT) + 1);
+
+  const parts = await archive(monthAfter(afterNext), endOfMonth(afterNext) + 31 * DAY_MS);
+  expect(parts.map(({ month }) => month)).toEqual([MONTH, NEXT, afterNext]);
+  expect(await archivedMonthsOf(done.terms.requestId)).toEqual([MONTH, afterNext]);
+  expect(await archivedMonthsOf(open.terms.requestId)).toEqual([]);
+  expect(await archivedMonthsOf(other.terms.requestId)).toEqual([MONTH, NEXT]);
+});
+
+test("a trace names the month as soon as its events are removed, and also when later ones exist", async () => {
+  const { requestId } = (await ended()).terms;
+  const client = await world.pool.connect();
+  const store = archiveStore(client);
+  const seen: unknown[] = [];
+  try {
+    await allOf(
+      archiveMonths(
+        {
+          store: {
+            ...store,
+            async removeEvents(part) {
+              seen.push(await archivedMonthsOf(requestId));
+              return await store.removeEvents(part);
+            },
+            async removeRequests(part, limit) {
+              seen.push(await archivedMonthsOf(requestId));
+              return await store.removeRequests(part, limit);
+            },
+          },
+          files: archiveFiles(folder),
+          nowMs: () => LATER_MS,
+        },
+        NEXT,
+      ),
+    );
+  } finally {
+    client.release(true);
+  }
+  expect(seen).toEqual([[], [MONTH], [MONTH]]);
+  await eventsOf(requestId, HISTORY_START_MS);
+  expect(await archivedMonthsOf(requestId)).toEqual([MONTH]);
+});
+
+test("a list leaves out an archived request, also when it is asked for by id or order", async () => {
+  const { requestId, orderId } = (await ended()).terms;
+  const unpaid = await world.quoted();
+  const listed = async (field: "id" | "orderId", value: string): Promise<number> => {
+    const page = await world.routes.listRequests(
+      {
+        conditions: [{ kind: "is", field, values: [value] }],
+        groups: [],
+        sort: "createdAt",
+        isAscending: false,
+        after: undefined,
+        limit: 20,
+        wantsTotal: true,
+      },
+      { name: "caller", hasSecretKey: true },
+    );
+    expect(page.total?.count).toBe(page.requests.length);
+    return page.requests.length;
+  };
+  expect([await listed("id", requestId), await listed("orderId", orderId)]).toEqual([1, 1]);
+  await archive();
+  expect([await listed("id", requestId), await listed("orderId", orderId)]).toEqual([0, 0]);
+  expect(await listed("id", unpaid.requestId)).toBe(1);
+});
+
 test("running it again moves nothing", async () => {
   await ended();
   expect(await archive()).toHaveLength(1);
@@ -181,6 +282,8 @@ const opened: Readonly<Record<string, (filled: Filled) => Promise<unknown>>> = {
     world.pool.query("update deposits set disposition = 'refund' where id = $1", [depositId]),
   "a refund that needs the operator": ({ depositId }) =>
     world.pool.query("update deposits set refund_state = 'impossible' where id = $1", [depositId]),
+  "a deposit that is attributed to nothing": ({ depositId }) =>
+    world.pool.query("update deposits set disposition = 'unattributed' where id = $1", [depositId]),
   "an active hold": async ({ terms }) => {
     await world.pool.query(
       "insert into app_wallets (wallet, created_at_ms) values ('0xa', 0) on conflict do nothing",

@@ -3,5 +3,12 @@
  * which are deleted earlier.
  */
 export type PrunableQuotes = "requests" | "large_requests";
-/** Tables, or parts of tables, whose rows are deleted by age. */
-export type PrunableTable = "outbox" | PrunableQuotes | "idempotency_keys" | "claims";
+/** Tables, or parts of tables, whose rows or signed bytes are deleted by age. */
+export type PrunableTable =
+  | "outbox"
+  | PrunableQuotes
+  | "idempotency_keys"
+  | "claims"
+  | "attempts"
+  | "hub_attempts"
+  | "hub_executions";

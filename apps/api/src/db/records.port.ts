@@ -136,7 +136,7 @@ export type AttemptKind = "pay" | "noop";
 export interface Attempt {
   readonly n: number;
   readonly kind: AttemptKind;
-  /** The signed bytes. `0x` once the payment is final. */
+  /** The signed bytes. `0x` once they are pruned: 30 days after the payment became final. */
   readonly raw: Hex;
   readonly txHash: TxHash;
   readonly maxFeePerGas: bigint;

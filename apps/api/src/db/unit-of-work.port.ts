@@ -336,7 +336,9 @@ export interface LaneWrites {
     },
   ): Promise<void>;
   setOpen(slotId: string): Promise<void>;
-  setFinal(slotId: string): Promise<void>;
+  setFinal(slotId: string, atMs: number): Promise<void>;
+  /** Drops the signed bytes of up to `limit` attempts whose payment ended before `beforeMs`. */
+  dropBytes(beforeMs: number, limit: number): Promise<number>;
   setDead(slotId: string, reason: string): Promise<void>;
   /**
    * The chain has used the open nonce but shows no receipt of ours at this head. A second such head confirms

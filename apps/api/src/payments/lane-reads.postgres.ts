@@ -1,5 +1,5 @@
 import type { Address, Hex } from "@causeway/domain";
-import { and, asc, eq, sql as text, type SQL } from "drizzle-orm";
+import { asc, eq, sql as text, type SQL } from "drizzle-orm";
 import type { Slot } from "../db/records.port.ts";
 import type { Reads } from "../db/reads.port.ts";
 import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
@@ -7,45 +7,40 @@ import type { LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
 import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
-import { SERVER_START, SLOT, slotOf, type SlotRow } from "./slot-rows.postgres.ts";
+import { SERVER_START, SLOT, slotOf, type AttemptRow, type SlotRow } from "./slot-rows.postgres.ts";
 
-const slotOfLeg = defineQuery("read_slot_of_leg", (db, p: Params<{ kind: LegKind; legId: string }>) =>
-  db
-    .select(SLOT)
-    .from(slots)
-    .where(and(eq(slots.legKind, p.kind), eq(slots.legId, p.legId), text`${slots.state} <> 'dead'`)),
+/**
+ * Defines a read of slots with their attempts, in one statement: with two, a payment could be open although
+ * its signed bytes were dropped.
+ */
+const readSlots = <P extends Record<string, unknown>>(name: string, where: (params: Params<P>) => SQL) =>
+  defineQuery(name, (db, params: Params<P>) =>
+    db
+      .select({ slot: SLOT, attempt: attempts })
+      .from(slots)
+      .leftJoin(attempts, eq(attempts.slotId, slots.id))
+      .where(where(params))
+      .orderBy(asc(slots.sender), asc(slots.nonce), asc(attempts.n)),
+  );
+interface LegOfSlot extends Record<string, unknown> {
+  readonly kind: LegKind;
+  readonly legId: string;
+}
+const slotOfLeg = readSlots(
+  "read_slot_of_leg",
+  (p: Params<LegOfSlot>) =>
+    text`${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId} and ${slots.state} <> 'dead'`,
 );
-const revertedSlotsOfLeg = defineQuery(
+const revertedSlotsOfLeg = readSlots(
   "read_reverted_slots_of_leg",
-  (db, p: Params<{ kind: LegKind; legId: string }>) =>
-    db
-      .select(SLOT)
-      .from(slots)
-      .where(
-        text`${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId} and ${slots.state} = 'dead'
-          and ${slots.minedStatus} = 'reverted'`,
-      ),
+  (p: Params<LegOfSlot>) => text`${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId}
+    and ${slots.state} = 'dead' and ${slots.minedStatus} = 'reverted'`,
 );
-const slotById = defineQuery("read_slot", (db, { id }: Params<{ id: string }>) =>
-  db.select(SLOT).from(slots).where(eq(slots.id, id)),
-);
-const unsettled = defineQuery(
+const slotById = readSlots("read_slot", ({ id }: Params<{ id: string }>) => text`${slots.id} = ${id}`);
+const unsettled = readSlots(
   "read_unsettled_slots",
-  (db, p: Params<{ chainId: number; senders: readonly Address[] }>) =>
-    db
-      .select(SLOT)
-      .from(slots)
-      .where(
-        text`${slots.chainId} = ${p.chainId} and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
-      )
-      .orderBy(asc(slots.sender), asc(slots.nonce)),
-);
-const attemptsOf = defineQuery("read_attempts", (db, { slotIds }: Params<{ slotIds: readonly number[] }>) =>
-  db
-    .select()
-    .from(attempts)
-    .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`)
-    .orderBy(asc(attempts.slotId), asc(attempts.n)),
+  (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
+    and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
 
 interface Lane extends Record<string, unknown> {
@@ -142,18 +137,11 @@ type LaneReads = Pick<
  * @param servers shared with the unit of work, which allocates the nonces
  */
 export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
-  async function withAttempts(rows: readonly SlotRow[]): Promise<Slot[]> {
-    if (rows.length === 0) return [];
-    const signed = await attemptsOf(sql, { slotIds: rows.map((row) => row.id) });
-    const bySlot = Map.groupBy(signed, (attempt) => attempt.slotId);
-    return rows.map((row) => slotOf(row, bySlot.get(row.id) ?? []));
-  }
   return {
-    slotOfLeg: async (kind, legId) => (await withAttempts(await slotOfLeg(sql, { kind, legId })))[0],
-    revertedSlotsOfLeg: async (kind, legId) => withAttempts(await revertedSlotsOfLeg(sql, { kind, legId })),
-    slot: async (id) => (await withAttempts(await slotById(sql, { id })))[0],
-    unsettledSlots: async (chainId, ...from) =>
-      withAttempts(await unsettled(sql, { chainId, senders: from })),
+    slotOfLeg: async (kind, legId) => slotsIn(await slotOfLeg(sql, { kind, legId }))[0],
+    revertedSlotsOfLeg: async (kind, legId) => slotsIn(await revertedSlotsOfLeg(sql, { kind, legId })),
+    slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
+    unsettledSlots: async (chainId, ...from) => slotsIn(await unsettled(sql, { chainId, senders: from })),
     async lane(chainId, sender) {
       const [row] = await lane(sql, { chainId, sender });
       if (row === undefined) return undefined;
@@ -185,4 +173,16 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       return new Map(rows.map(({ outflowCurrency, amount }) => [outflowCurrency, amount]));
     },
   };
+}
+
+function slotsIn(rows: ReadonlyArray<{ slot: SlotRow; attempt: AttemptRow | null }>): Slot[] {
+  return [...Map.groupBy(rows, ({ slot }) => slot.id).values()].flatMap((ofSlot) => {
+    const [first] = ofSlot;
+    return first === undefined
+      ? []
+      : slotOf(
+          first.slot,
+          ofSlot.flatMap(({ attempt }) => attempt ?? []),
+        );
+  });
 }

@@ -141,14 +141,24 @@ const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
     })
     .where(eq(slots.id, slotId)),
 );
-// Drops the signed bytes: nothing broadcasts a final payment again. The nonce and the hashes stay, so a
-// variant that a reorg below finality mines is still known, and its nonce never pays anything else.
-const setFinal = defineSql(
-  "slot_final",
-  {},
-  ({ slotId }: Params<Id>) => text`
-    with final as (update ${slots} set ${nameOf(slots.state)} = 'final' where ${slots.id} = ${slotId})
-    update ${attempts} set ${nameOf(attempts.raw)} = '0x' where ${attempts.slotId} = ${slotId}`,
+const setFinal = defineQuery("slot_final", (db, p: Params<Id & { readonly atMs: number }>) =>
+  db.update(slots).set({ state: "final", finalAtMs: p.atMs }).where(eq(slots.id, p.slotId)),
+);
+// Nothing broadcasts an ended payment again. Its nonce and its hashes stay, so a variant that a reorg below
+// finality mines is still known, and its nonce never pays anything else.
+const dropBytes = defineSql(
+  "attempt_drop_bytes",
+  { dropped: Number },
+  (p: Params<{ beforeMs: number; limit: number }>) => text`
+    with due as materialized (
+      select ${attempts.slotId}, ${attempts.n} from ${attempts} join ${slots} on ${slots.id} = ${attempts.slotId}
+      where ${attempts.raw} <> '0x' and ${attempts.createdAtMs} < ${p.beforeMs} and ${slots.state} in ('final', 'dead')
+        and coalesce(${slots.finalAtMs}, ${attempts.createdAtMs}) < ${p.beforeMs}
+      order by ${attempts.createdAtMs} limit ${p.limit} for update of ${attempts} skip locked),
+    emptied as (
+      update ${attempts} set ${nameOf(attempts.raw)} = '0x' from due
+      where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1)
+    select count(*) as dropped from emptied`,
 );
 const setDead = defineQuery("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
   db.update(slots).set({ state: "dead", deadReason: p.reason }).where(eq(slots.id, p.slotId)),
@@ -234,8 +244,11 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async setOpen(slotId): Promise<void> {
       await setOpen(sql, { slotId });
     },
-    async setFinal(slotId): Promise<void> {
-      await setFinal(sql, { slotId });
+    async setFinal(slotId, atMs): Promise<void> {
+      await setFinal(sql, { slotId, atMs });
+    },
+    async dropBytes(beforeMs, limit): Promise<number> {
+      return (await dropBytes(sql, { beforeMs, limit }))[0]?.dropped ?? 0;
     },
     async setDead(slotId, reason): Promise<void> {
       await setDead(sql, { slotId, reason });

@@ -42,13 +42,15 @@ const trace = statement(
        'txHash', (select a.tx_hash from hub_attempts a where a.transaction_id = e.transaction_id order by a.n desc limit 1))::text
    from settlements s join hub_executions e on e.idempotency_key in (s.deposit_key, s.payment_key) where s.request_id = $1
    union all
-   select m.until_ms - 1, 'archive', 'events of ' || m.month || ' were archived', json_build_object('folders', m.folders)::text
-   from requests r join (
-     select month, json_agg(folder order by part) as folders, extract(epoch from (month || '-01')::timestamp)::bigint * 1000 as from_ms,
-       extract(epoch from (month || '-01')::timestamp + interval '1 month')::bigint * 1000 as until_ms
-     from archives where state <> 'exporting' group by month) m on r.created_at_ms < m.until_ms and r.updated_at_ms >= m.from_ms
-   where r.request_id = $1 and not exists (
-     select from request_events where request_id = $1 and at_ms >= m.from_ms and at_ms < m.until_ms)
+   select (extract(epoch from (m.month || '-01')::timestamp + interval '1 month') * 1000)::bigint - 1, 'archive',
+     'events of ' || m.month || ' were archived',
+     json_build_object('folders', (select json_agg(folder order by part) from archives where month = m.month and folder is not null))::text
+   from (
+     select unnest(archived_months) as month from requests where request_id = $1
+     -- The archive removes the events of a month at once, and marks its requests afterwards.
+     union select month from archives join archive_requests on request_id = $1 and has_events where state = 'exported' and not exists (
+       select from request_events where request_id = $1
+         and to_char(to_timestamp(at_ms / 1000) at time zone 'utc', 'YYYY-MM') = month)) m
    order by 1`,
 );
 const settlement = statement(

@@ -67,6 +67,8 @@ export const slots = pgTable(
     unexplainedSince: int8("unexplained_since"),
     deadReason: text("dead_reason"),
     createdAtMs: int8("created_at_ms").notNull(),
+    /** When it became final. Null if it is not. */
+    finalAtMs: int8("final_at_ms"),
     /**
      * Whether settlement knows of the final payment. A sweep finds these, so payments never wait for
      * settlement.
@@ -116,7 +118,7 @@ export const attempts = pgTable(
       .references(() => slots.id),
     n: integer("n").notNull(),
     kind: text("kind").$type<AttemptKind>().notNull(),
-    /** The signed bytes. `0x` once the payment is final. */
+    /** The signed bytes. `0x` once they are pruned: 30 days after the payment became final. */
     raw: text("raw").$type<Hex>().notNull(),
     txHash: text("tx_hash").$type<TxHash>().notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
@@ -128,7 +130,13 @@ export const attempts = pgTable(
     /** Since when nodes have had it without interruption. */
     offeredSinceMs: int8("offered_since_ms"),
   },
-  (t) => [primaryKey({ columns: [t.slotId, t.n] }), uniqueIndex("attempts_tx_hash").on(t.txHash)],
+  (t) => [
+    primaryKey({ columns: [t.slotId, t.n] }),
+    uniqueIndex("attempts_tx_hash").on(t.txHash),
+    index("attempts_with_bytes")
+      .on(t.createdAtMs)
+      .where(sql`${t.raw} <> '0x'`),
+  ],
 );
 
 /**

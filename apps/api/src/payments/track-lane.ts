@@ -184,7 +184,7 @@ async function settle(services: Needs, slot: Slot): Promise<void> {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
     const current = await tx.lanes.lockSlot(slot.id);
     if (current?.state !== "mined") return;
-    await tx.lanes.setFinal(slot.id);
+    await tx.lanes.setFinal(slot.id, services.clock.nowMs());
     await legOf(slot).final({ services, tx, slot, record });
   });
   services.events.happened("slot_final", {

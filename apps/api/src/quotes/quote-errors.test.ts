@@ -369,7 +369,7 @@ const cases: readonly Case[] = [
     when: "nothing would move",
     ask: { ...here, destinationCurrency: usdcOn(ORIGIN) },
     message:
-      "destinationCurrency must differ from originCurrency, or recipient from user: nothing would move",
+      "destinationCurrency must differ from originCurrency, or recipient must differ from user; otherwise nothing would move",
     data: field("destinationCurrency"),
   },
   {

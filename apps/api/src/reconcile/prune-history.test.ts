@@ -11,6 +11,8 @@ async function pruneQuotes(msEach: number) {
   const commitsMs: number[] = [];
   let left = 100_000;
   const none = { prune: async () => await Promise.resolve(0) };
+  const dropped = async () => await Promise.resolve(0);
+  const noBytes = { dropBytes: dropped, dropSignatures: dropped };
   const requests = {
     prune: async (quotes: string, _beforeMs: number, limit: number) => {
       const deleted = quotes === "requests" ? Math.min(left, limit) : 0;
@@ -22,7 +24,14 @@ async function pruneQuotes(msEach: number) {
   const uow: UnitOfWork = {
     run: async (work) => {
       const startedAtMs = clock.nowMs();
-      const result = await work({ outbox: none, idempotency: none, claims: none, requests } as unknown as Tx);
+      const result = await work({
+        outbox: none,
+        idempotency: none,
+        claims: none,
+        requests,
+        lanes: noBytes,
+        settlement: noBytes,
+      } as unknown as Tx);
       commitsMs.push(clock.nowMs() - startedAtMs);
       return result;
     },

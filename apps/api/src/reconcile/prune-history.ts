@@ -19,7 +19,8 @@ const MAX_BATCHES = 100;
 /**
  * Retention times: queued jobs for diagnosis; unpaid quotes so that a very late deposit is still refunded
  * (large ones only a day, since anyone can have them stored); unsigned claim offers to explain why they
- * ended.
+ * ended; signed bytes of final transactions so that they can be sent again by hand after a reorg below
+ * finality.
  */
 export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
   outbox: 24 * 3_600 * 1000,
@@ -27,6 +28,9 @@ export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
   large_requests: 24 * 3_600 * 1000,
   idempotency_keys: IDEMPOTENCY_KEPT_MS,
   claims: 24 * 3_600 * 1000,
+  attempts: 30 * 24 * 3_600 * 1000,
+  hub_attempts: 30 * 24 * 3_600 * 1000,
+  hub_executions: 30 * 24 * 3_600 * 1000,
 };
 
 interface Pruned {
@@ -36,8 +40,8 @@ interface Pruned {
 }
 
 /**
- * Deletes expired rows in batches that commit within half a second. Each table fails alone; deletes nothing
- * while no chain confirms the clock.
+ * Deletes expired rows, and the bytes of rows that stay, in batches that commit within half a second. Each
+ * table fails alone; deletes nothing while no chain confirms the clock.
  */
 export async function pruneHistory(
   services: Pick<Services, "reads" | "uow" | "events" | "clock">,
@@ -58,6 +62,15 @@ export async function pruneHistory(
     ),
     offers: await prune(services, "claims", async (tx, beforeMs, limit) =>
       all(await tx.claims.prune(Math.floor(beforeMs / 1000), limit)),
+    ),
+    signedBytes: await prune(services, "attempts", async (tx, beforeMs, limit) =>
+      all(await tx.lanes.dropBytes(beforeMs, limit)),
+    ),
+    hubBytes: await prune(services, "hub_attempts", async (tx, beforeMs, limit) =>
+      all(await tx.settlement.dropBytes(beforeMs, limit)),
+    ),
+    attestations: await prune(services, "hub_executions", async (tx, beforeMs, limit) =>
+      all(await tx.settlement.dropSignatures(beforeMs, limit)),
     ),
   };
   if (Object.values(counts).some((count) => count > 0)) services.events.happened("pruned", counts);

@@ -21,6 +21,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/pg-core";
 import { int8, json } from "../db/columns.tables.ts";
+import type { Month } from "../db/month.port.ts";
 import type { TraceEvent } from "./trace.port.ts";
 
 /** One row per quote given to a client. `terms` never changes; the other columns are its state. */
@@ -64,6 +65,11 @@ export const requests = pgTable(
     stateSinceMs: int8("state_since_ms"),
     /** Pruning has checked this request and keeps it. */
     kept: boolean("kept").notNull().default(false),
+    /**
+     * Months whose events are in the operator's archive only. Empty if the archive took only the rest. Null
+     * if it took nothing.
+     */
+    archivedMonths: text("archived_months").array().$type<Month[]>(),
   },
   (t) => [
     index("requests_deposit_address")

@@ -193,26 +193,59 @@ const setBroadcast = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(hubAttempts.transactionId, p.transactionId), eq(hubAttempts.n, p.n))),
 );
-// Nothing broadcasts a final transaction again: its call and its signed bytes are dropped, its nonce and its
-// hashes stay.
-const setFinal = defineSql(
+const setFinal = defineQuery(
   "hub_transaction_final",
-  {},
-  ({ transactionId }: Params<{ transactionId: string }>) => text`
-    with final as (
-      update ${hubTransactions} set ${nameOf(hubTransactions.state)} = 'final', ${nameOf(hubTransactions.callData)} = '0x'
-      where ${hubTransactions.id} = ${transactionId})
-    update ${hubAttempts} set ${nameOf(hubAttempts.raw)} = '0x' where ${hubAttempts.transactionId} = ${transactionId}`,
+  (db, p: Params<{ transactionId: string; atMs: number }>) =>
+    db
+      .update(hubTransactions)
+      .set({ state: "final", finalAtMs: p.atMs })
+      .where(text`${hubTransactions.id} = ${p.transactionId}`),
+);
+interface Due extends Record<string, unknown> {
+  readonly beforeMs: number;
+  readonly limit: number;
+}
+// Nothing broadcasts a final transaction again. Its nonce and its hashes stay.
+const dropBytes = defineSql(
+  "hub_attempt_drop_bytes",
+  { dropped: Number },
+  (p: Params<Due>) => text`
+    with due as materialized (
+      select ${hubAttempts.transactionId}, ${hubAttempts.n} from ${hubAttempts}
+        join ${hubTransactions} on ${hubTransactions.id} = ${hubAttempts.transactionId}
+      where ${hubAttempts.raw} <> '0x' and ${hubAttempts.createdAtMs} < ${p.beforeMs} and ${hubTransactions.state} = 'final'
+        and coalesce(${hubTransactions.finalAtMs}, ${hubAttempts.createdAtMs}) < ${p.beforeMs}
+      order by ${hubAttempts.createdAtMs} limit ${p.limit} for update of ${hubAttempts} skip locked),
+    emptied as (
+      update ${hubAttempts} set ${nameOf(hubAttempts.raw)} = '0x' from due
+      where ${hubAttempts.transactionId} = due.transaction_id and ${hubAttempts.n} = due.n returning 1),
+    without_call as (
+      update ${hubTransactions} set ${nameOf(hubTransactions.callData)} = '0x'
+      where ${hubTransactions.id} in (select transaction_id from due))
+    select count(*) as dropped from emptied`,
+);
+// The hub itself executes a key once and keeps what it executed.
+const dropSignatures = defineSql(
+  "hub_execution_drop_signatures",
+  { dropped: Number },
+  (p: Params<Due>) => text`
+    with due as materialized (
+      select ${hubExecutions.id} from ${hubExecutions}
+      where ${hubExecutions.state} = 'settled' and ${hubExecutions.signature} <> '0x' and ${hubExecutions.settledAtMs} < ${p.beforeMs}
+      order by ${hubExecutions.settledAtMs} limit ${p.limit} for update skip locked),
+    emptied as (
+      update ${hubExecutions} set ${nameOf(hubExecutions.actions)} = '{}', ${nameOf(hubExecutions.signature)} = '0x' from due
+      where ${hubExecutions.id} = due.id returning 1)
+    select count(*) as dropped from emptied`,
 );
 interface Keys extends Record<string, unknown> {
   readonly keys: readonly Hex[];
   readonly atMs: number;
 }
-// The hub itself executes a key once and keeps what it executed, so what oracles signed is dropped here.
 const settleExecutions = defineQuery("hub_execution_settle", (db, p: Params<Keys>) =>
   db
     .update(hubExecutions)
-    .set({ state: "settled", reason: null, settledAtMs: p.atMs, actions: [], signature: "0x" })
+    .set({ state: "settled", reason: null, settledAtMs: p.atMs })
     .where(
       text`${hubExecutions.idempotencyKey} = any(${p.keys}::text[]) and ${hubExecutions.state} <> 'settled'`,
     ),
@@ -370,8 +403,14 @@ export function settlementWrites(sql: Sql): SettlementWrites {
     async setBroadcast(transactionId, n, atMs) {
       await setBroadcast(sql, { transactionId, n, atMs });
     },
-    async setTransactionFinal(transactionId) {
-      await setFinal(sql, { transactionId });
+    async setTransactionFinal(transactionId, atMs) {
+      await setFinal(sql, { transactionId, atMs });
+    },
+    async dropBytes(beforeMs, limit) {
+      return (await dropBytes(sql, { beforeMs, limit }))[0]?.dropped ?? 0;
+    },
+    async dropSignatures(beforeMs, limit) {
+      return (await dropSignatures(sql, { beforeMs, limit }))[0]?.dropped ?? 0;
     },
     async settle(keys, atMs) {
       if (keys.length === 0) return [];

@@ -124,7 +124,11 @@ export interface SettlementWrites {
   addAttempt(transactionId: string, attempt: HubAttempt): Promise<boolean>;
   setBroadcast(transactionId: string, n: number, atMs: number): Promise<void>;
   /** The nonce is used, beyond reorgs. */
-  setTransactionFinal(transactionId: string): Promise<void>;
+  setTransactionFinal(transactionId: string, atMs: number): Promise<void>;
+  /** Drops the signed bytes and calls of up to `limit` attempts that became final before `beforeMs`. */
+  dropBytes(beforeMs: number, limit: number): Promise<number>;
+  /** Drops what oracles signed for up to `limit` executions that were settled before `beforeMs`. */
+  dropSignatures(beforeMs: number, limit: number): Promise<number>;
   /** The hub has run them for good. Returns the payments that this settles. */
   settle(keys: readonly Hex32[], atMs: number): Promise<readonly SettledPayment[]>;
   /** The hub did not run it; payments that need it are due again at `nextTryMs`. */

@@ -54,7 +54,7 @@ export const hubTransactions = pgTable(
     sender: text("sender").$type<Address>().notNull(),
     nonce: int8("nonce").notNull(),
     callTo: text("call_to").$type<Address>().notNull(),
-    /** `0x` once the transaction is final. */
+    /** `0x` once it is pruned: 30 days after the transaction became final. */
     callData: text("call_data").$type<Hex>().notNull(),
     gasLimit: int8("gas_limit").notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
@@ -64,6 +64,8 @@ export const hubTransactions = pgTable(
     createdAtMs: int8("created_at_ms").notNull(),
     /** The hub rejected the transaction permanently, so its nonce is spent on a no-op. */
     isNoop: boolean("is_noop").notNull().default(false),
+    /** When it became final. Null if it is not. */
+    finalAtMs: int8("final_at_ms"),
   },
   (t) => [
     unique().on(t.sender, t.nonce),
@@ -81,7 +83,7 @@ export const hubAttempts = pgTable(
       .notNull()
       .references(() => hubTransactions.id),
     n: integer("n").notNull(),
-    /** The signed bytes. `0x` once the transaction is final. */
+    /** The signed bytes. `0x` once they are pruned: 30 days after the transaction became final. */
     raw: text("raw").$type<Hex>().notNull(),
     txHash: text("tx_hash").$type<TxHash>().notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
@@ -90,7 +92,12 @@ export const hubAttempts = pgTable(
     broadcastAtMs: int8("broadcast_at_ms"),
     isNoop: boolean("is_noop").notNull().default(false),
   },
-  (t) => [primaryKey({ columns: [t.transactionId, t.n] })],
+  (t) => [
+    primaryKey({ columns: [t.transactionId, t.n] }),
+    index("hub_attempts_with_bytes")
+      .on(t.createdAtMs)
+      .where(sql`${t.raw} <> '0x'`),
+  ],
 );
 
 /** What a quorum of oracles signed, executed on the hub once, in the order of `id`. */
@@ -100,11 +107,11 @@ export const hubExecutions = pgTable(
     id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
     idempotencyKey: text("idempotency_key").$type<Hex>().notNull().unique(),
     kind: text("kind").$type<ExecutionKind>().notNull(),
-    /** Empty once it is settled. */
+    /** Empty once they are pruned: 30 days after it was settled. */
     actions: text("actions").array().$type<Hex[]>().notNull(),
     /**
      * As many signatures as the multisig requires, ascending by signer, concatenated. `0x` once it is
-     * settled.
+     * pruned, with `actions`.
      */
     signature: text("signature").$type<Hex>().notNull(),
     /**
@@ -130,6 +137,9 @@ export const hubExecutions = pgTable(
     index("hub_executions_transaction")
       .on(t.transactionId)
       .where(sql`${t.state} = 'attested'`),
+    index("hub_executions_with_signature")
+      .on(t.settledAtMs)
+      .where(sql`${t.state} = 'settled' and ${t.signature} <> '0x'`),
   ],
 );
 

@@ -69,7 +69,7 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
         await tx.settlement.release(key, "the hub transaction did not execute it", nowMs + policy.retryMs);
       else await tx.settlement.refuse(key, refusal, nowMs + policy.maxRetryMs, nowMs);
     }
-    await tx.settlement.setTransactionFinal(transaction.id);
+    await tx.settlement.setTransactionFinal(transaction.id, nowMs);
   });
   for (const { key, refusal } of left)
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });

@@ -8,6 +8,9 @@ const KEPT_MS = {
   large_requests: 5_000,
   idempotency_keys: 1_000,
   claims: 1_000,
+  attempts: 0,
+  hub_attempts: 0,
+  hub_executions: 0,
 };
 
 test("publishes how overdue the oldest prunable row of each table is, and keeps the last value while the database is unavailable", async () => {

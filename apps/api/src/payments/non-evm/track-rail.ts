@@ -255,7 +255,7 @@ async function settle(
   if (attempt.kind === "noop")
     return markDead(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", "given up", "mined");
   const applied = await move(services, slot, "mined", async (moment) => {
-    await moment.tx.lanes.setFinal(slot.id);
+    await moment.tx.lanes.setFinal(slot.id, services.clock.nowMs());
     await legOf(slot).final(moment);
   });
   if (applied) services.events.happened("slot_final", factsOf(slot));

@@ -63,6 +63,11 @@ const OPEN = text.join(
       text`${deposits} where ${deposits.disposition} = 'refund' and ${deposits.refundState} = 'none'`,
     ),
     openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.refundWaits} is not null`),
+    openOf(
+      text`${deposits.requestId}`,
+      text`${deposits} where ${deposits.disposition} = 'unattributed' and ${deposits.requestId} is not null
+        and ${deposits.canonical} and ${deposits.refundState} = 'none'`,
+    ),
     openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.mappingUntilMs} is not null`),
     openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.unrepaidAtMs} is not null`),
     openOf(
@@ -109,14 +114,20 @@ const isOver = (month: Month, untouchedSinceMs: number): SQL => text`(${requests
 const isOfMonth = (column: SQL, month: Month): SQL =>
   text`${column} >= ${startOfMonth(month)} and ${column} < ${endOfMonth(month)}`;
 
-/** Parts of a `with`: `judged` has every request with a row in this month, and whether its story is over. */
+/**
+ * Parts of a `with`: `judged` has every request with a row in this month, whether its story is over, and
+ * whether it has events in this month.
+ */
 const judged = (month: Month, untouchedSinceMs: number): SQL => text`
   open as materialized (${OPEN}),
   candidate as (
-    select ${requestHistory.requestId} from ${requestHistory} where ${isOfMonth(text`${requestHistory.createdAtMs}`, month)}
-    union select ${requestEvents.requestId} from ${requestEvents} where ${isOfMonth(text`${requestEvents.atMs}`, month)}),
+    select request_id, bool_or(has_events) as has_events from (
+      select ${requestHistory.requestId}, false as has_events from ${requestHistory}
+      where ${isOfMonth(text`${requestHistory.createdAtMs}`, month)}
+      union all select ${requestEvents.requestId}, true from ${requestEvents}
+      where ${isOfMonth(text`${requestEvents.atMs}`, month)}) as mentioned group by request_id),
   judged as (
-    select candidate.request_id, ${isOver(month, untouchedSinceMs)} and open.request_id is null and not ${isRefundOpen} as is_over
+    select candidate.request_id, candidate.has_events, ${isOver(month, untouchedSinceMs)} and open.request_id is null and not ${isRefundOpen} as is_over
     from candidate left join ${requests} on ${requests.requestId} = candidate.request_id
       left join open on open.request_id = candidate.request_id)`;
 
@@ -136,8 +147,8 @@ interface PageEnd {
 const START: PageEnd = { requestId: "", id: 0 };
 
 /**
- * After the end of the last page. Both tables are limited: a merge of their indexes would otherwise begin each
- * page at the first row of the other table.
+ * After the end of the last page. Both tables are limited: a merge of their indexes would otherwise begin
+ * each page at the first row of the other table.
  */
 const isAfter = (
   requestId: SQL,
@@ -264,8 +275,8 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
           sql,
           { count: Number },
           text`with ${judged(month, untouchedSinceMs)},
-            chosen as (insert into ${archiveRequests} (${nameOf(archiveRequests.requestId)})
-              select request_id from judged where is_over returning 1),
+            chosen as (insert into ${archiveRequests} (${namesOf(archiveRequests.requestId, archiveRequests.hasEvents)})
+              select request_id, has_events from judged where is_over returning 1),
             begun as (insert into ${archives} (${namesOf(archives.month, archives.part, archives.state, archives.paymentsBeforeMs, archives.startedAtMs)})
               select ${month}, (select coalesce(max(${archives.part}), 0) + 1 from ${archives} where ${archives.month} = ${month}), 'exporting',
                 ${nowMs - SETTLES_WITHIN_MS}, ${nowMs}
@@ -298,20 +309,34 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       );
     },
     async removeRequests(archive, limit) {
-      const [row] = await runSql(
-        sql,
-        { count: Number },
-        text`with batch as materialized (
-            select ${archiveRequests.requestId} from ${archiveRequests} order by 1 limit ${limit}),
-          unlisted as (delete from ${requestHistory} using batch, ${requests} where ${requestHistory.requestId} = batch.request_id
-            and ${requests.requestId} = batch.request_id
-            and ${requests.updatedAtMs} < (select ${archives.startedAtMs} from ${archives} where ${isThis(archive)})),
-          emptied as (update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
-            where ${slots.requestId} = batch.request_id and ${isEnded(archive)}),
-          gone as (delete from ${archiveRequests} using batch where ${archiveRequests.requestId} = batch.request_id returning 1)
-          select count(*) as count from gone`,
-      );
-      return row?.count ?? 0;
+      const next = text`select ${archiveRequests.requestId} from ${archiveRequests} order by 1 limit ${limit}`;
+      return await inTransaction(async () => {
+        // Changes of a request lock it first. In another order, the two could deadlock.
+        await runSql(
+          sql,
+          {},
+          text`select from ${requests} where ${requests.requestId} in (${next}) order by ${requests.requestId} for no key update`,
+        );
+        const [row] = await runSql(
+          sql,
+          { count: Number },
+          text`with batch as materialized (
+              select ${archiveRequests.requestId}, ${archiveRequests.hasEvents} from ${archiveRequests} order by 1 limit ${limit}),
+            marked as (update ${requests} set ${nameOf(requests.archivedMonths)} = case
+                when batch.has_events and not coalesce(${requests.archivedMonths} @> array[${archive.month}::text], false)
+                  then array_append(${requests.archivedMonths}, ${archive.month}::text)
+                else coalesce(${requests.archivedMonths}, '{}') end
+              from batch where ${requests.requestId} = batch.request_id),
+            unlisted as (delete from ${requestHistory} using batch, ${requests} where ${requestHistory.requestId} = batch.request_id
+              and ${requests.requestId} = batch.request_id
+              and ${requests.updatedAtMs} < (select ${archives.startedAtMs} from ${archives} where ${isThis(archive)})),
+            emptied as (update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
+              where ${slots.requestId} = batch.request_id and ${isEnded(archive)}),
+            gone as (delete from ${archiveRequests} using batch where ${archiveRequests.requestId} = batch.request_id returning 1)
+            select count(*) as count from gone`,
+        );
+        return row?.count ?? 0;
+      });
     },
     async setArchived(archive, nowMs) {
       await runSql(

@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import { integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { boolean, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { int8, json } from "../../db/columns.tables.ts";
 import type { Month } from "../../db/month.port.ts";
 import type { ArchivedTable, ArchiveState } from "./archive.port.ts";
@@ -33,4 +33,6 @@ export const archives = pgTable(
 /** Requests of the archive that is not finished. A row goes with what it names. */
 export const archiveRequests = pgTable("archive_requests", {
   requestId: text("request_id").$type<RequestId>().primaryKey(),
+  /** Whether the archive takes events of it, or only the rest. */
+  hasEvents: boolean("has_events").notNull().default(true),
 });

@@ -49,7 +49,10 @@ export async function listRequests(
   const listed = new Map<RequestId, ListedRequest>(rows.map((row) => [row.requestId, row]));
   const requests = [...rows.map((row) => row.requestId), ...unpaid].flatMap((requestId) => {
     const story = stories.get(requestId);
-    return story === undefined ? [] : pastRequest(services, story, listed.get(requestId));
+    const entry = listed.get(requestId);
+    // What the archive took out of the list is not found by its id either.
+    if (story === undefined || (entry === undefined && story.archivedMonths !== undefined)) return [];
+    return pastRequest(services, story, entry);
   });
   const count =
     counted === undefined ? undefined : Math.max(counted, unpaid.length === 0 ? 0 : requests.length);

@@ -253,8 +253,8 @@ export interface RequestStory {
   readonly deposits: readonly HistoryDeposit[];
   readonly slots: readonly HistorySlot[];
   readonly events: readonly HistoryEvent[];
-  /** Months that the operator archived. */
-  readonly archivedMonths: readonly Month[];
+  /** Months whose events the operator archived, in order. Undefined: the archive took nothing of it. */
+  readonly archivedMonths: readonly Month[] | undefined;
   readonly settlements: readonly HistorySettlement[];
   /** The user's own payment on one chain. */
   readonly send:
@@ -325,7 +325,7 @@ export interface RequestHistory {
   /** Finds unlisted requests, too. */
   idOfOrder(orderId: OrderId): Promise<RequestId | undefined>;
   /**
-   * The stories that lists show, also of unlisted requests: without holds, fast fills, movements and
+   * The stories that lists show, also of unlisted requests: without events, holds, fast fills, movements and
    * executions on the hub.
    */
   stories(requestIds: readonly RequestId[]): Promise<ReadonlyMap<RequestId, RequestStory>>;

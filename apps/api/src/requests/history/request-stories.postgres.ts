@@ -16,15 +16,16 @@ import {
   ledgerMovements,
 } from "../../balances/ledger.tables.ts";
 import { columnsOf, defineQuery, defineSql, nullable, type Params } from "../../db/define-query.postgres.ts";
+import { monthOf } from "../../db/month.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { deposits } from "../../deposits/deposits.tables.ts";
 import { fastFills } from "../../executions/fast-fills.tables.ts";
 import { executions } from "../../payments/executions.tables.ts";
 import { attempts, NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
 import { sendReports, sends } from "../../payments/sends.tables.ts";
-import { archives } from "../../reconcile/archive/archive.tables.ts";
+import { archiveRequests, archives } from "../../reconcile/archive/archive.tables.ts";
 import { hubAttempts, hubExecutions, settlements } from "../../settlement/settlement.tables.ts";
-import { REQUEST, requestOf, statusOf, type RequestRow } from "../request-rows.postgres.ts";
+import { REQUEST, requestOf, statusOf } from "../request-rows.postgres.ts";
 import { requestEvents, requests } from "../requests.tables.ts";
 
 const MAX_TOO_SMALL = 20;
@@ -42,7 +43,10 @@ const isAsked = (column: PgColumn, { requestIds }: Params<Asked>): SQL =>
   text`${column} = any(${requestIds}::text[])`;
 
 const readRequests = defineQuery("story_requests", (db, asked: Params<Asked>) =>
-  db.select(REQUEST).from(requests).where(isAsked(requests.requestId, asked)),
+  db
+    .select({ ...REQUEST, archivedMonths: requests.archivedMonths })
+    .from(requests)
+    .where(isAsked(requests.requestId, asked)),
 );
 
 const DEPOSIT = {
@@ -138,12 +142,13 @@ const readEvents = defineQuery("story_events", (db, asked: Params<Asked>) =>
     .where(isAsked(requestEvents.requestId, asked))
     .orderBy(asc(requestEvents.requestId), asc(requestEvents.id)),
 );
-const readArchivedMonths = defineQuery("story_archived_months", (db) =>
+// The archive removes the events of a month at once, and marks its requests afterwards.
+const readMonthsInRemoval = defineQuery("story_months_in_removal", (db, asked: Params<Asked>) =>
   db
-    .selectDistinct({ month: archives.month })
-    .from(archives)
-    .where(text`${archives.state} <> 'exporting'`)
-    .orderBy(asc(archives.month)),
+    .select({ requestId: archiveRequests.requestId, month: archives.month })
+    .from(archiveRequests)
+    .innerJoin(archives, eq(archives.state, "exported"))
+    .where(text`${isAsked(archiveRequests.requestId, asked)} and ${archiveRequests.hasEvents}`),
 );
 const readSettlements = defineQuery("story_settlements", (db, asked: Params<Asked>) =>
   db
@@ -282,8 +287,8 @@ const readMovements = defineQuery("story_movements", (db, asked: Params<Asked>) 
 
 /**
  * The stored facts of these requests. Each table is read once, whatever their number.
- * @param isWhole also reads holds, fast fills, movements and executions on the hub, which only the view of a
- * single request shows
+ * @param isWhole also reads events, holds, fast fills, movements and executions on the hub, which only the
+ * view of a single request shows
  */
 export async function requestStories(
   sql: Sql,
@@ -308,19 +313,19 @@ export async function requestStories(
     ofHolds,
     ofFastFills,
     ofMovements,
-    archivedMonths,
+    ofRemovals,
   ] = await Promise.all([
     readRequests(sql, { requestIds }),
     of(readDeposits),
     of(readSlots),
-    of(readEvents),
+    of(readEvents, onlyIfWhole),
     of(readSettlements),
     of(readSends),
     of(readExecutions),
     of(readHolds, onlyIfWhole),
     of(readFastFills, onlyIfWhole),
     of(readMovements, onlyIfWhole),
-    isWhole ? readArchivedMonths(sql, {}) : [],
+    of(readMonthsInRemoval, onlyIfWhole),
   ]);
   const recorded = rows.map((row) => [row, requestOf(row)] as const);
   // Few requests have either.
@@ -340,11 +345,16 @@ export async function requestStories(
   const ofSlot = Map.groupBy(attemptRows, (attempt) => attempt.slotId);
   const onHub = new Map(hubRows.map((row) => [row.idempotencyKey, row]));
 
-  const storyOf = (row: RequestRow, record: ReturnType<typeof requestOf>): RequestStory => {
+  const storyOf = (row: RowOf<typeof readRequests>, record: ReturnType<typeof requestOf>): RequestStory => {
     const { terms, state, updatedAtMs, inTxHashes, txHashes, refundTxHashes, supersededBy } = record;
     const { addressFunds } = statusOf(row);
     const id = row.requestId;
     const [send] = ofSends.get(id) ?? [];
+    const events = (ofEvents.get(id) ?? []).map(({ atMs, event, detail }) => ({ atMs, event, detail }));
+    const removed = (ofRemovals.get(id) ?? [])
+      .map(({ month }) => month)
+      .filter((month) => !events.some(({ atMs }) => monthOf(atMs) === month));
+    const { archivedMonths } = row;
     return {
       terms,
       ...(supersededBy !== undefined && { supersededBy }),
@@ -363,12 +373,11 @@ export async function requestStories(
       refundTxHashes,
       deposits: (ofDeposits.get(id) ?? []).map(depositOf),
       slots: (ofSlots.get(id) ?? []).map((slot) => slotOf(slot, ofSlot.get(slot.id) ?? [])),
-      events: (ofEvents.get(id) ?? []).map(({ atMs, event, detail }) => ({
-        atMs,
-        event,
-        detail,
-      })),
-      archivedMonths: archivedMonths.map(({ month }) => month),
+      events,
+      archivedMonths:
+        archivedMonths === null && removed.length === 0
+          ? undefined
+          : [...new Set([...(archivedMonths ?? []), ...removed])].toSorted(),
       settlements: (ofSettlements.get(id) ?? []).map((one) => settlementOf(one, onHub)),
       send: send && {
         txHash: send.txHash,

@@ -1,7 +1,7 @@
 import { publicStatus } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { HistorySlot, RequestStory } from "./request-history.port.ts";
-import { endOfMonth, monthOf, startOfMonth } from "../../db/month.ts";
+import { endOfMonth } from "../../db/month.ts";
 import type { RequestTrace, TraceEntry } from "./past-requests.port.ts";
 import { spellingOf } from "../../chains/index.ts";
 import type { HistoryServices } from "./list-requests.ts";
@@ -43,20 +43,13 @@ function entriesOf(story: RequestStory): readonly TraceEntry[] {
 }
 
 /** Months whose events the operator archived: without this, a trace with gaps would look complete. */
-function archived({ events, archivedMonths, terms, updatedAtMs }: RequestStory): TraceEntry[] {
-  return archivedMonths
-    .filter(
-      (month) =>
-        terms.createdAtMs < endOfMonth(month) &&
-        updatedAtMs >= startOfMonth(month) &&
-        !events.some(({ atMs }) => monthOf(atMs) === month),
-    )
-    .map((month) =>
-      entry(endOfMonth(month) - 1, "archived", {
-        month,
-        note: `The operator archived ${month}: events of that month are no longer stored here`,
-      }),
-    );
+function archived({ archivedMonths = [] }: RequestStory): TraceEntry[] {
+  return archivedMonths.map((month) =>
+    entry(endOfMonth(month) - 1, "archived", {
+      month,
+      note: `The operator archived ${month}: events of that month are no longer stored here`,
+    }),
+  );
 }
 
 function quoted({ terms }: RequestStory): TraceEntry {
