@@ -113,7 +113,14 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
   expect((await world.status(agreed.requestId)).status).toBe("pending");
 
   await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
-  clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
+  // It is offered at the same intervals as any other payment, or every round would raise the alarm again.
+  const { orphanedAfterMs, rebroadcastIntervalMs } = world.services.enginePolicy;
+  clock.forward(orphanedAfterMs + 1);
+  await world.maintainLaneOf(destination);
+  expect(
+    await destination.client.getTransactionCount({ address: world.solver.address, blockTag: "pending" }),
+  ).toBe((await slotOf(agreed)).nonce);
+  clock.forward(rebroadcastIntervalMs);
   await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);

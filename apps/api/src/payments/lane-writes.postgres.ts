@@ -97,6 +97,14 @@ const lockSlot = defineQuery("slot_lock", (db, { slotId }: Params<Id>) =>
 const attemptsOf = defineQuery("slot_attempts", (db, { slotId }: Params<Id>) =>
   db.select().from(attempts).where(eq(attempts.slotId, slotId)).orderBy(asc(attempts.n)),
 );
+const noteRefused = defineQuery(
+  "attempt_refused",
+  (db, p: Params<Id & { readonly n: number; readonly atMs: number }>) =>
+    db
+      .update(attempts)
+      .set({ broadcastAtMs: p.atMs })
+      .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
+);
 const forgetBroadcast = defineQuery("attempt_forget", (db, { slotId }: Params<Id>) =>
   db.update(attempts).set({ broadcastAtMs: null, offeredSinceMs: null }).where(eq(attempts.slotId, slotId)),
 );
@@ -224,6 +232,9 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     },
     async setBroadcast(slotId, n, atMs): Promise<void> {
       await noteBroadcasts(sql, [{ slotId, n }], atMs);
+    },
+    async noteRefused(slotId, n, atMs): Promise<void> {
+      await noteRefused(sql, { slotId, n, atMs });
     },
     async forgetBroadcast(slotId): Promise<void> {
       await forgetBroadcast(sql, { slotId });
