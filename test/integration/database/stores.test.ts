@@ -462,6 +462,31 @@ test("native tokens that a token payment carries are reserved with its gas, thos
   expect(await gasWeiOf(native)).toBe(0n);
 });
 
+test("reserves the gas of the most expensive signed attempt, and that of the plan before any is signed", async () => {
+  const sender = await aLane();
+  const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+  const { currency } = plan.outflow;
+  const reserved = async (): Promise<bigint> =>
+    (await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, 100n))).gasWei;
+  const { id } = await uow.run(async (tx) => await tx.lanes.reserve(plan, NOW_MS));
+  expect(await reserved()).toBe(150_000n);
+  for (const [n, maxFeePerGas] of [3n, 8n, 5n].entries()) {
+    const attempt = {
+      n,
+      kind: "pay",
+      raw: "0xabcd",
+      txHash: someHash(),
+      maxFeePerGas,
+      maxPriorityFeePerGas: 1n,
+      createdAtMs: NOW_MS,
+      broadcastAtMs: undefined,
+      offeredSinceMs: undefined,
+    } as const;
+    await uow.run(async (tx) => await tx.lanes.addAttempt(id, attempt));
+  }
+  expect(await reserved()).toBe(400_000n);
+});
+
 test("keeps the first bytes when two processes sign for one nonce at once", async () => {
   const sender = await aLane();
   const slot = await uow.run(

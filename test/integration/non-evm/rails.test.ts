@@ -446,6 +446,27 @@ test("a fill whose bytes all lapse until its time is over is never made, and the
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
+test("does not end a payment by bytes that lapsed while others were signed after it was read", async () => {
+  await start();
+  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  world.destination.network.losesBytes = true;
+  await depositAndFill(agreed);
+  const { reads, enginePolicy } = world.services;
+  const slotOf = async () => await reads.slotOfLeg("fill", agreed.requestId);
+  const stale = [await slotOf()].filter((slot) => slot !== undefined);
+  const slow = { ...world.services, reads: { ...reads, unsettledSlots: async () => stale } };
+  world.destination.network.mine(17);
+  await world.track(world.destination);
+  expect((await slotOf())?.attempts).toHaveLength(2);
+
+  world.clock.forward(60_000 + enginePolicy.cancelAfterDeadlineMs + 1);
+  await world.track(world.destination, slow);
+  expect(await slotOf()).toMatchObject({ state: "open" });
+  const ends = world.events.of("slot_dead").filter(({ facts }) => facts["requestId"] === agreed.requestId);
+  expect(ends).toEqual([]);
+  await expectRefundedOnce(agreed);
+});
+
 test("broadcasts the same bytes again when a payment's block is orphaned", async () => {
   await start();
   const agreed = await world.agree();

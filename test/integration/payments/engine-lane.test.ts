@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
+import { loadTrail, scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -113,7 +113,14 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
   expect((await world.status(agreed.requestId)).status).toBe("pending");
 
   await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
-  clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
+  // It is offered at the same intervals as any other payment, or every round would raise the alarm again.
+  const { orphanedAfterMs, rebroadcastIntervalMs } = world.services.enginePolicy;
+  clock.forward(orphanedAfterMs + 1);
+  await world.maintainLaneOf(destination);
+  expect(
+    await destination.client.getTransactionCount({ address: world.solver.address, blockTag: "pending" }),
+  ).toBe((await slotOf(agreed)).nonce);
+  clock.forward(rebroadcastIntervalMs);
   await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
@@ -730,6 +737,134 @@ test("a fill that a reorg moved into another block stays paid once and becomes f
   expect((await slotOf(agreed)).minedBlockNumber).toBe(payment?.block);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
+/** The services of a process that read the lane before others changed it. */
+async function readBefore(): Promise<WorkerServices> {
+  const stale = await world.services.reads.unsettledSlots(world.destination.chain.id, world.solver.address);
+  return { ...world.services, reads: { ...world.services.reads, unsettledSlots: async () => stale } };
+}
+
+const eventsOf = ({ requestId }: Agreed) =>
+  world.events.all
+    .filter(({ event, facts }) => event.startsWith("slot_") && facts["requestId"] === requestId)
+    .map(({ event }) => event);
+
+test("raises each event of a payment once, although a second process read the lane before", async () => {
+  const { destination, clock, events } = world;
+  const { connected } = destination;
+  const agreed = await aSubmittedFill();
+  const track = async (...processes: readonly WorkerServices[]) => {
+    const trail = await loadTrail(world.services, connected);
+    for (const by of processes) await trackLane(by, connected, trail);
+  };
+  const beforeMined = await readBefore();
+  await destination.mine();
+  await world.watch(destination);
+  await track(beforeMined);
+  expect(eventsOf(agreed)).toEqual(["slot_mined"]);
+
+  const beforeOrphaned = await readBefore();
+  await destination.reorg(1);
+  await world.watch(destination);
+  await track(beforeOrphaned);
+  expect(eventsOf(agreed)).toEqual(["slot_mined", "slot_unmined"]);
+
+  clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
+  await world.maintainLaneOf(destination);
+  await destination.mine();
+  await world.watch(destination);
+  const beforeFinal = await readBefore();
+  for (let block = 2; block <= 3; block++) {
+    await destination.mine();
+    await world.watch(destination);
+  }
+  await track(beforeFinal);
+  expect(eventsOf(agreed)).toEqual(["slot_mined", "slot_unmined", "slot_mined", "slot_final"]);
+  expect(events.of("transition_rejected")).toEqual([]);
+});
+
+test("reports a reverted payment as dead once, although a second process read the lane before", async () => {
+  const { destination } = world;
+  const agreed = await aSubmittedFill({ destinationCurrency: NATIVE_CURRENCY });
+  await destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await destination.mine();
+  await world.watch(destination);
+  const before = await readBefore();
+  for (let block = 2; block <= 3; block++) {
+    await destination.mine();
+    await world.watch(destination);
+  }
+  await trackLane(before, destination.connected, await loadTrail(world.services, destination.connected));
+  expect(eventsOf(agreed)).toEqual(["slot_mined", "slot_dead"]);
+});
+
+test("does not finalize a fill by a block that a reorg replaced after the lane was read", async () => {
+  const { destination } = world;
+  const { connected } = destination;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await world.watch(destination);
+  const slow = await readBefore();
+  const { minedBlockHash: formerBlock, attempts } = await slotOf(agreed);
+  const trail = await loadTrail(world.services, connected);
+  const head = trail.at(-1);
+  if (head === undefined) throw new Error("the chain has blocks");
+  const formerTrail = [
+    ...trail,
+    ...[1n, 2n].map((after) => ({ ...head, number: head.number + after, hash: `0x${after}` as const })),
+  ];
+
+  await destination.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await destination.client.sendRawTransaction({ serializedTransaction: attempts[0]?.raw ?? "0x" });
+  await destination.mine();
+  await world.watch(destination);
+  const moved = await slotOf(agreed);
+  expect(moved).toMatchObject({ state: "mined" });
+  expect(moved.minedBlockHash).not.toBe(formerBlock);
+
+  await trackLane(slow, connected, formerTrail);
+  expect(await slotOf(agreed)).toEqual(moved);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: false });
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+});
+
+test("does not end a payment by a used nonce while an attempt was signed after the lane was read", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  const { id, nonce, attempts } = await slotOf(agreed);
+  await destination.client.sendTransaction({
+    account: privateKeyToAccount(world.solver.privateKey),
+    to: world.stranger.address,
+    value: 1n,
+    nonce,
+    gas: 21_000n,
+    maxFeePerGas: 400_000_000_000n,
+    maxPriorityFeePerGas: 300_000_000_000n,
+  });
+  for (let block = 1; block <= 3; block++) {
+    await destination.mine();
+    await world.watch(destination);
+  }
+  const slow = await readBefore();
+  const [attempt] = attempts;
+  if (attempt === undefined) throw new Error("the fill is signed");
+  const later = { ...attempt, n: 1, txHash: keccak256("0x01") };
+  await world.services.uow.run((tx) => tx.lanes.addAttempt(id, later));
+  await destination.mine();
+  const trail = await scanChain(
+    world.services,
+    destination.connected,
+    await loadTrail(world.services, destination.connected),
+    await destination.announce(),
+  );
+  await trackLane(slow, destination.connected, trail);
+  expect((await slotOf(agreed)).state).toBe("open");
+  expect(eventsOf(agreed)).toEqual([]);
+
+  // Whoever reads it with all attempts may end it.
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
+  expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
 });
 
 test("a hundred pending fills of one lane confirm without a gap", async () => {

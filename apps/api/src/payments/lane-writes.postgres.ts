@@ -59,6 +59,9 @@ const noteNonceUser = defineQuery(
         set: { txHash, pays, inputEnd },
       }),
 );
+// A replacement has higher fees than the plan.
+const maxFee = text`greatest(${slots.maxFeePerGas},
+  (select max(${attempts.maxFeePerGas}) from ${attempts} where ${attempts.slotId} = ${slots.id}))`;
 // Final slots are older than any balance in use; the others are few and indexed. Native tokens that a payment
 // in another currency carries are reserved with its gas.
 const reserved = defineSql(
@@ -66,7 +69,7 @@ const reserved = defineSql(
   { amount: BigInt, gasWei: BigInt },
   (p: Params<Lane & { readonly currency: Address; readonly balanceBlock: bigint }>) => text`
     select coalesce(sum(${slots.outflowAmount}) filter (where ${slots.outflowCurrency} = ${p.currency}), 0) as amount,
-      coalesce(sum(${slots.gasLimit} * ${slots.maxFeePerGas}
+      coalesce(sum(${slots.gasLimit} * ${maxFee}
         + case when ${slots.outflowCurrency} = ${text.raw(`'${NATIVE_CURRENCY}'`)} then 0 else ${slots.callValue} end), 0) as gas_wei
     from ${slots} where ${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender}
       and (${slots.state} = 'open' or (${slots.state} = 'mined' and ${slots.minedBlockNumber} > ${p.balanceBlock}))`,
@@ -96,6 +99,14 @@ const lockSlot = defineQuery("slot_lock", (db, { slotId }: Params<Id>) =>
 );
 const attemptsOf = defineQuery("slot_attempts", (db, { slotId }: Params<Id>) =>
   db.select().from(attempts).where(eq(attempts.slotId, slotId)).orderBy(asc(attempts.n)),
+);
+const noteRefused = defineQuery(
+  "attempt_refused",
+  (db, p: Params<Id & { readonly n: number; readonly atMs: number }>) =>
+    db
+      .update(attempts)
+      .set({ broadcastAtMs: p.atMs })
+      .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
 const forgetBroadcast = defineQuery("attempt_forget", (db, { slotId }: Params<Id>) =>
   db.update(attempts).set({ broadcastAtMs: null, offeredSinceMs: null }).where(eq(attempts.slotId, slotId)),
@@ -234,6 +245,9 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     },
     async setBroadcast(slotId, n, atMs): Promise<void> {
       await noteBroadcasts(sql, [{ slotId, n }], atMs);
+    },
+    async noteRefused(slotId, n, atMs): Promise<void> {
+      await noteRefused(sql, { slotId, n, atMs });
     },
     async forgetBroadcast(slotId): Promise<void> {
       await forgetBroadcast(sql, { slotId });

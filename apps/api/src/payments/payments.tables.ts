@@ -124,7 +124,7 @@ export const attempts = pgTable(
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
     maxPriorityFeePerGas: uint("max_priority_fee_per_gas").notNull(),
     createdAtMs: int8("created_at_ms").notNull(),
-    /** Null until a node accepted it, and again when it must be resent. */
+    /** When it was last sent to a node. Null before that, and again when it must be resent. */
     broadcastAtMs: int8("broadcast_at_ms"),
     firstBroadcastAtMs: int8("first_broadcast_at_ms"),
     /** Since when nodes have had it without interruption. */

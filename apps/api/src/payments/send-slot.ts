@@ -118,6 +118,7 @@ async function noteOutcome(
         ...facts,
         reason: "the solver lacks the native token for this transaction",
       });
+      await services.uow.run((tx) => tx.lanes.noteRefused(slot.id, attempt.n, services.clock.nowMs()));
       return;
     case "rejected":
       services.events.alarm("attempt_refused", { ...facts, reason: outcome.reason });

@@ -1,11 +1,11 @@
 import { isSilentTransfer } from "@causeway/chains";
 import type { BlockRef, ReceiptFact } from "@causeway/chains";
-import type { Address, FailReason } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
+import { applyDead, applyFinal, applyMined, applyOrphaned } from "./apply.ts";
 import { paidBy } from "./unexplained-nonces.ts";
-import { legOf } from "./legs/leg-of.ts";
 import type { LegServices } from "./legs/leg-course.ts";
 
 type Needs = Pick<Services, "events"> & LegServices & Pick<Services, "reads">;
@@ -50,9 +50,9 @@ async function trackSender(
     const canonical = hashes.get(minedAt);
     // A block below the trail is older than any reorg that is expected.
     if (minedAt > head.number || (canonical !== undefined && canonical !== slot.minedBlockHash)) {
-      await noteOrphaned(services, slot);
-      orphaned.push(slot);
-    } else if (head.number - minedAt + 1n >= BigInt(chain.finalityBlocks)) await settle(services, slot);
+      const reopened = await applyOrphaned(services, slot);
+      if (reopened !== undefined) orphaned.push(reopened);
+    } else if (head.number - minedAt + 1n >= BigInt(chain.finalityBlocks)) await applyFinal(services, slot);
   }
 
   const open = [...slots.filter(({ state }) => state === "open"), ...orphaned];
@@ -113,109 +113,13 @@ async function noteAhead(services: Needs, slot: Slot): Promise<void> {
 
 async function noteMined(services: Needs, slot: Slot, attempt: Attempt, mined: ReceiptFact): Promise<void> {
   const receipt = isRefusedSilently(slot, attempt, mined) ? { ...mined, status: "reverted" as const } : mined;
-  const applied = await services.uow.run(async (tx) => {
-    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
-    const current = await tx.lanes.lockSlot(slot.id);
-    if (current?.state !== "open") return false;
-    await tx.lanes.setMined(slot.id, {
-      attempt: attempt.n,
-      blockNumber: receipt.blockNumber,
-      blockHash: receipt.blockHash,
-      status: receipt.status,
-      gasUsed: receipt.gasUsed,
-      effectiveGasPrice: receipt.effectiveGasPrice,
-      atMs: services.clock.nowMs(),
-    });
-    if (attempt.kind === "pay") await legOf(slot).mined({ services, tx, slot, record }, { attempt, receipt });
-    return true;
-  });
-  if (applied)
-    services.events.happened("slot_mined", {
-      chainId: slot.chainId,
-      nonce: slot.nonce,
-      leg: slot.leg.kind,
-      requestId: slot.leg.requestId,
-      kind: attempt.kind,
-      status: receipt.status,
-      txHash: attempt.txHash,
-      block: receipt.blockNumber,
-    });
+  await applyMined(services, slot, attempt, receipt);
 }
 
 /** Excludes user calls and sweeps, which are judged elsewhere: a user may call anything. */
 function isRefusedSilently({ leg, call }: Slot, { kind }: Attempt, receipt: ReceiptFact): boolean {
   const isOurPayment = leg.kind === "fill" || leg.kind === "refund" || leg.kind === "claim";
   return kind === "pay" && isOurPayment && isSilentTransfer(call, receipt);
-}
-
-async function noteOrphaned(services: Needs, slot: Slot): Promise<void> {
-  await services.uow.run(async (tx) => {
-    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
-    const current = await tx.lanes.lockSlot(slot.id);
-    if (current?.state !== "mined") return;
-    await tx.lanes.setOpen(slot.id);
-    // The bytes are the same, so they can pay only once; they are sent again immediately.
-    await tx.lanes.forgetBroadcast(slot.id);
-    const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
-    if (attempt?.kind === "pay") await legOf(slot).orphaned({ services, tx, slot, record }, attempt);
-  });
-  services.events.alarm("slot_unmined", {
-    chainId: slot.chainId,
-    nonce: slot.nonce,
-    leg: slot.leg.kind,
-    requestId: slot.leg.requestId,
-  });
-}
-
-/**
- * The block of the slot's transaction is final: a payment is done; anything else means the leg was not paid.
- */
-async function settle(services: Needs, slot: Slot): Promise<void> {
-  const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
-  if (attempt === undefined)
-    throw new Error(`invariant violated: slot ${slot.id} is mined by an attempt that is not stored`);
-  const paid = attempt.kind === "pay" && slot.minedStatus === "success";
-  if (!paid) {
-    const reason =
-      attempt.kind === "noop" ? (slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED") : "TRANSACTION_REVERTED";
-    return markDead(services, slot, reason, "mined");
-  }
-  await services.uow.run(async (tx) => {
-    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
-    const current = await tx.lanes.lockSlot(slot.id);
-    if (current?.state !== "mined") return;
-    await tx.lanes.setFinal(slot.id, services.clock.nowMs());
-    await legOf(slot).final({ services, tx, slot, record });
-  });
-  services.events.happened("slot_final", {
-    chainId: slot.chainId,
-    nonce: slot.nonce,
-    leg: slot.leg.kind,
-    requestId: slot.leg.requestId,
-  });
-}
-
-/** The nonce is used for good and did not pay its leg: only now may the leg be paid another way. */
-async function markDead(
-  services: Needs,
-  slot: Slot,
-  reason: FailReason,
-  from: "open" | "mined",
-): Promise<void> {
-  await services.uow.run(async (tx) => {
-    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
-    const current = await tx.lanes.lockSlot(slot.id);
-    if (current?.state !== from) return;
-    await tx.lanes.setDead(slot.id, reason);
-    await legOf(slot).dead({ services, tx, slot, record }, reason);
-  });
-  services.events.alarm("slot_dead", {
-    chainId: slot.chainId,
-    nonce: slot.nonce,
-    leg: slot.leg.kind,
-    requestId: slot.leg.requestId,
-    reason,
-  });
 }
 
 /**
@@ -248,5 +152,5 @@ async function noteUnexplained(
     services.events.alarm("payment_unrecorded", { ...facts, sender: slot.sender, txHash: user, requestId });
     return;
   }
-  await markDead(services, slot, "TRANSACTION_NOT_INCLUDED", "open");
+  await applyDead(services, slot, "TRANSACTION_NOT_INCLUDED");
 }

@@ -1,12 +1,10 @@
-import { isHttpFault, type RailOutcome, type ReceiptFact } from "@causeway/chains";
-import type { FailReason } from "@causeway/domain";
+import { isHttpFault, type RailOutcome } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { Tx } from "../../db/unit-of-work.port.ts";
+import { applyDead, applyFinal, applyMined, applyOrphaned, factsOf } from "../apply.ts";
 import { isMappedOnHub } from "./solver-mapping.ts";
-import { legOf } from "../legs/leg-of.ts";
-import type { LegContext, LegServices } from "../legs/leg-course.ts";
+import type { LegServices } from "../legs/leg-course.ts";
 import { railAttemptOf } from "./rail-payment.ts";
 import { makeAttempt, sendAttempt, sendRailSlot } from "./send-rail-slot.ts";
 
@@ -52,12 +50,18 @@ async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: 
       outcome: await rail.outcome(railAttemptOf(attempt)),
     })),
   );
-  for (const { attempt, outcome } of asked)
-    if (outcome.kind === "final") return settle(services, slot, attempt, outcome);
-  for (const { attempt, outcome } of asked)
-    if (outcome.kind === "mined") return noteMined(services, slot, attempt, outcome);
+  for (const kind of ["final", "mined"] as const)
+    for (const { attempt, outcome } of asked)
+      if (outcome.kind === kind) {
+        const mined = await noteMined(services, slot, attempt, outcome);
+        if (mined !== undefined && kind === "final") await applyFinal(services, mined);
+        return;
+      }
   // It was in a block, and is no longer in any.
-  if (slot.state === "mined") return noteOrphaned(services, slot);
+  if (slot.state === "mined") {
+    await applyOrphaned(services, slot);
+    return;
+  }
   const living = asked.filter(({ outcome }) => outcome.kind !== "dead");
   const last = living.at(-1);
   if (last === undefined) return handleDead(services, connected, slot, asked.map(reasonOf).at(-1) ?? "");
@@ -88,7 +92,8 @@ function reasonOf({ outcome }: { readonly outcome: RailOutcome }): string {
 /** Nothing was signed: the process died, or the balance was too low. */
 async function handleUnsigned(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
   const nowMs = services.clock.nowMs();
-  if (nowMs > slot.cancelAfterMs) return markDead(services, slot, "TRANSACTION_NOT_INCLUDED", "never signed");
+  if (nowMs > slot.cancelAfterMs)
+    return applyDead(services, slot, "TRANSACTION_NOT_INCLUDED", "never signed");
   if (nowMs - slot.createdAtMs > services.enginePolicy.orphanedAfterMs)
     await sendRailSlot(services, connected, slot.id);
 }
@@ -108,7 +113,7 @@ async function handleDead(
     slot.cancelReason !== undefined ||
     services.clock.nowMs() > slot.cancelAfterMs ||
     slot.attempts.length >= maxAttempts;
-  if (isOver) return markDead(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", reason);
+  if (isOver) return applyDead(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", reason);
   await again(services, connected, slot, "pay", reason);
 }
 
@@ -179,105 +184,24 @@ async function again(
   return true;
 }
 
-/** Moves a slot and its leg in one commit, unless the slot's state changed; false if it did. */
-async function move(
-  services: Needs,
-  slot: Slot,
-  from: Slot["state"],
-  act: (moment: LegContext) => Promise<void>,
-): Promise<boolean> {
-  return await services.uow.run(async (tx: Tx) => {
-    const { requestId } = slot.leg;
-    const record = requestId === undefined ? undefined : await tx.requests.lock(requestId);
-    const current = await tx.lanes.lockSlot(slot.id);
-    if (current?.state !== from) return false;
-    await act({ services, tx, slot: current, record });
-    return true;
-  });
-}
-
+/** @returns the slot, mined by this attempt; undefined if it changed meanwhile */
 async function noteMined(
   services: Needs,
   slot: Slot,
-  seen: Attempt,
-  { block, txId = seen.txHash }: { readonly block: Block; readonly txId?: Attempt["txHash"] },
-): Promise<void> {
-  const attempt = { ...seen, txHash: txId };
-  if (slot.state === "mined") {
-    if (slot.minedAttempt === attempt.n) return;
-    await noteOrphaned(services, slot);
-  }
-  const applied = await move(services, slot, "open", async (moment) => {
-    const { tx } = moment;
-    const cost = { gasUsed: attempt.maxFeePerGas, effectiveGasPrice: 1n };
-    const where = { blockNumber: block.number, blockHash: block.hash };
-    if (txId !== seen.txHash) await tx.rails.renameAttempt(slot.id, attempt.n, txId);
-    await tx.lanes.setMined(slot.id, {
-      attempt: attempt.n,
-      ...where,
-      status: "success",
-      ...cost,
-      atMs: services.clock.nowMs(),
-    });
-    const receipt: ReceiptFact = { txHash: txId, status: "success", ...where, ...cost, logs: [] };
-    if (attempt.kind === "pay") await legOf(slot).mined(moment, { attempt, receipt });
+  signed: Attempt,
+  { block, txId = signed.txHash }: { readonly block: Block; readonly txId?: Attempt["txHash"] },
+): Promise<Slot | undefined> {
+  if (slot.state === "mined" && slot.minedAttempt === signed.n) return slot;
+  const open = slot.state === "mined" ? await applyOrphaned(services, slot) : slot;
+  if (open === undefined) return undefined;
+  const attempt = { ...signed, txHash: txId };
+  return await applyMined(services, open, attempt, {
+    txHash: txId,
+    status: "success",
+    blockNumber: block.number,
+    blockHash: block.hash,
+    gasUsed: attempt.maxFeePerGas,
+    effectiveGasPrice: 1n,
+    logs: [],
   });
-  if (applied)
-    services.events.happened("slot_mined", {
-      ...factsOf(slot),
-      kind: attempt.kind,
-      status: "success",
-      txHash: txId,
-      block: block.number,
-    });
-}
-
-async function noteOrphaned(services: Needs, slot: Slot): Promise<void> {
-  const applied = await move(services, slot, "mined", async (moment) => {
-    const { tx } = moment;
-    await tx.lanes.setOpen(slot.id);
-    // The same bytes are sent again immediately.
-    await tx.lanes.forgetBroadcast(slot.id);
-    const attempt = moment.slot.attempts.find(({ n }) => n === moment.slot.minedAttempt);
-    if (attempt?.kind === "pay") await legOf(slot).orphaned(moment, attempt);
-  });
-  if (applied) services.events.alarm("slot_unmined", factsOf(slot));
-}
-
-/** Final: the slot paid, or never will. */
-async function settle(
-  services: Needs,
-  slot: Slot,
-  attempt: Attempt,
-  outcome: Extract<RailOutcome, { kind: "final" }>,
-): Promise<void> {
-  await noteMined(services, slot, attempt, outcome);
-  if (attempt.kind === "noop")
-    return markDead(services, slot, slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED", "given up", "mined");
-  const applied = await move(services, slot, "mined", async (moment) => {
-    await moment.tx.lanes.setFinal(slot.id, services.clock.nowMs());
-    await legOf(slot).final(moment);
-  });
-  if (applied) services.events.happened("slot_final", factsOf(slot));
-}
-
-/** Nothing signed for it can pay any more: only now may the leg be paid another way. */
-async function markDead(
-  services: Needs,
-  slot: Slot,
-  reason: FailReason,
-  why: string,
-  from: "open" | "mined" = "open",
-): Promise<void> {
-  const applied = await move(services, slot, from, async (moment) => {
-    // Attempts committed since may not be dead.
-    if (moment.slot.attempts.length !== slot.attempts.length) return;
-    await moment.tx.lanes.setDead(slot.id, reason);
-    await legOf(slot).dead(moment, reason);
-  });
-  if (applied) services.events.alarm("slot_dead", { ...factsOf(slot), reason, why });
-}
-
-function factsOf({ chainId, nonce, leg }: Slot) {
-  return { chainId, nonce, leg: leg.kind, requestId: leg.requestId };
 }
