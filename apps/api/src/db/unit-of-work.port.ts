@@ -82,6 +82,27 @@ export interface RequestChange {
   readonly refundTxHashes?: readonly TxHash[];
 }
 
+/** The change of one request among several. */
+export interface RequestSave extends RequestChange {
+  readonly requestId: RequestId;
+}
+
+/** An event for the trace of a request. */
+export interface TraceNote<E extends TraceEvent> {
+  readonly requestId: RequestId;
+  readonly event: E;
+  readonly detail: TraceDetails[E];
+}
+
+/** What becomes of a deposit. */
+export interface Disposed {
+  readonly id: DepositId;
+  readonly disposition: DepositDisposition;
+  readonly reason?: FailReason;
+  /** Absent: the deposit keeps its request. */
+  readonly requestId?: RequestId | undefined;
+}
+
 export interface RequestWrites {
   /** Inserts a request that no quote stored, in the given state. */
   insert(terms: RequestTerms, state: RequestState): Promise<void>;
@@ -92,8 +113,8 @@ export interface RequestWrites {
   /** Locks all requests with these orders, in a fixed order (no deadlocks). */
   lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void>;
-  /** Saves the same change for many locked requests. */
-  saveAll(requestIds: readonly RequestId[], change: RequestChange, atMs: number): Promise<void>;
+  /** {@link save} for many locked requests, each at most once. */
+  saveAll(saves: readonly RequestSave[], atMs: number): Promise<void>;
   /** Appends to the trace. */
   note<E extends TraceEvent>(
     requestId: RequestId,
@@ -101,12 +122,8 @@ export interface RequestWrites {
     event: E,
     detail: TraceDetails[E],
   ): Promise<void>;
-  /** Appends an event to the traces of several requests. */
-  noteAll<E extends TraceEvent>(
-    atMs: number,
-    event: E,
-    details: ReadonlyMap<RequestId, TraceDetails[E]>,
-  ): Promise<void>;
+  /** {@link note} for many events, in order. */
+  noteAll<E extends TraceEvent>(notes: readonly TraceNote<E>[], atMs: number): Promise<void>;
   /** Adds one measured duration (deposit seen → fill mined) to the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
   /**
@@ -184,12 +201,8 @@ export interface DepositWrites {
   /** USD (18 decimals) of accepted canonical deposits in blocks above this one. */
   valueAbove(chainId: number, blockNumber: bigint): Promise<bigint>;
   lock(id: DepositId): Promise<DepositRecord | undefined>;
-  setDisposition(
-    id: DepositId,
-    disposition: DepositDisposition,
-    reason: FailReason | undefined,
-    requestId: RequestId | undefined,
-  ): Promise<void>;
+  /** Must not contain a deposit twice. */
+  setDispositions(disposed: readonly Disposed[]): Promise<void>;
   /**
    * Assigns the deposit to this request. Its confirmations stay those of a deposit of unknown value, which
    * needs the most.

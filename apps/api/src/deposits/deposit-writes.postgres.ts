@@ -151,26 +151,23 @@ type Id = Params<{ id: DepositId }>;
 const lock = defineQuery("deposit_lock", (db, { id }: Id) =>
   db.select(DEPOSIT).from(deposits).where(eq(deposits.id, id)).for("update"),
 );
-const setDisposition = defineQuery(
+const setDispositions = defineSql(
   "deposit_set_disposition",
+  {},
   (
-    db,
     p: Params<{
-      id: DepositId;
-      disposition: DepositDisposition;
-      reason: FailReason | null;
-      requestId: RequestId | null;
+      ids: readonly DepositId[];
+      dispositions: readonly DepositDisposition[];
+      reasons: readonly (FailReason | null)[];
+      requestIds: readonly (RequestId | null)[];
     }>,
-  ) =>
-    db
-      .update(deposits)
-      .set({
-        disposition: p.disposition,
-        reason: p.reason,
-        requestId: text`coalesce(${p.requestId}, ${deposits.requestId})`,
-        refundReleasedAtMs: text`case when ${p.disposition}::text not in ('accepted', 'unattributed') then ${deposits.refundReleasedAtMs} end`,
-      })
-      .where(eq(deposits.id, p.id)),
+  ) => text`
+    update ${deposits} set ${nameOf(deposits.disposition)} = s.disposition, ${nameOf(deposits.reason)} = s.reason,
+      ${nameOf(deposits.requestId)} = coalesce(s.request_id, ${deposits.requestId}),
+      ${nameOf(deposits.refundReleasedAtMs)} = case when s.disposition not in ('accepted', 'unattributed') then ${deposits.refundReleasedAtMs} end
+    from unnest(${p.ids}::bigint[], ${p.dispositions}::text[], ${p.reasons}::text[], ${p.requestIds}::text[])
+      as s (id, disposition, reason, request_id)
+    where ${deposits.id} = s.id and ${deposits.id} = any(${p.ids}::bigint[])`,
 );
 const place = defineQuery(
   "deposit_place",
@@ -356,8 +353,14 @@ export function depositWrites(sql: Sql): DepositWrites {
       const [row] = await lock(sql, { id });
       return row && depositOf(row);
     },
-    async setDisposition(id, disposition, reason, requestId): Promise<void> {
-      await setDisposition(sql, { id, disposition, reason: reason ?? null, requestId: requestId ?? null });
+    async setDispositions(disposed): Promise<void> {
+      if (disposed.length === 0) return;
+      await setDispositions(sql, {
+        ids: disposed.map(({ id }) => id),
+        dispositions: disposed.map(({ disposition }) => disposition),
+        reasons: disposed.map(({ reason }) => reason ?? null),
+        requestIds: disposed.map(({ requestId }) => requestId ?? null),
+      });
     },
     async place(id, requestId, valueUsd): Promise<void> {
       await place(sql, { id, requestId, valueUsd });

@@ -14,7 +14,7 @@ import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain }
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";
-import { paysFromAnyAddress, transition, type TransitionServices } from "../requests/index.ts";
+import { type Move, paysFromAnyAddress, transitionAll, type TransitionServices } from "../requests/index.ts";
 import { depositoryOf } from "./depository-of.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
 
@@ -96,6 +96,9 @@ export function factKey(fact: DepositFact): string {
 /**
  * The second half: applies each deposit to its request. In between, a watcher removes what was orphaned, so
  * that an old deposit does not block a new one.
+ *
+ * Requests are independent of each other, so the first deposit of each goes in the same few statements, then
+ * the second of each, and so on.
  */
 export async function actOnDeposits(
   services: RecordingServices,
@@ -108,26 +111,65 @@ export async function actOnDeposits(
     moved.map(({ fact }) => fact),
   );
   const verdicts = verdictsOf(tx, reading.chain);
-  let tooSmall: { readonly id: DepositId; readonly reason: FailReason }[] = [];
-  const keepTooSmall = async (): Promise<void> => {
+  for (let left = moved; left.length > 0;) {
+    const { tooSmall, now, later } = await nextDeposits(reading, left, records, verdicts);
+    // Before the transitions, which may read the deposits of their request.
     if (tooSmall.length > 0) await tx.deposits.keepTooSmall(tooSmall);
-    tooSmall = [];
-  };
+    const moves: Move[] = [];
+    for (const one of now) {
+      const move = await moveBy(services, tx, reading, one, recordOf(records, one), verdicts);
+      if (move !== undefined) moves.push(move);
+    }
+    const transitions = await transitionAll(services, tx, moves);
+    for (const { record } of transitions) records.set(record.terms.orderId, record);
+    left = later;
+  }
+}
+
+type Records = ReadonlyMap<OrderId, RequestRecord>;
+
+function recordOf(records: Records, { fact }: MovedDeposit): RequestRecord | undefined {
+  return fact.id === undefined ? undefined : records.get(fact.id as OrderId);
+}
+
+interface NextDeposits {
+  /** Those to keep without a refund, for these reasons. */
+  readonly tooSmall: readonly { readonly id: DepositId; readonly reason: FailReason }[];
+  /** At most one per request. */
+  readonly now: readonly MovedDeposit[];
+  /** Those whose request first needs its transition by an earlier deposit. */
+  readonly later: readonly MovedDeposit[];
+}
+
+async function nextDeposits(
+  reading: Reading,
+  moved: readonly MovedDeposit[],
+  records: Records,
+  verdicts: Verdicts,
+): Promise<NextDeposits> {
+  const tooSmall: { id: DepositId; reason: FailReason }[] = [];
+  const [now, later]: [MovedDeposit[], MovedDeposit[]] = [[], []];
+  const changing = new Set<RequestRecord>();
   for (const one of moved) {
-    const record = one.fact.id === undefined ? undefined : records.get(one.fact.id);
+    const record = recordOf(records, one);
     const small = reading.isTooSmall?.(one.fact) === true;
-    if (small && record === undefined) continue;
-    const reason = small && record !== undefined ? await whyKept(reading, one, record, verdicts) : undefined;
+    if (record === undefined) {
+      if (!small) now.push(one);
+      continue;
+    }
+    if (changing.has(record)) {
+      later.push(one);
+      continue;
+    }
+    const reason = small ? await whyKept(reading, one, record, verdicts) : undefined;
     if (reason !== undefined) {
       tooSmall.push({ id: one.deposit.id, reason });
       continue;
     }
-    // Transitions may read the deposits of their request.
-    await keepTooSmall();
-    const next = await actOn(services, tx, reading, one, record, verdicts);
-    if (next) records.set(next.terms.orderId, next);
+    changing.add(record);
+    now.push(one);
   }
-  await keepTooSmall();
+  return { tooSmall, now, later };
 }
 
 /**
@@ -186,7 +228,8 @@ export async function replaceOrphaned(
   for (const deposit of await tx.deposits.refundsDue(record.terms.requestId, chain.id)) {
     const fact = { ...deposit, id: deposit.orderId };
     if (judgeDeposit(record.terms, { ...fact, chainId: chain.id }).kind !== "match") continue;
-    await actOn(services, tx, reading, { fact, deposit }, record);
+    const move = await moveBy(services, tx, reading, { fact, deposit }, record);
+    if (move !== undefined) await transitionAll(services, tx, [move]);
     return;
   }
 }
@@ -251,14 +294,15 @@ function confirmationsOf(chain: Reading["chain"], knownUsd: bigint | undefined, 
   );
 }
 
-async function actOn(
+/** What a deposit does to its request, if anything. */
+async function moveBy(
   services: RecordingServices,
   tx: Tx,
   { chain, headNumber, seenAtMs }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord | undefined,
   verdicts: Verdicts = verdictsOf(tx, chain),
-): Promise<RequestRecord | undefined> {
+): Promise<Move | undefined> {
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {
     tx.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
@@ -273,7 +317,7 @@ async function actOn(
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit
   // repays neither.
   if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
-    await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, terms.requestId);
+    await keepUnattributed(tx, deposit, record);
     tx.events.alarm("deposit_unattributed", {
       ...shared,
       depositor: fact.depositor,
@@ -297,23 +341,16 @@ async function actOn(
     record.state.depositId === deposit.id &&
     deposit.disposition === "accepted"
   ) {
-    const given = await giveUpUnattestable(services, tx, record, deposit);
-    if (given !== undefined) return given;
+    const move = await giveUpUnattestable(tx, record, deposit);
+    if (move !== undefined) return move;
   }
-  if (record.state.depositId === deposit.id && !confirmed) {
-    const moved = await transition(services, tx, record, {
-      kind: "depositUnconfirmed",
-      depositId: deposit.id,
-    });
-    return moved.record;
-  }
+  if (record.state.depositId === deposit.id && !confirmed)
+    return { record, event: { kind: "depositUnconfirmed", depositId: deposit.id } };
   const orphaned = await orphanedDeposit(tx, record, deposit);
   const known = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
-  const { record: next } = await transition(
-    services,
-    tx,
+  return {
     record,
-    {
+    event: {
       kind: "depositSeen",
       depositId: deposit.id,
       verdict,
@@ -322,10 +359,18 @@ async function actOn(
       beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, nowMs),
       replaces: orphaned !== undefined,
     },
-    speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
-    { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
-  );
-  return next;
+    change: speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
+    facts: { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
+  };
+}
+
+/** The operator decides about it. */
+async function keepUnattributed(
+  tx: Pick<Tx, "deposits">,
+  { id }: Pick<DepositRecord, "id">,
+  { terms: { requestId } }: RequestRecord,
+): Promise<void> {
+  await tx.deposits.setDispositions([{ id, disposition: "unattributed", requestId }]);
 }
 
 /**
@@ -333,24 +378,22 @@ async function actOn(
  * its fast fill is booked, as at first sight. Undefined: the fill is under way or booked, and continues.
  */
 async function giveUpUnattestable(
-  services: RecordingServices,
   tx: Tx,
   record: RequestRecord,
   { id: depositId, txHash }: DepositRecord,
-): Promise<RequestRecord | undefined> {
+): Promise<Move | undefined> {
   const { requestId } = record.terms;
   const facts = { requestId, depositId, txHash, reason: UNATTESTABLE_DEPOSIT };
   if (record.state.front === "none") {
     const event = { kind: "fillImpossible", reason: "DEPOSIT_UNATTESTABLE" } as const;
-    const { decision, record: next } = await transition(services, tx, record, event, {}, { depositId });
-    if (decision.kind === "applied") {
+    if (decide(record.state, event).kind === "applied") {
       tx.events.alarm("fill_impossible", facts);
-      return next;
+      return { record, event, facts: { depositId } };
     }
   } else if ((await tx.fastFills.find(requestId))?.coverState !== "booked") {
-    await tx.deposits.setDisposition(depositId, "unattributed", undefined, requestId);
+    await keepUnattributed(tx, { id: depositId }, record);
     tx.events.alarm("deposit_unattributed", facts);
-    return (await transition(services, tx, record, { kind: "depositRemoved", depositId })).record;
+    return { record, event: { kind: "depositRemoved", depositId } };
   }
   tx.events.alarm("deposit_exposed", facts);
   return undefined;
