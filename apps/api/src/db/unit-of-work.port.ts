@@ -178,6 +178,18 @@ export interface NewDeposit
   readonly valueUsd: bigint;
 }
 
+/** A transaction that names a request. */
+export interface RequestTransaction {
+  readonly requestId: RequestId;
+  readonly txHash: TxHash;
+}
+
+/** A transaction that the service sent for a request: its execution, or a sweep of its deposit address. */
+export interface ServiceTransaction extends RequestTransaction {
+  /** For a sweep: when its funds arrived, in ms since the epoch. */
+  readonly sweptSinceMs: number | undefined;
+}
+
 export interface DepositWrites {
   /** Those that are not stored, or not as canonical in this block, in the given order. */
   unrecorded<Sighting extends DepositSighting>(
@@ -201,6 +213,10 @@ export interface DepositWrites {
   /** USD (18 decimals) of accepted canonical deposits in blocks above this one. */
   valueAbove(chainId: number, blockNumber: bigint): Promise<bigint>;
   lock(id: DepositId): Promise<DepositRecord | undefined>;
+  /** Locks those deposits that exist, in a fixed order. */
+  lockAll(ids: readonly DepositId[]): Promise<Map<DepositId, DepositRecord>>;
+  /** Those of the transactions that the service sent for the request that they name, with any nonce. */
+  sentByService(transactions: readonly RequestTransaction[]): Promise<ServiceTransaction[]>;
   /** Must not contain a deposit twice. */
   setDispositions(disposed: readonly Disposed[]): Promise<void>;
   /**
@@ -320,8 +336,6 @@ export interface LaneWrites {
   lockLane(chainId: number, sender: Address): Promise<void>;
   /** Whether a nonce not known to be dead pays this leg. */
   hasLiveSlot(leg: Leg): Promise<boolean>;
-  /** Whether the transaction is one of those signed for this leg, with any nonce. */
-  isAttemptOf(leg: Leg, txHash: TxHash): Promise<boolean>;
   lockSlot(slotId: string): Promise<Slot | undefined>;
   /** False if attempt `n` exists already: another process signed first. */
   addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;

@@ -13,7 +13,13 @@ import {
 import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";
+import type {
+  DepositSighting,
+  NewDeposit,
+  RequestTransaction,
+  ServiceTransaction,
+  Tx,
+} from "../db/unit-of-work.port.ts";
 import { type Move, paysFromAnyAddress, transitionAll, type TransitionServices } from "../requests/index.ts";
 import { depositoryOf } from "./depository-of.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
@@ -110,14 +116,15 @@ export async function actOnDeposits(
     tx,
     moved.map(({ fact }) => fact),
   );
-  const verdicts = verdictsOf(tx, reading.chain);
+  const sent = await serviceTransactions(tx, reading, moved, records);
   for (let left = moved; left.length > 0;) {
-    const { tooSmall, now, later } = await nextDeposits(reading, left, records, verdicts);
+    const { tooSmall, now, later } = nextDeposits(reading, left, records, sent);
     // Before the transitions, which may read the deposits of their request.
     if (tooSmall.length > 0) await tx.deposits.keepTooSmall(tooSmall);
+    const known = { sent, current: await lockCurrent(tx, now, records) };
     const moves: Move[] = [];
     for (const one of now) {
-      const move = await moveBy(services, tx, reading, one, recordOf(records, one), verdicts);
+      const move = await moveBy(services, tx, reading, one, recordOf(records, one), known);
       if (move !== undefined) moves.push(move);
     }
     const transitions = await transitionAll(services, tx, moves);
@@ -141,12 +148,12 @@ interface NextDeposits {
   readonly later: readonly MovedDeposit[];
 }
 
-async function nextDeposits(
+function nextDeposits(
   reading: Reading,
   moved: readonly MovedDeposit[],
   records: Records,
-  verdicts: Verdicts,
-): Promise<NextDeposits> {
+  sent: ServiceTransactions,
+): NextDeposits {
   const tooSmall: { id: DepositId; reason: FailReason }[] = [];
   const [now, later]: [MovedDeposit[], MovedDeposit[]] = [[], []];
   const changing = new Set<RequestRecord>();
@@ -161,7 +168,7 @@ async function nextDeposits(
       later.push(one);
       continue;
     }
-    const reason = small ? await whyKept(reading, one, record, verdicts) : undefined;
+    const reason = small ? whyKept(reading, one, record, sent) : undefined;
     if (reason !== undefined) {
       tooSmall.push({ id: one.deposit.id, reason });
       continue;
@@ -176,17 +183,17 @@ async function nextDeposits(
  * The refund reason of a deposit too small to be refunded, if nothing else follows from it: then only its row
  * is written. Undefined if something else follows.
  */
-async function whyKept(
+function whyKept(
   { chain }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord,
-  verdicts: Verdicts,
-): Promise<FailReason | undefined> {
+  sent: ServiceTransactions,
+): FailReason | undefined {
   const { state, inTxHashes } = record;
   const { refundState, refundReleasedAtMs } = deposit;
   const isUnderWay = refundState === "sent" || refundState === "final" || refundReleasedAtMs !== undefined;
   if (isUnderWay || state.depositId === deposit.id) return undefined;
-  const verdict = await verdicts(record, fact);
+  const verdict = verdictOf(chain, record, fact, sent);
   if (verdict.kind === "match" || verdict.reason === "DEPOSIT_UNATTESTABLE") return undefined;
   // A wrong deposit by the user becomes the request's if the fast fill fails.
   if (verdict.byUser && isFronted(state)) return undefined;
@@ -228,7 +235,12 @@ export async function replaceOrphaned(
   for (const deposit of await tx.deposits.refundsDue(record.terms.requestId, chain.id)) {
     const fact = { ...deposit, id: deposit.orderId };
     if (judgeDeposit(record.terms, { ...fact, chainId: chain.id }).kind !== "match") continue;
-    const move = await moveBy(services, tx, reading, { fact, deposit }, record);
+    const moved = { fact, deposit };
+    const records = new Map([[record.terms.orderId, record]]);
+    const move = await moveBy(services, tx, reading, moved, record, {
+      sent: await serviceTransactions(tx, reading, [moved], records),
+      current: await lockCurrent(tx, [moved], records),
+    });
     if (move !== undefined) await transitionAll(services, tx, [move]);
     return;
   }
@@ -301,7 +313,7 @@ async function moveBy(
   { chain, headNumber, seenAtMs }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord | undefined,
-  verdicts: Verdicts = verdictsOf(tx, chain),
+  { sent, current }: Known,
 ): Promise<Move | undefined> {
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {
@@ -312,7 +324,7 @@ async function moveBy(
   // Its refund is under way, so it can no longer pay for anything.
   const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
   if (isRefunded && state.depositId !== deposit.id) return undefined;
-  const verdict = await verdicts(record, fact);
+  const verdict = verdictOf(chain, record, fact, sent);
   const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit
   // repays neither.
@@ -346,7 +358,7 @@ async function moveBy(
   }
   if (record.state.depositId === deposit.id && !confirmed)
     return { record, event: { kind: "depositUnconfirmed", depositId: deposit.id } };
-  const orphaned = await orphanedDeposit(tx, record, deposit);
+  const orphaned = orphanedDeposit(current, record, deposit);
   const known = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
   return {
     record,
@@ -355,7 +367,9 @@ async function moveBy(
       depositId: deposit.id,
       verdict,
       confirmed,
-      late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
+      late:
+        nowMs > terms.fillDeadlineMs ||
+        (await arrivedAtMs(tx, terms, chain, fact, sent, nowMs)) > payBy(terms),
       beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, nowMs),
       replaces: orphaned !== undefined,
     },
@@ -399,42 +413,89 @@ async function giveUpUnattestable(
   return undefined;
 }
 
-type Verdicts = (record: RequestRecord, fact: MovedDeposit["fact"]) => Promise<DepositVerdict>;
-
-/**
- * Transactions that the service sent for a user are signed by the service: looks up whether one was this
- * request's execution only where that matters, and once per transaction.
- */
-function verdictsOf(tx: Pick<Tx, "lanes" | "depositAddresses">, chain: Reading["chain"]): Verdicts {
-  const byExecutions = new Map<string, boolean>();
-  return async ({ terms }, fact) => {
-    const deposit = { chainId: chain.id, isFromAnyAddress: paysFromAnyAddress(chain), ...fact };
-    const verdict = judgeDeposit(terms, deposit);
-    if (verdict.kind === "match" || verdict.byUser) return verdict;
-    const key = `${terms.requestId} ${fact.txHash}`;
-    const byExecution = byExecutions.get(key) ?? (await isByExecution(tx, terms, fact.txHash));
-    byExecutions.set(key, byExecution);
-    return judgeDeposit(terms, { ...deposit, byExecution });
-  };
+/** What was read for several deposits at once. */
+interface Known {
+  readonly sent: ServiceTransactions;
+  /** The deposits that the requests have now. */
+  readonly current: ReadonlyMap<DepositId, DepositRecord>;
 }
 
-async function isByExecution(
-  tx: Pick<Tx, "lanes" | "depositAddresses">,
-  { requestId, depositAddress }: RequestRecord["terms"],
-  txHash: DepositFact["txHash"],
-): Promise<boolean> {
-  if (await tx.lanes.isAttemptOf({ kind: "execution", requestId }, txHash)) return true;
-  return depositAddress !== undefined && (await tx.depositAddresses.sweepBy(requestId, txHash)) !== undefined;
+/** Transactions that the service sent for the request that they pay, by {@link paymentKey}. */
+type ServiceTransactions = ReadonlyMap<string, ServiceTransaction>;
+
+function paymentKey({ requestId, txHash }: RequestTransaction): string {
+  return `${requestId} ${txHash}`;
+}
+
+/** Looks up which deposits the service sent itself, where that matters. */
+async function serviceTransactions(
+  tx: Pick<Tx, "deposits">,
+  { chain }: Reading,
+  moved: readonly MovedDeposit[],
+  records: Records,
+): Promise<ServiceTransactions> {
+  const asked = new Map<string, RequestTransaction>();
+  for (const one of moved) {
+    const record = recordOf(records, one);
+    if (record === undefined) continue;
+    const { requestId, depositAddress } = record.terms;
+    const payment = { requestId, txHash: one.fact.txHash };
+    if (depositAddress !== undefined || isForeign(judge(chain, record, one.fact)))
+      asked.set(paymentKey(payment), payment);
+  }
+  if (asked.size === 0) return new Map();
+  const found = await tx.deposits.sentByService([...asked.values()]);
+  return new Map(found.map((one) => [paymentKey(one), one]));
+}
+
+/** Executions are signed by the service, not by the user. */
+function verdictOf(
+  chain: Reading["chain"],
+  record: RequestRecord,
+  fact: MovedDeposit["fact"],
+  sent: ServiceTransactions,
+): DepositVerdict {
+  const verdict = judge(chain, record, fact);
+  if (!isForeign(verdict)) return verdict;
+  const { requestId } = record.terms;
+  return judge(chain, record, fact, sent.has(paymentKey({ requestId, txHash: fact.txHash })));
+}
+
+function judge(
+  chain: Reading["chain"],
+  { terms }: RequestRecord,
+  fact: MovedDeposit["fact"],
+  byExecution = false,
+): DepositVerdict {
+  const isFromAnyAddress = paysFromAnyAddress(chain);
+  return judgeDeposit(terms, { chainId: chain.id, isFromAnyAddress, ...fact, byExecution });
+}
+
+function isForeign(verdict: DepositVerdict): boolean {
+  return verdict.kind === "mismatch" && !verdict.byUser;
+}
+
+/** Locks the deposits that the requests have, as far as other deposits name these requests. */
+async function lockCurrent(
+  tx: Pick<Tx, "deposits">,
+  moved: readonly MovedDeposit[],
+  records: Records,
+): Promise<Known["current"]> {
+  const ids = moved.flatMap((one) => {
+    const depositId = recordOf(records, one)?.state.depositId;
+    return depositId === undefined || depositId === one.deposit.id ? [] : [depositId];
+  });
+  return ids.length === 0 ? new Map() : await tx.deposits.lockAll(ids);
 }
 
 /** The request's deposit if it was orphaned: the user's wallet may have replaced it by this one. */
-async function orphanedDeposit(
-  tx: Pick<Tx, "deposits">,
+function orphanedDeposit(
+  current: Known["current"],
   { state }: RequestRecord,
   { id }: DepositRecord,
-): Promise<DepositRecord | undefined> {
+): DepositRecord | undefined {
   if (state.depositId === undefined || state.depositId === id) return undefined;
-  const own = await tx.deposits.lock(state.depositId);
+  const own = current.get(state.depositId);
   return own?.canonical === false && own.refundState === "none" ? own : undefined;
 }
 
@@ -447,11 +508,12 @@ async function arrivedAtMs(
   { requestId, depositAddress }: RequestRecord["terms"],
   { id: chainId }: Reading["chain"],
   fact: Pick<DepositFact, "txHash" | "currency" | "amount">,
+  sent: ServiceTransactions,
   nowMs: number,
 ): Promise<number> {
   if (depositAddress === undefined) return nowMs;
-  const sweep = await tx.depositAddresses.sweepBy(requestId, fact.txHash);
-  if (sweep !== undefined) return sweep.arrivedAtMs;
+  const sweptSinceMs = sent.get(paymentKey({ requestId, txHash: fact.txHash }))?.sweptSinceMs;
+  if (sweptSinceMs !== undefined) return sweptSinceMs;
   // Anyone may deposit funds of a strict address; the observation there says when they arrived.
   const observed = await tx.depositAddresses.funds(chainId, depositAddress.address);
   const funds = observed.find(({ currency }) => currency === fact.currency);
