@@ -1,7 +1,7 @@
 /** What other rooms may use of this room; everything else is its own. */
 export { acceptClaim, type AnswerToKeep, claimJob } from "./accept-claim.ts";
 export { accrueAppFees } from "./accrue-app-fees.ts";
-export { applyHold, type HoldServices, releaseUnpaid } from "./apply-hold.ts";
+export { applyHold, type HoldEffect, type HoldServices, releaseUnpaid } from "./apply-hold.ts";
 export { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "./appraise.ts";
 export { coverFastFill } from "./cover-fast-fill.ts";
 export { closePaidClaim, returnClaim } from "./end-claim.ts";

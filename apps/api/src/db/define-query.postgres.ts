@@ -145,8 +145,18 @@ export function columnsOf(selection: Readonly<Record<string, Column>> | readonly
 /** Columns whose values are given as rows: by name in camelCase. */
 type Columns = Readonly<Record<string, PgColumn>>;
 
+/** A row of {@link rowsJson}. `Nullable`: columns that it may leave null although their table does not. */
+export type GivenRow<C extends Columns, Nullable extends keyof C = never> = {
+  readonly [Name in keyof C]:
+    | (Row<C>[Name] extends readonly (infer Item)[] ? readonly Item[] : Row<C>[Name])
+    | (Name extends Nullable ? null : never);
+};
+
 /** Rows for {@link recordset}, as JSON text. */
-export function rowsJson<C extends Columns>(columns: C, rows: readonly Row<C>[]): string {
+export function rowsJson<C extends Columns, Nullable extends keyof C = never>(
+  columns: C,
+  rows: readonly GivenRow<C, Nullable>[],
+): string {
   const names = Object.entries(columns).map(([key, column]) => [key, column.name] as const);
   return JSON.stringify(
     rows.map((row) => Object.fromEntries(names.map(([key, name]) => [name, row[key]]))),

@@ -82,6 +82,27 @@ export interface RequestChange {
   readonly refundTxHashes?: readonly TxHash[];
 }
 
+/** The change of one request among several. */
+export interface RequestSave extends RequestChange {
+  readonly requestId: RequestId;
+}
+
+/** An event for the trace of a request. */
+export interface TraceNote<E extends TraceEvent> {
+  readonly requestId: RequestId;
+  readonly event: E;
+  readonly detail: TraceDetails[E];
+}
+
+/** What becomes of a deposit. */
+export interface Disposed {
+  readonly id: DepositId;
+  readonly disposition: DepositDisposition;
+  readonly reason?: FailReason;
+  /** Absent: the deposit keeps its request. */
+  readonly requestId?: RequestId | undefined;
+}
+
 export interface RequestWrites {
   /** Inserts a request that no quote stored, in the given state. */
   insert(terms: RequestTerms, state: RequestState): Promise<void>;
@@ -92,8 +113,8 @@ export interface RequestWrites {
   /** Locks all requests with these orders, in a fixed order (no deadlocks). */
   lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void>;
-  /** Saves the same change for many locked requests. */
-  saveAll(requestIds: readonly RequestId[], change: RequestChange, atMs: number): Promise<void>;
+  /** {@link save} for many locked requests, each at most once. */
+  saveAll(saves: readonly RequestSave[], atMs: number): Promise<void>;
   /** Appends to the trace. */
   note<E extends TraceEvent>(
     requestId: RequestId,
@@ -101,12 +122,8 @@ export interface RequestWrites {
     event: E,
     detail: TraceDetails[E],
   ): Promise<void>;
-  /** Appends an event to the traces of several requests. */
-  noteAll<E extends TraceEvent>(
-    atMs: number,
-    event: E,
-    details: ReadonlyMap<RequestId, TraceDetails[E]>,
-  ): Promise<void>;
+  /** {@link note} for many events, in order. */
+  noteAll<E extends TraceEvent>(notes: readonly TraceNote<E>[], atMs: number): Promise<void>;
   /** Adds one measured duration (deposit seen → fill mined) to the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
   /**
@@ -161,6 +178,18 @@ export interface NewDeposit
   readonly valueUsd: bigint;
 }
 
+/** A transaction that names a request. */
+export interface RequestTransaction {
+  readonly requestId: RequestId;
+  readonly txHash: TxHash;
+}
+
+/** A transaction that the service sent for a request: its execution, or a sweep of its deposit address. */
+export interface ServiceTransaction extends RequestTransaction {
+  /** For a sweep: when its funds arrived, in ms since the epoch. */
+  readonly sweptSinceMs: number | undefined;
+}
+
 export interface DepositWrites {
   /** Those that are not stored, or not as canonical in this block, in the given order. */
   unrecorded<Sighting extends DepositSighting>(
@@ -184,12 +213,12 @@ export interface DepositWrites {
   /** USD (18 decimals) of accepted canonical deposits in blocks above this one. */
   valueAbove(chainId: number, blockNumber: bigint): Promise<bigint>;
   lock(id: DepositId): Promise<DepositRecord | undefined>;
-  setDisposition(
-    id: DepositId,
-    disposition: DepositDisposition,
-    reason: FailReason | undefined,
-    requestId: RequestId | undefined,
-  ): Promise<void>;
+  /** Locks those deposits that exist, in a fixed order. */
+  lockAll(ids: readonly DepositId[]): Promise<Map<DepositId, DepositRecord>>;
+  /** Those of the transactions that the service sent for the request that they name, with any nonce. */
+  sentByService(transactions: readonly RequestTransaction[]): Promise<ServiceTransaction[]>;
+  /** Must not contain a deposit twice. */
+  setDispositions(disposed: readonly Disposed[]): Promise<void>;
   /**
    * Assigns the deposit to this request. Its confirmations stay those of a deposit of unknown value, which
    * needs the most.
@@ -307,8 +336,6 @@ export interface LaneWrites {
   lockLane(chainId: number, sender: Address): Promise<void>;
   /** Whether a nonce not known to be dead pays this leg. */
   hasLiveSlot(leg: Leg): Promise<boolean>;
-  /** Whether the transaction is one of those signed for this leg, with any nonce. */
-  isAttemptOf(leg: Leg, txHash: TxHash): Promise<boolean>;
   lockSlot(slotId: string): Promise<Slot | undefined>;
   /** False if attempt `n` exists already: another process signed first. */
   addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;

@@ -2,11 +2,15 @@ import type { DepositFact } from "@causeway/chains";
 import type { TooSmall } from "./too-small-deposits.ts";
 
 /**
- * Limits of one commit. The chain's cursor is locked meanwhile, for tens of milliseconds: a deposit too small
- * to refund costs one row, any other one several statements.
+ * Maximum number of deposits in one commit. Each slice costs the same few statements, so larger ones are
+ * cheaper; but the chain's cursor is locked meanwhile, and no fill starts before the commit.
  */
 const MAX_DEPOSITS = 250;
-const MAX_LOOKED_AT = 50;
+/**
+ * Maximum number of those that name the same order and are not too small to refund: each waits for the
+ * transition that the one before it causes, so each costs several statements.
+ */
+const MAX_PER_ORDER = 25;
 
 export interface Slice<Fact> {
   readonly now: readonly Fact[];
@@ -15,16 +19,18 @@ export interface Slice<Fact> {
 
 /** Cuts off what one commit stores. Only the last slice can be empty. */
 export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmall): Slice<DepositFact> {
-  let lookedAt = 0;
+  const ofOrder = new Map<DepositFact["id"], number>();
   const end = facts.findIndex((fact, at) => {
-    if (at === MAX_DEPOSITS || lookedAt === MAX_LOOKED_AT) return true;
-    if (!isTooSmall(fact)) lookedAt += 1;
-    return false;
+    if (at === MAX_DEPOSITS) return true;
+    if (fact.id === undefined || isTooSmall(fact)) return false;
+    const known = ofOrder.get(fact.id) ?? 0;
+    ofOrder.set(fact.id, known + 1);
+    return known === MAX_PER_ORDER;
   });
   return cut(facts, end);
 }
 
-/** The same for facts that cost one statement each. */
+/** The same for facts that only become rows. */
 export function sliceEvenly<Fact>(facts: readonly Fact[]): Slice<Fact> {
   return cut(facts, facts.length > MAX_DEPOSITS ? MAX_DEPOSITS : -1);
 }

@@ -10,19 +10,22 @@ import type {
 } from "@causeway/domain";
 import { and, asc, eq, sql as text, type SQL } from "drizzle-orm";
 import type { DepositDisposition, DepositRecord, RefundState } from "../db/records.port.ts";
-import type { DepositSighting, DepositWrites } from "../db/unit-of-work.port.ts";
+import type { DepositSighting, DepositWrites, ServiceTransaction } from "../db/unit-of-work.port.ts";
 import {
   columnsOf,
   defineQuery,
   defineSql,
   nameOf,
   namesOf,
+  nullable,
   type Params,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { attempts, slots } from "../payments/payments.tables.ts";
 import { updateBlocks } from "../requests/history/history-writes.postgres.ts";
 import { requests } from "../requests/requests.tables.ts";
 import { DEPOSIT, depositOf } from "./deposit-rows.postgres.ts";
+import { depositSweeps as sweeps } from "./addresses/deposit-addresses.tables.ts";
 import { deposits } from "./deposits.tables.ts";
 
 /** What identifies deposits on a chain, one array per column: thousands of deposits cost one statement. */
@@ -147,30 +150,43 @@ const valueAbove = defineSql(
       and ${deposits.canonical} and ${deposits.disposition} = 'accepted'`,
 );
 
-type Id = Params<{ id: DepositId }>;
-const lock = defineQuery("deposit_lock", (db, { id }: Id) =>
-  db.select(DEPOSIT).from(deposits).where(eq(deposits.id, id)).for("update"),
+const lockAll = defineQuery("deposit_lock", (db, { ids }: Params<{ ids: readonly DepositId[] }>) =>
+  db
+    .select(DEPOSIT)
+    .from(deposits)
+    .where(text`${deposits.id} = any(${ids}::bigint[])`)
+    .orderBy(asc(deposits.id))
+    .for("update"),
 );
-const setDisposition = defineQuery(
+// The hash of an attempt is unique.
+const sentByService = defineSql(
+  "deposits_sent_by_service",
+  { requestId: sweeps.requestId, txHash: attempts.txHash, sweptSinceMs: nullable(Number) },
+  (p: Params<{ requestIds: readonly RequestId[]; txHashes: readonly TxHash[] }>) => text`
+    select s.request_id, s.tx_hash, coalesce(${sweeps.arrivedAtMs}, ${sweeps.createdAtMs}) as swept_since_ms
+    from unnest(${p.requestIds}::text[], ${p.txHashes}::text[]) as s (request_id, tx_hash)
+      join ${attempts} on ${attempts.txHash} = s.tx_hash
+      join ${slots} on ${slots.id} = ${attempts.slotId}
+      left join ${sweeps} on ${slots.legKind} = 'sweep' and ${sweeps.id}::text = ${slots.legId} and ${sweeps.requestId} = s.request_id
+    where ${sweeps.id} is not null or (${slots.legKind} = 'execution' and ${slots.legId} = s.request_id)`,
+);
+const setDispositions = defineSql(
   "deposit_set_disposition",
+  {},
   (
-    db,
     p: Params<{
-      id: DepositId;
-      disposition: DepositDisposition;
-      reason: FailReason | null;
-      requestId: RequestId | null;
+      ids: readonly DepositId[];
+      dispositions: readonly DepositDisposition[];
+      reasons: readonly (FailReason | null)[];
+      requestIds: readonly (RequestId | null)[];
     }>,
-  ) =>
-    db
-      .update(deposits)
-      .set({
-        disposition: p.disposition,
-        reason: p.reason,
-        requestId: text`coalesce(${p.requestId}, ${deposits.requestId})`,
-        refundReleasedAtMs: text`case when ${p.disposition}::text not in ('accepted', 'unattributed') then ${deposits.refundReleasedAtMs} end`,
-      })
-      .where(eq(deposits.id, p.id)),
+  ) => text`
+    update ${deposits} set ${nameOf(deposits.disposition)} = s.disposition, ${nameOf(deposits.reason)} = s.reason,
+      ${nameOf(deposits.requestId)} = coalesce(s.request_id, ${deposits.requestId}),
+      ${nameOf(deposits.refundReleasedAtMs)} = case when s.disposition not in ('accepted', 'unattributed') then ${deposits.refundReleasedAtMs} end
+    from unnest(${p.ids}::bigint[], ${p.dispositions}::text[], ${p.reasons}::text[], ${p.requestIds}::text[])
+      as s (id, disposition, reason, request_id)
+    where ${deposits.id} = s.id and ${deposits.id} = any(${p.ids}::bigint[])`,
 );
 const place = defineQuery(
   "deposit_place",
@@ -353,11 +369,28 @@ export function depositWrites(sql: Sql): DepositWrites {
       return (await valueAbove(sql, { chainId, blockNumber }))[0]?.usd ?? 0n;
     },
     async lock(id): Promise<DepositRecord | undefined> {
-      const [row] = await lock(sql, { id });
+      const [row] = await lockAll(sql, { ids: [id] });
       return row && depositOf(row);
     },
-    async setDisposition(id, disposition, reason, requestId): Promise<void> {
-      await setDisposition(sql, { id, disposition, reason: reason ?? null, requestId: requestId ?? null });
+    async lockAll(ids): Promise<Map<DepositId, DepositRecord>> {
+      const rows = await lockAll(sql, { ids });
+      return new Map(rows.map(depositOf).map((deposit) => [deposit.id, deposit]));
+    },
+    async sentByService(transactions): Promise<ServiceTransaction[]> {
+      const rows = await sentByService(sql, {
+        requestIds: transactions.map(({ requestId }) => requestId),
+        txHashes: transactions.map(({ txHash }) => txHash),
+      });
+      return rows.map(({ sweptSinceMs, ...sent }) => ({ ...sent, sweptSinceMs: sweptSinceMs ?? undefined }));
+    },
+    async setDispositions(disposed): Promise<void> {
+      if (disposed.length === 0) return;
+      await setDispositions(sql, {
+        ids: disposed.map(({ id }) => id),
+        dispositions: disposed.map(({ disposition }) => disposition),
+        reasons: disposed.map(({ reason }) => reason ?? null),
+        requestIds: disposed.map(({ requestId }) => requestId ?? null),
+      });
     },
     async place(id, requestId, valueUsd): Promise<void> {
       await place(sql, { id, requestId, valueUsd });

@@ -13,8 +13,14 @@ import {
 import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";
-import { paysFromAnyAddress, transition, type TransitionServices } from "../requests/index.ts";
+import type {
+  DepositSighting,
+  NewDeposit,
+  RequestTransaction,
+  ServiceTransaction,
+  Tx,
+} from "../db/unit-of-work.port.ts";
+import { type Move, paysFromAnyAddress, transitionAll, type TransitionServices } from "../requests/index.ts";
 import { depositoryOf } from "./depository-of.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
 
@@ -96,6 +102,9 @@ export function factKey(fact: DepositFact): string {
 /**
  * The second half: applies each deposit to its request. In between, a watcher removes what was orphaned, so
  * that an old deposit does not block a new one.
+ *
+ * Requests are independent of each other, so the first deposit of each goes in the same few statements, then
+ * the second of each, and so on.
  */
 export async function actOnDeposits(
   services: RecordingServices,
@@ -107,44 +116,84 @@ export async function actOnDeposits(
     tx,
     moved.map(({ fact }) => fact),
   );
-  const verdicts = verdictsOf(tx, reading.chain);
-  let tooSmall: { readonly id: DepositId; readonly reason: FailReason }[] = [];
-  const keepTooSmall = async (): Promise<void> => {
+  const sent = await serviceTransactions(tx, reading, moved, records);
+  for (let left = moved; left.length > 0;) {
+    const { tooSmall, now, later } = nextDeposits(reading, left, records, sent);
+    // Before the transitions, which may read the deposits of their request.
     if (tooSmall.length > 0) await tx.deposits.keepTooSmall(tooSmall);
-    tooSmall = [];
-  };
+    const known = { sent, current: await lockCurrent(tx, now, records) };
+    const moves: Move[] = [];
+    for (const one of now) {
+      const move = await moveBy(services, tx, reading, one, recordOf(records, one), known);
+      if (move !== undefined) moves.push(move);
+    }
+    const transitions = await transitionAll(services, tx, moves);
+    for (const { record } of transitions) records.set(record.terms.orderId, record);
+    left = later;
+  }
+}
+
+type Records = ReadonlyMap<OrderId, RequestRecord>;
+
+function recordOf(records: Records, { fact }: MovedDeposit): RequestRecord | undefined {
+  return fact.id === undefined ? undefined : records.get(fact.id as OrderId);
+}
+
+interface NextDeposits {
+  /** Those to keep without a refund, for these reasons. */
+  readonly tooSmall: readonly { readonly id: DepositId; readonly reason: FailReason }[];
+  /** At most one per request. */
+  readonly now: readonly MovedDeposit[];
+  /** Those whose request first needs its transition by an earlier deposit. */
+  readonly later: readonly MovedDeposit[];
+}
+
+function nextDeposits(
+  reading: Reading,
+  moved: readonly MovedDeposit[],
+  records: Records,
+  sent: ServiceTransactions,
+): NextDeposits {
+  const tooSmall: { id: DepositId; reason: FailReason }[] = [];
+  const [now, later]: [MovedDeposit[], MovedDeposit[]] = [[], []];
+  const changing = new Set<RequestRecord>();
   for (const one of moved) {
-    const record = one.fact.id === undefined ? undefined : records.get(one.fact.id);
+    const record = recordOf(records, one);
     const small = reading.isTooSmall?.(one.fact) === true;
-    if (small && record === undefined) continue;
-    const reason = small && record !== undefined ? await whyKept(reading, one, record, verdicts) : undefined;
+    if (record === undefined) {
+      if (!small) now.push(one);
+      continue;
+    }
+    if (changing.has(record)) {
+      later.push(one);
+      continue;
+    }
+    const reason = small ? whyKept(reading, one, record, sent) : undefined;
     if (reason !== undefined) {
       tooSmall.push({ id: one.deposit.id, reason });
       continue;
     }
-    // Transitions may read the deposits of their request.
-    await keepTooSmall();
-    const next = await actOn(services, tx, reading, one, record, verdicts);
-    if (next) records.set(next.terms.orderId, next);
+    changing.add(record);
+    now.push(one);
   }
-  await keepTooSmall();
+  return { tooSmall, now, later };
 }
 
 /**
  * The refund reason of a deposit too small to be refunded, if nothing else follows from it: then only its row
  * is written. Undefined if something else follows.
  */
-async function whyKept(
+function whyKept(
   { chain }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord,
-  verdicts: Verdicts,
-): Promise<FailReason | undefined> {
+  sent: ServiceTransactions,
+): FailReason | undefined {
   const { state, inTxHashes } = record;
   const { refundState, refundReleasedAtMs } = deposit;
   const isUnderWay = refundState === "sent" || refundState === "final" || refundReleasedAtMs !== undefined;
   if (isUnderWay || state.depositId === deposit.id) return undefined;
-  const verdict = await verdicts(record, fact);
+  const verdict = verdictOf(chain, record, fact, sent);
   if (verdict.kind === "match" || verdict.reason === "DEPOSIT_UNATTESTABLE") return undefined;
   // A wrong deposit by the user becomes the request's if the fast fill fails.
   if (verdict.byUser && isFronted(state)) return undefined;
@@ -186,7 +235,13 @@ export async function replaceOrphaned(
   for (const deposit of await tx.deposits.refundsDue(record.terms.requestId, chain.id)) {
     const fact = { ...deposit, id: deposit.orderId };
     if (judgeDeposit(record.terms, { ...fact, chainId: chain.id }).kind !== "match") continue;
-    await actOn(services, tx, reading, { fact, deposit }, record);
+    const moved = { fact, deposit };
+    const records = new Map([[record.terms.orderId, record]]);
+    const move = await moveBy(services, tx, reading, moved, record, {
+      sent: await serviceTransactions(tx, reading, [moved], records),
+      current: await lockCurrent(tx, [moved], records),
+    });
+    if (move !== undefined) await transitionAll(services, tx, [move]);
     return;
   }
 }
@@ -251,14 +306,15 @@ function confirmationsOf(chain: Reading["chain"], knownUsd: bigint | undefined, 
   );
 }
 
-async function actOn(
+/** What a deposit does to its request, if anything. */
+async function moveBy(
   services: RecordingServices,
   tx: Tx,
   { chain, headNumber, seenAtMs }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord | undefined,
-  verdicts: Verdicts = verdictsOf(tx, chain),
-): Promise<RequestRecord | undefined> {
+  { sent, current }: Known,
+): Promise<Move | undefined> {
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {
     tx.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
@@ -268,12 +324,12 @@ async function actOn(
   // Its refund is under way, so it can no longer pay for anything.
   const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
   if (isRefunded && state.depositId !== deposit.id) return undefined;
-  const verdict = await verdicts(record, fact);
+  const verdict = verdictOf(chain, record, fact, sent);
   const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit
   // repays neither.
   if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
-    await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, terms.requestId);
+    await keepUnattributed(tx, deposit, record);
     tx.events.alarm("deposit_unattributed", {
       ...shared,
       depositor: fact.depositor,
@@ -297,35 +353,38 @@ async function actOn(
     record.state.depositId === deposit.id &&
     deposit.disposition === "accepted"
   ) {
-    const given = await giveUpUnattestable(services, tx, record, deposit);
-    if (given !== undefined) return given;
+    const move = await giveUpUnattestable(tx, record, deposit);
+    if (move !== undefined) return move;
   }
-  if (record.state.depositId === deposit.id && !confirmed) {
-    const moved = await transition(services, tx, record, {
-      kind: "depositUnconfirmed",
-      depositId: deposit.id,
-    });
-    return moved.record;
-  }
-  const orphaned = await orphanedDeposit(tx, record, deposit);
+  if (record.state.depositId === deposit.id && !confirmed)
+    return { record, event: { kind: "depositUnconfirmed", depositId: deposit.id } };
+  const orphaned = orphanedDeposit(current, record, deposit);
   const known = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
-  const { record: next } = await transition(
-    services,
-    tx,
+  return {
     record,
-    {
+    event: {
       kind: "depositSeen",
       depositId: deposit.id,
       verdict,
       confirmed,
-      late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
+      late:
+        nowMs > terms.fillDeadlineMs ||
+        (await arrivedAtMs(tx, terms, chain, fact, sent, nowMs)) > payBy(terms),
       beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, nowMs),
       replaces: orphaned !== undefined,
     },
-    speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
-    { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
-  );
-  return next;
+    change: speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
+    facts: { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
+  };
+}
+
+/** The operator decides about it. */
+async function keepUnattributed(
+  tx: Pick<Tx, "deposits">,
+  { id }: Pick<DepositRecord, "id">,
+  { terms: { requestId } }: RequestRecord,
+): Promise<void> {
+  await tx.deposits.setDispositions([{ id, disposition: "unattributed", requestId }]);
 }
 
 /**
@@ -333,65 +392,110 @@ async function actOn(
  * its fast fill is booked, as at first sight. Undefined: the fill is under way or booked, and continues.
  */
 async function giveUpUnattestable(
-  services: RecordingServices,
   tx: Tx,
   record: RequestRecord,
   { id: depositId, txHash }: DepositRecord,
-): Promise<RequestRecord | undefined> {
+): Promise<Move | undefined> {
   const { requestId } = record.terms;
   const facts = { requestId, depositId, txHash, reason: UNATTESTABLE_DEPOSIT };
   if (record.state.front === "none") {
     const event = { kind: "fillImpossible", reason: "DEPOSIT_UNATTESTABLE" } as const;
-    const { decision, record: next } = await transition(services, tx, record, event, {}, { depositId });
-    if (decision.kind === "applied") {
+    if (decide(record.state, event).kind === "applied") {
       tx.events.alarm("fill_impossible", facts);
-      return next;
+      return { record, event, facts: { depositId } };
     }
   } else if ((await tx.fastFills.find(requestId))?.coverState !== "booked") {
-    await tx.deposits.setDisposition(depositId, "unattributed", undefined, requestId);
+    await keepUnattributed(tx, { id: depositId }, record);
     tx.events.alarm("deposit_unattributed", facts);
-    return (await transition(services, tx, record, { kind: "depositRemoved", depositId })).record;
+    return { record, event: { kind: "depositRemoved", depositId } };
   }
   tx.events.alarm("deposit_exposed", facts);
   return undefined;
 }
 
-type Verdicts = (record: RequestRecord, fact: MovedDeposit["fact"]) => Promise<DepositVerdict>;
-
-/**
- * Transactions that the service sent for a user are signed by the service: looks up whether one was this
- * request's execution only where that matters, and once per transaction.
- */
-function verdictsOf(tx: Pick<Tx, "lanes" | "depositAddresses">, chain: Reading["chain"]): Verdicts {
-  const byExecutions = new Map<string, boolean>();
-  return async ({ terms }, fact) => {
-    const deposit = { chainId: chain.id, isFromAnyAddress: paysFromAnyAddress(chain), ...fact };
-    const verdict = judgeDeposit(terms, deposit);
-    if (verdict.kind === "match" || verdict.byUser) return verdict;
-    const key = `${terms.requestId} ${fact.txHash}`;
-    const byExecution = byExecutions.get(key) ?? (await isByExecution(tx, terms, fact.txHash));
-    byExecutions.set(key, byExecution);
-    return judgeDeposit(terms, { ...deposit, byExecution });
-  };
+/** What was read for several deposits at once. */
+interface Known {
+  readonly sent: ServiceTransactions;
+  /** The deposits that the requests have now. */
+  readonly current: ReadonlyMap<DepositId, DepositRecord>;
 }
 
-async function isByExecution(
-  tx: Pick<Tx, "lanes" | "depositAddresses">,
-  { requestId, depositAddress }: RequestRecord["terms"],
-  txHash: DepositFact["txHash"],
-): Promise<boolean> {
-  if (await tx.lanes.isAttemptOf({ kind: "execution", requestId }, txHash)) return true;
-  return depositAddress !== undefined && (await tx.depositAddresses.sweepBy(requestId, txHash)) !== undefined;
+/** Transactions that the service sent for the request that they pay, by {@link paymentKey}. */
+type ServiceTransactions = ReadonlyMap<string, ServiceTransaction>;
+
+function paymentKey({ requestId, txHash }: RequestTransaction): string {
+  return `${requestId} ${txHash}`;
+}
+
+/** Looks up which deposits the service sent itself, where that matters. */
+async function serviceTransactions(
+  tx: Pick<Tx, "deposits">,
+  { chain }: Reading,
+  moved: readonly MovedDeposit[],
+  records: Records,
+): Promise<ServiceTransactions> {
+  const asked = new Map<string, RequestTransaction>();
+  for (const one of moved) {
+    const record = recordOf(records, one);
+    if (record === undefined) continue;
+    const { requestId, depositAddress } = record.terms;
+    const payment = { requestId, txHash: one.fact.txHash };
+    if (depositAddress !== undefined || isForeign(judge(chain, record, one.fact)))
+      asked.set(paymentKey(payment), payment);
+  }
+  if (asked.size === 0) return new Map();
+  const found = await tx.deposits.sentByService([...asked.values()]);
+  return new Map(found.map((one) => [paymentKey(one), one]));
+}
+
+/** Executions are signed by the service, not by the user. */
+function verdictOf(
+  chain: Reading["chain"],
+  record: RequestRecord,
+  fact: MovedDeposit["fact"],
+  sent: ServiceTransactions,
+): DepositVerdict {
+  const verdict = judge(chain, record, fact);
+  if (!isForeign(verdict)) return verdict;
+  const { requestId } = record.terms;
+  return judge(chain, record, fact, sent.has(paymentKey({ requestId, txHash: fact.txHash })));
+}
+
+function judge(
+  chain: Reading["chain"],
+  { terms }: RequestRecord,
+  fact: MovedDeposit["fact"],
+  byExecution = false,
+): DepositVerdict {
+  const isFromAnyAddress = paysFromAnyAddress(chain);
+  return judgeDeposit(terms, { chainId: chain.id, isFromAnyAddress, ...fact, byExecution });
+}
+
+function isForeign(verdict: DepositVerdict): boolean {
+  return verdict.kind === "mismatch" && !verdict.byUser;
+}
+
+/** Locks the deposits that the requests have, as far as other deposits name these requests. */
+async function lockCurrent(
+  tx: Pick<Tx, "deposits">,
+  moved: readonly MovedDeposit[],
+  records: Records,
+): Promise<Known["current"]> {
+  const ids = moved.flatMap((one) => {
+    const depositId = recordOf(records, one)?.state.depositId;
+    return depositId === undefined || depositId === one.deposit.id ? [] : [depositId];
+  });
+  return ids.length === 0 ? new Map() : await tx.deposits.lockAll(ids);
 }
 
 /** The request's deposit if it was orphaned: the user's wallet may have replaced it by this one. */
-async function orphanedDeposit(
-  tx: Pick<Tx, "deposits">,
+function orphanedDeposit(
+  current: Known["current"],
   { state }: RequestRecord,
   { id }: DepositRecord,
-): Promise<DepositRecord | undefined> {
+): DepositRecord | undefined {
   if (state.depositId === undefined || state.depositId === id) return undefined;
-  const own = await tx.deposits.lock(state.depositId);
+  const own = current.get(state.depositId);
   return own?.canonical === false && own.refundState === "none" ? own : undefined;
 }
 
@@ -404,11 +508,12 @@ async function arrivedAtMs(
   { requestId, depositAddress }: RequestRecord["terms"],
   { id: chainId }: Reading["chain"],
   fact: Pick<DepositFact, "txHash" | "currency" | "amount">,
+  sent: ServiceTransactions,
   nowMs: number,
 ): Promise<number> {
   if (depositAddress === undefined) return nowMs;
-  const sweep = await tx.depositAddresses.sweepBy(requestId, fact.txHash);
-  if (sweep !== undefined) return sweep.arrivedAtMs;
+  const sweptSinceMs = sent.get(paymentKey({ requestId, txHash: fact.txHash }))?.sweptSinceMs;
+  if (sweptSinceMs !== undefined) return sweptSinceMs;
   // Anyone may deposit funds of a strict address; the observation there says when they arrived.
   const observed = await tx.depositAddresses.funds(chainId, depositAddress.address);
   const funds = observed.find(({ currency }) => currency === fact.currency);

@@ -67,6 +67,8 @@ export async function refundUnasked(
   depositId: DepositId,
 ): Promise<void> {
   const atMs = clock.nowMs();
-  await tx.deposits.setDisposition(depositId, "refund", "ORPHANED_DEPOSIT_REFUND", undefined);
+  await tx.deposits.setDispositions([
+    { id: depositId, disposition: "refund", reason: "ORPHANED_DEPOSIT_REFUND" },
+  ]);
   await tx.outbox.add([refundJob(depositId, atMs)], atMs);
 }

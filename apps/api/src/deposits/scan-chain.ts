@@ -12,7 +12,7 @@ import type { Slice } from "./deposit-slices.ts";
 import { replacedBlocks, removeOrphanedDeposits } from "./remove-orphaned-deposits.ts";
 import type { Advance } from "./remove-orphaned-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
-import { transition, type TransitionServices } from "../requests/index.ts";
+import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
 
@@ -255,9 +255,12 @@ async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Adv
 }
 
 async function confirm(services: Needs, tx: Tx, chainId: number, headNumber: bigint): Promise<void> {
-  for (const deposit of await tx.deposits.dueConfirmed(chainId, headNumber)) {
-    if (deposit.requestId === undefined) continue;
-    const record = await tx.requests.lock(deposit.requestId);
-    if (record) await transition(services, tx, record, { kind: "depositConfirmed", depositId: deposit.id });
-  }
+  const due = await tx.deposits.dueConfirmed(chainId, headNumber);
+  if (due.length === 0) return;
+  const records = await tx.requests.lockAll(due.flatMap(({ requestId }) => requestId ?? []));
+  const moves = due.flatMap(({ id, requestId }): Move[] => {
+    const record = requestId === undefined ? undefined : records.get(requestId);
+    return record === undefined ? [] : [{ record, event: { kind: "depositConfirmed", depositId: id } }];
+  });
+  await transitionAll(services, tx, moves);
 }

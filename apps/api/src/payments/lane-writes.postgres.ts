@@ -81,16 +81,6 @@ const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: LegKind
     .where(and(eq(slots.legKind, p.kind), eq(slots.legId, p.legId), text`${slots.state} <> 'dead'`)),
 );
 // The hash is unique, so this reads one row.
-const attemptOfLeg = defineQuery(
-  "attempt_of_leg",
-  (db, p: Params<{ txHash: TxHash; kind: LegKind; legId: string }>) =>
-    db
-      .select({ id: slots.id })
-      .from(attempts)
-      .innerJoin(slots, eq(slots.id, attempts.slotId))
-      .where(and(eq(attempts.txHash, p.txHash), eq(slots.legKind, p.kind), eq(slots.legId, p.legId))),
-);
-
 interface Id extends Record<string, unknown> {
   readonly slotId: string;
 }
@@ -232,9 +222,6 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     lockLane: locked,
     async hasLiveSlot(leg): Promise<boolean> {
       return (await liveOfLeg(sql, { kind: leg.kind, legId: legId(leg) })).length > 0;
-    },
-    async isAttemptOf(leg, txHash): Promise<boolean> {
-      return (await attemptOfLeg(sql, { txHash, kind: leg.kind, legId: legId(leg) })).length > 0;
     },
     async lockSlot(slotId): Promise<Slot | undefined> {
       const [row] = await lockSlot(sql, { slotId });

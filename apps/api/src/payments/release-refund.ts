@@ -81,7 +81,7 @@ async function release(
   await tx.deposits.releaseRefund(deposit.id, atMs);
   if (deposit.disposition === "unattributed") {
     const reason = deposit.isUnattestable === true ? "DEPOSIT_UNATTESTABLE" : "ORPHANED_DEPOSIT_REFUND";
-    await tx.deposits.setDisposition(deposit.id, "refund", reason, deposit.requestId);
+    await tx.deposits.setDispositions([{ id: deposit.id, disposition: "refund", reason }]);
   }
   if (request !== undefined) {
     const { requestId } = request.terms;

@@ -119,9 +119,16 @@ async function expireTogether(
     const decision = state && decide(state, DEADLINE_PASSED);
     if (state === undefined || decision?.kind !== "applied" || decision.effects.length > 0) continue;
     const requestIds = ofKind.map(({ requestId }) => requestId);
-    await tx.requests.saveAll(requestIds, { state: decision.next }, atMs);
-    const detail = { from: state.name, to: decision.next.name };
-    await tx.requests.noteAll(atMs, DEADLINE_PASSED.kind, new Map(requestIds.map((id) => [id, detail])));
+    const { next } = decision;
+    await tx.requests.saveAll(
+      requestIds.map((requestId) => ({ requestId, state: next })),
+      atMs,
+    );
+    const detail = { from: state.name, to: next.name };
+    await tx.requests.noteAll(
+      requestIds.map((requestId) => ({ requestId, event: DEADLINE_PASSED.kind, detail })),
+      atMs,
+    );
     for (const requestId of requestIds) ended.add(requestId);
   }
   return ended;

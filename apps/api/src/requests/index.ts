@@ -14,8 +14,10 @@ export { statusView, successorView } from "./request-status.ts";
 export {
   executeJob,
   fillJob,
+  type Move,
   refundJob,
   sweepJob,
   transition,
+  transitionAll,
   type TransitionServices,
 } from "./transition.ts";

@@ -1,16 +1,17 @@
 import { publicStatus, requestStates } from "@causeway/domain";
-import type {
-  FailReason,
-  FrontState,
-  RefundFailReason,
-  RequestId,
-  StateName,
-  TxHash,
-} from "@causeway/domain";
+import type { RequestId } from "@causeway/domain";
 import { sql as text, type SQL } from "drizzle-orm";
-import type { RequestChange } from "../db/unit-of-work.port.ts";
+import type { RequestSave } from "../db/unit-of-work.port.ts";
 import { storeAnnouncements } from "../db/announcements.postgres.ts";
-import { defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
+import {
+  defineSql,
+  nameOf,
+  namesOf,
+  recordset,
+  rowsJson,
+  type GivenRow,
+  type Params,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { executions } from "../payments/executions.tables.ts";
@@ -30,31 +31,37 @@ export const STATUS_CHANNEL = "causeway_status";
 /** Channel for commits with something to deliver to webhooks. */
 export const WEBHOOK_CHANNEL = "causeway_webhooks";
 
-interface Change extends Record<string, unknown> {
-  readonly requestIds: readonly RequestId[];
-  readonly state: StateName;
-  readonly failReason: FailReason | null;
-  readonly refundFailReason: RefundFailReason | null;
-  readonly final: boolean;
-  /** Null keeps the hashes. */
-  readonly inTxHashes: readonly TxHash[] | null;
-  readonly txHashes: readonly TxHash[] | null;
-  readonly refundTxHashes: readonly TxHash[] | null;
-  readonly atMs: number;
-  readonly depositId: string | null;
-  readonly front: FrontState;
-  /** All states with the same public status as the new one. */
-  readonly statesOfSameStatus: readonly StateName[];
+/** What a save writes of a request. Missing hashes stay. */
+const SAVED = {
+  requestId: requests.requestId,
+  state: requests.state,
+  failReason: requests.failReason,
+  refundFailReason: requests.refundFailReason,
+  final: requests.final,
+  depositId: requests.depositId,
+  front: requests.front,
+  inTxHashes: requests.inTxHashes,
+  txHashes: requests.txHashes,
+  refundTxHashes: requests.refundTxHashes,
+};
+
+type Hashes = "inTxHashes" | "txHashes" | "refundTxHashes";
+
+/** The client-visible status of a state, apart from funds at deposit addresses. */
+function statusOf(state: SQL): SQL {
+  const cases = requestStates.map((name) => text.raw(`when '${name}' then '${publicStatus({ name })}'`));
+  return text`case ${state} ${text.join(cases, text` `)} end`;
 }
 
-const areHashesChanged = (p: Params<Change>): SQL => text`
-  (coalesce(${p.inTxHashes} <> ${requests.inTxHashes}, false) or coalesce(${p.txHashes} <> ${requests.txHashes}, false)
-  or coalesce(${p.refundTxHashes} <> ${requests.refundTxHashes}, false))`;
+/** Whether clients see other hashes. */
+const areHashesChanged = text`
+  (coalesce(given.in_tx_hashes <> ${requests.inTxHashes}, false) or coalesce(given.tx_hashes <> ${requests.txHashes}, false)
+  or coalesce(given.refund_tx_hashes <> ${requests.refundTxHashes}, false))`;
 
 /** Whether clients see a new status. */
-const isStatusChanged = (p: Params<Change>): SQL => text`
-  not ${requests.state} = any(${p.statesOfSameStatus}::text[]) or ${requests.failReason} is distinct from ${p.failReason}
-  or ${requests.refundFailReason} is distinct from ${p.refundFailReason} or ${areHashesChanged(p)}`;
+const isStatusChanged = text`
+  ${statusOf(text`${requests.state}`)} <> ${statusOf(text`given.state`)} or ${requests.failReason} is distinct from given.fail_reason
+  or ${requests.refundFailReason} is distinct from given.refund_fail_reason or ${areHashesChanged}`;
 
 /** API key of a request: that of its quote, or the one that submitted its call. */
 const keyOfRequest = text`coalesce(${requests.keyId},
@@ -110,31 +117,35 @@ export function deliveriesOfEvent(atMs: SQL): SQL {
 }
 
 /**
- * Saves the state and, in the same statement, the client-visible status if it changed. Returns the requests
+ * Saves states and, in the same statement, the client-visible statuses that changed. Returns the requests
  * that enter history with this change. The sequence counts under the lock of the request, so it follows the
  * order of commits.
  */
 const save = defineSql(
   "request_save",
   UNLISTED,
-  (p: Params<Change>) => text`
-    with before as materialized (
-      select ${requests.requestId}, ${requests.statusSeq}, ${isStatusChanged(p)} as status_changed,
-        ${areHashesChanged(p)} as hashes_changed
-      from ${requests} where ${requests.requestId} = any(${p.requestIds}::text[])),
+  (p: Params<{ requestIds: readonly RequestId[]; rows: string; atMs: number }>) => text`
+    with given as materialized (select * from ${recordset(p.rows, SAVED)}),
+    before as materialized (
+      select given.*, ${requests.statusSeq}, ${isStatusChanged} as status_changed, ${areHashesChanged} as hashes_changed,
+        ${requests.final} <> given.final as final_changed
+      from ${requests} join given on given.request_id = ${requests.requestId}
+      -- The planner knows how few ids an array has, and uses the index however small the table was.
+      where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
-      update ${requests} set ${nameOf(requests.state)} = ${p.state}, ${nameOf(requests.failReason)} = ${p.failReason},
-        ${nameOf(requests.refundFailReason)} = ${p.refundFailReason}, ${nameOf(requests.final)} = ${p.final},
-        ${nameOf(requests.inTxHashes)} = coalesce(${p.inTxHashes}, ${requests.inTxHashes}),
-        ${nameOf(requests.txHashes)} = coalesce(${p.txHashes}, ${requests.txHashes}),
-        ${nameOf(requests.refundTxHashes)} = coalesce(${p.refundTxHashes}, ${requests.refundTxHashes}),
+      update ${requests} set ${nameOf(requests.state)} = b.state, ${nameOf(requests.failReason)} = b.fail_reason,
+        ${nameOf(requests.refundFailReason)} = b.refund_fail_reason, ${nameOf(requests.final)} = b.final,
+        ${nameOf(requests.inTxHashes)} = coalesce(b.in_tx_hashes, ${requests.inTxHashes}),
+        ${nameOf(requests.txHashes)} = coalesce(b.tx_hashes, ${requests.txHashes}),
+        ${nameOf(requests.refundTxHashes)} = coalesce(b.refund_tx_hashes, ${requests.refundTxHashes}),
         ${nameOf(requests.updatedAtMs)} = greatest(${requests.updatedAtMs}, ${p.atMs}),
-        ${nameOf(requests.depositId)} = ${p.depositId}, ${nameOf(requests.front)} = ${p.front},
-        ${nameOf(requests.stateSinceMs)} = case when ${requests.state} = ${p.state} then ${requests.stateSinceMs}
+        ${nameOf(requests.depositId)} = b.deposit_id, ${nameOf(requests.front)} = b.front,
+        ${nameOf(requests.stateSinceMs)} = case when ${requests.state} = b.state then ${requests.stateSinceMs}
           else greatest(${requests.updatedAtMs}, ${p.atMs}) end,
-        ${nameOf(requests.statusSeq)} = ${requests.statusSeq}
-          + case when ${isStatusChanged(p)} or ${requests.final} <> ${p.final} then 1 else 0 end
-      where ${requests.requestId} = any(${p.requestIds}::text[]) returning ${requests}.*),
+        ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + (b.status_changed or b.final_changed)::integer
+      from before b
+      where ${requests.requestId} = b.request_id and ${requests.requestId} = any(${p.requestIds}::text[])
+      returning ${requests}.*),
     event as (
       ${insertStatusEvents(
         text`saved as ${requests} join before b on b.request_id = ${requests.requestId} where ${requests.statusSeq} > b.status_seq`,
@@ -152,33 +163,35 @@ const save = defineSql(
   { announces: true },
 );
 
-const statesOfSameStatus = new Map<StateName, readonly StateName[]>(
-  requestStates.map((name) => [
-    name,
-    requestStates.filter((other) => publicStatus({ name: other }) === publicStatus({ name })),
-  ]),
-);
-
-/** Saves locked requests with the same change, and announces it to followers. */
-export async function saveRequests(
-  sql: Sql,
-  requestIds: readonly RequestId[],
-  { state, inTxHashes, txHashes, refundTxHashes }: RequestChange,
-  atMs: number,
-): Promise<void> {
+/** Saves locked requests, each at most once, and announces the changes to followers. */
+export async function saveRequests(sql: Sql, saves: readonly RequestSave[], atMs: number): Promise<void> {
+  if (saves.length === 0) return;
   const unlisted = await save(sql, {
-    requestIds,
-    state: state.name,
-    failReason: state.failReason ?? null,
-    refundFailReason: state.refundFailReason ?? null,
-    final: state.final,
+    requestIds: saves.map(({ requestId }) => requestId),
+    rows: rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow)),
+    atMs,
+  });
+  await listRequests(sql, unlisted.map(newlyListed));
+}
+
+function savedRow({
+  requestId,
+  state,
+  inTxHashes,
+  txHashes,
+  refundTxHashes,
+}: RequestSave): GivenRow<typeof SAVED, Hashes> {
+  const { name, failReason = null, refundFailReason = null, final, depositId, front } = state;
+  return {
+    requestId,
+    state: name,
+    failReason,
+    refundFailReason,
+    final,
+    depositId: depositId === undefined ? null : Number(depositId),
+    front,
     inTxHashes: inTxHashes ?? null,
     txHashes: txHashes ?? null,
     refundTxHashes: refundTxHashes ?? null,
-    atMs,
-    depositId: state.depositId ?? null,
-    front: state.front,
-    statesOfSameStatus: statesOfSameStatus.get(state.name) ?? [],
-  });
-  await listRequests(sql, unlisted.map(newlyListed));
+  };
 }

@@ -2,7 +2,7 @@ import { payBy } from "@causeway/domain";
 import type { OrderId, RequestId } from "@causeway/domain";
 import { and, asc, eq, exists, sql as text } from "drizzle-orm";
 import type { RequestRecord } from "../db/records.port.ts";
-import type { OverdueRequest, RequestChange, RequestWrites } from "../db/unit-of-work.port.ts";
+import type { OverdueRequest, RequestChange, RequestWrites, TraceNote } from "../db/unit-of-work.port.ts";
 import { feeReservations } from "../balances/ledger.tables.ts";
 import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
@@ -108,27 +108,21 @@ const lockOverdue = defineQuery("request_lock_overdue", (db, p: Params<Overdue>)
     .for("update", { skipLocked: true });
 });
 
-const note = defineQuery(
+const insertEvents = defineSql(
   "request_note",
-  (db, p: Params<{ requestId: RequestId; atMs: number; event: TraceEvent; detail: string }>) =>
-    db
-      .insert(requestEvents)
-      .values({ requestId: p.requestId, atMs: p.atMs, event: p.event, detail: p.detail }),
-);
-const noteAll = defineSql(
-  "request_note_all",
   {},
   (
     p: Params<{
       requestIds: readonly RequestId[];
+      events: readonly TraceEvent[];
       details: readonly string[];
       atMs: number;
-      event: TraceEvent;
     }>,
   ) =>
     text`insert into ${requestEvents} (${namesOf(requestEvents.requestId, requestEvents.atMs, requestEvents.event, requestEvents.detail)})
-      select request_id, ${p.atMs}::bigint, ${p.event}::text, detail
-      from unnest(${p.requestIds}::text[], ${p.details}::text[]) as n (request_id, detail)`,
+      select request_id, ${p.atMs}::bigint, event, detail
+      from unnest(${p.requestIds}::text[], ${p.events}::text[], ${p.details}::text[]) with ordinality as s (request_id, event, detail, n)
+      order by s.n`,
 );
 // An exponential moving average: each new run counts for at least a twentieth.
 const measured = defineQuery(
@@ -153,6 +147,14 @@ const measured = defineQuery(
 );
 
 export function requestWrites(sql: Sql): RequestWrites {
+  const insertNotes = async (notes: readonly TraceNote<TraceEvent>[], atMs: number): Promise<void> => {
+    await insertEvents(sql, {
+      requestIds: notes.map(({ requestId }) => requestId),
+      events: notes.map(({ event }) => event),
+      details: notes.map(({ detail }) => detailText(detail)),
+      atMs,
+    });
+  };
   return {
     async insert(terms, state): Promise<void> {
       await insert(sql, {
@@ -184,21 +186,16 @@ export function requestWrites(sql: Sql): RequestWrites {
       return new Map(rows.map((row) => [row.orderId, requestOf(row)]));
     },
     async save(requestId, change: RequestChange, atMs): Promise<void> {
-      await saveRequests(sql, [requestId], change, atMs);
+      await saveRequests(sql, [{ requestId, ...change }], atMs);
     },
-    async saveAll(requestIds, change, atMs): Promise<void> {
-      await saveRequests(sql, requestIds, change, atMs);
+    async saveAll(saves, atMs): Promise<void> {
+      await saveRequests(sql, saves, atMs);
     },
     async note(requestId, atMs, event, detail): Promise<void> {
-      await note(sql, { requestId, atMs, event, detail: detailText(detail) });
+      await insertNotes([{ requestId, event, detail }], atMs);
     },
-    async noteAll(atMs, event, details): Promise<void> {
-      await noteAll(sql, {
-        requestIds: [...details.keys()],
-        details: [...details.values()].map(detailText),
-        atMs,
-        event,
-      });
+    async noteAll(notes, atMs): Promise<void> {
+      if (notes.length > 0) await insertNotes(notes, atMs);
     },
     async measured(originChainId, destinationChainId, tookMs): Promise<void> {
       await measured(sql, { originChainId, destinationChainId, tookMs });

@@ -3,7 +3,8 @@ import type { RequestEvent, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
 import type { RequestRecord } from "../db/records.port.ts";
-import type { Tx } from "../db/unit-of-work.port.ts";
+import type { Disposed, RequestSave, TraceNote, Tx } from "../db/unit-of-work.port.ts";
+import type { TraceEvent } from "./trace.port.ts";
 import { transition } from "./transition.ts";
 
 const NOW_MS = 1_700_000_000_000;
@@ -29,11 +30,19 @@ function aTransaction() {
   const alarms: unknown[] = [];
   const tx = {
     requests: {
-      save: async (...row: unknown[]) => void written.push(["save", ...row]),
-      note: async (...row: unknown[]) => void written.push(["note", ...row]),
+      saveAll: async (saves: readonly RequestSave[], atMs: number) => {
+        for (const { requestId, ...change } of saves) written.push(["save", requestId, change, atMs]);
+      },
+      noteAll: async (notes: readonly TraceNote<TraceEvent>[], atMs: number) => {
+        for (const { requestId, event, detail } of notes)
+          written.push(["note", requestId, atMs, event, detail]);
+      },
     },
     deposits: {
-      setDisposition: async (...row: unknown[]) => void written.push(["disposition", ...row]),
+      setDispositions: async (disposed: readonly Disposed[]) => {
+        for (const { id, disposition, reason, requestId } of disposed)
+          written.push(["disposition", id, disposition, reason, requestId]);
+      },
     },
     outbox: { add: async (entries: readonly unknown[]) => void written.push(["outbox", ...entries]) },
     events: { alarm: (event: string, facts: object) => void alarms.push([event, facts]) },

@@ -1,12 +1,21 @@
-import { decide, isFronted } from "@causeway/domain";
-import type { Decision, Effect, FailReason, RequestEvent } from "@causeway/domain";
+import { decide, isFronted, unreachable } from "@causeway/domain";
+import type { Decision, Effect, FailReason, RequestEvent, RequestState } from "@causeway/domain";
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
-import type { OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
-import { applyHold, followSponsorship, type HoldServices } from "../balances/index.ts";
+import type { Disposed, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
+import { applyHold, followSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
 
 /** What applying an event needs: holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
+
+/** An event for a locked request, and what is stored with it. */
+export interface Move {
+  readonly record: RequestRecord;
+  readonly event: RequestEvent;
+  readonly change?: Omit<RequestChange, "state">;
+  /** For the trace. */
+  readonly facts?: Facts;
+}
 
 export interface Transition {
   readonly decision: Decision;
@@ -14,11 +23,7 @@ export interface Transition {
   readonly record: RequestRecord;
 }
 
-/**
- * Applies an event to a locked request: in one transaction saves the new state, applies the effects and adds
- * the event to the trace. A duplicate changes nothing; an impossible event changes nothing and raises an
- * alarm.
- */
+/** {@link transitionAll} for one request. */
 export async function transition(
   services: TransitionServices,
   tx: Tx,
@@ -27,26 +32,124 @@ export async function transition(
   change: Omit<RequestChange, "state"> = {},
   facts: Facts = {},
 ): Promise<Transition> {
-  const { requestId } = record.terms;
-  const decision = decide(record.state, event);
-  if (decision.kind === "rejected") {
-    tx.events.alarm("transition_rejected", { requestId, event: event.kind, reason: decision.reason });
-    return { decision, record };
-  }
-  if (decision.kind === "already") return { decision, record };
+  const [only] = await transitionAll(services, tx, [{ record, event, change, facts }]);
+  if (only === undefined) throw new Error(`invariant violated: no transition of ${record.terms.requestId}`);
+  return only;
+}
 
+/**
+ * Applies one event to each of several locked requests: in one transaction saves the new states, applies the
+ * effects and adds the events to the traces, all requests in the same few statements. A duplicate changes
+ * nothing; an impossible event changes nothing and raises an alarm.
+ * @returns a transition per move, in the same order
+ */
+export async function transitionAll(
+  services: TransitionServices,
+  tx: Tx,
+  moves: readonly Move[],
+): Promise<Transition[]> {
+  const decided = moves.map((move) => ({ ...move, decision: decideMove(tx, move) }));
   const atMs = services.clock.nowMs();
-  await tx.requests.save(requestId, { ...change, state: decision.next }, atMs);
-  for (const effect of decision.effects)
-    await carryOut(services, tx, { ...record, state: decision.next }, effect, atMs);
-  await followSponsorship(services, tx, record.terms, decision.next);
-  await tx.requests.note(requestId, atMs, event.kind, {
-    from: record.state.name,
-    to: decision.next.name,
-    ...facts,
+  const applied = decided.flatMap(({ decision, ...move }) =>
+    decision.kind === "applied" ? [{ ...move, next: decision.next, effects: decision.effects }] : [],
+  );
+  if (applied.length > 0) await store(services, tx, applied, atMs);
+  const transitions: Transition[] = [];
+  for (const { decision, record, change } of decided) {
+    if (decision.kind !== "applied") {
+      transitions.push({ decision, record });
+      continue;
+    }
+    const moved = { ...record, ...change, state: decision.next, updatedAtMs: atMs };
+    transitions.push({ decision, record: await resumeOwnDeposits(services, tx, record, moved) });
+  }
+  return transitions;
+}
+
+function decideMove({ events }: Pick<Tx, "events">, { record, event }: Move): Decision {
+  const decision = decide(record.state, event);
+  const { requestId } = record.terms;
+  if (decision.kind === "rejected")
+    events.alarm("transition_rejected", { requestId, event: event.kind, reason: decision.reason });
+  return decision;
+}
+
+interface Applied extends Move {
+  readonly next: RequestState;
+  readonly effects: readonly Effect[];
+}
+
+async function store(
+  services: TransitionServices,
+  tx: Tx,
+  applied: readonly Applied[],
+  atMs: number,
+): Promise<void> {
+  const requestIds = new Set(applied.map(({ record }) => record.terms.requestId));
+  if (requestIds.size < applied.length)
+    throw new Error("invariant violated: two events for one request decided on the same state");
+  await tx.requests.saveAll(
+    applied.map(({ record, change, next }) => ({
+      ...change,
+      requestId: record.terms.requestId,
+      state: next,
+    })),
+    atMs,
+  );
+  const disposed = applied.flatMap(disposedBy);
+  if (disposed.length > 0) await tx.deposits.setDispositions(disposed);
+  const jobs = applied.flatMap((one) => jobsOf(one, atMs));
+  if (jobs.length > 0) await tx.outbox.add(jobs, atMs);
+  // Wallets are locked after everything else.
+  for (const { record, next, effects } of applied) {
+    for (const effect of effects)
+      if (isOnHold(effect)) await applyHold(services, tx, record.terms, next, effect);
+    await followSponsorship(services, tx, record.terms, next);
+  }
+  await tx.requests.noteAll(
+    applied.map(({ record, event, next, facts }) => ({
+      requestId: record.terms.requestId,
+      event: event.kind,
+      detail: { from: record.state.name, to: next.name, ...facts },
+    })),
+    atMs,
+  );
+}
+
+/** What becomes of the deposits that the effects name. */
+function disposedBy({ record, effects }: Applied): Disposed[] {
+  const { requestId } = record.terms;
+  return effects.flatMap((effect): Disposed[] => {
+    if (effect.kind === "acceptDeposit")
+      return [{ id: effect.depositId, disposition: "accepted", requestId }];
+    if (effect.kind === "refundDeposit")
+      return [{ id: effect.depositId, disposition: "refund", reason: effect.reason, requestId }];
+    return [];
   });
-  const moved = { ...record, ...change, state: decision.next, updatedAtMs: atMs };
-  return { decision, record: await resumeOwnDeposits(services, tx, record, moved) };
+}
+
+function jobsOf({ record, effects }: Applied, atMs: number): OutboxEntry[] {
+  return effects.flatMap((effect): OutboxEntry[] => {
+    if (effect.kind === "fill") return [fillJob(record.terms.requestId, atMs)];
+    if (effect.kind === "refundDeposit") return [refundJob(effect.depositId, atMs)];
+    return [];
+  });
+}
+
+function isOnHold(effect: Effect): effect is HoldEffect {
+  switch (effect.kind) {
+    case "releaseHold":
+    case "reinstateHold":
+    case "debitHold":
+    case "returnHold":
+      return true;
+    case "fill":
+    case "acceptDeposit":
+    case "refundDeposit":
+      return false;
+    default:
+      return unreachable(effect);
+  }
 }
 
 /**
@@ -85,32 +188,6 @@ async function resume(
   const seen = { kind: "depositSeen", depositId, verdict, confirmed: false, late: false } as const;
   const change = { inTxHashes: [...new Set([...record.inTxHashes, txHash])] };
   return (await transition(services, tx, record, seen, change)).record;
-}
-
-async function carryOut(
-  services: TransitionServices,
-  tx: Tx,
-  record: RequestRecord,
-  effect: Effect,
-  atMs: number,
-): Promise<void> {
-  const { requestId } = record.terms;
-  switch (effect.kind) {
-    case "fill":
-      return tx.outbox.add([fillJob(requestId, atMs)], atMs);
-    case "acceptDeposit":
-      return tx.deposits.setDisposition(effect.depositId, "accepted", undefined, requestId);
-    case "refundDeposit":
-      await tx.deposits.setDisposition(effect.depositId, "refund", effect.reason, requestId);
-      return tx.outbox.add([refundJob(effect.depositId, atMs)], atMs);
-    case "releaseHold":
-    case "reinstateHold":
-    case "debitHold":
-    case "returnHold":
-      return applyHold(services, tx, record.terms, record.state, effect);
-    default:
-      effect satisfies never;
-  }
 }
 
 /**

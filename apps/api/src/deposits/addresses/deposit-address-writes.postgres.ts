@@ -6,7 +6,7 @@ import type { CurrencyAt, DepositAddressWrites, SweepState } from "./deposit-add
 import { storeAnnouncements } from "../../db/announcements.postgres.ts";
 import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { attempts, slots } from "../../payments/payments.tables.ts";
+import { slots } from "../../payments/payments.tables.ts";
 import {
   deliveriesOfEvent,
   insertStatusEvents,
@@ -318,19 +318,6 @@ const sweepsWithNonce = defineQuery(
           where ${slots.legKind} = 'sweep' and ${slots.legId} = ${sweeps.id}::text and ${slots.state} <> 'dead')`,
       ),
 );
-// The hash is unique, so this reads one row.
-const sweepBy = defineQuery(
-  "deposit_sweep_of_attempt",
-  (db, p: Params<{ requestId: RequestId; txHash: TxHash }>) =>
-    db
-      .select(SWEEP)
-      .from(sweeps)
-      .where(
-        text`${sweeps.requestId} = ${p.requestId} and ${sweeps.id}::text in (
-          select ${slots.legId} from ${attempts} join ${slots} on ${slots.id} = ${attempts.slotId}
-          where ${attempts.txHash} = ${p.txHash} and ${slots.legKind} = 'sweep')`,
-      ),
-);
 const setAddress = defineQuery(
   "request_set_deposit_address",
   (db, p: Params<{ requestId: RequestId; address: Address }>) =>
@@ -476,10 +463,6 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     },
     hasSweep: async (requestId) => (await hasSweep(sql, { requestId })).length > 0,
     sweepsWithNonce: async (requestId) => (await sweepsWithNonce(sql, { requestId })).map(sweepOf),
-    async sweepBy(requestId, txHash) {
-      const [row] = await sweepBy(sql, { requestId, txHash });
-      return row && sweepOf(row);
-    },
     async setAddress(requestId, address) {
       await setAddress(sql, { requestId, address });
     },

@@ -143,8 +143,6 @@ export interface DepositAddressWrites {
   hasSweep(requestId: RequestId): Promise<boolean>;
   /** Sweeps for this request with a nonce of the executor that is not known to be dead. */
   sweepsWithNonce(requestId: RequestId): Promise<readonly SweepRecord[]>;
-  /** The sweep for this request that a transaction belongs to, if any. */
-  sweepBy(requestId: RequestId, txHash: TxHash): Promise<SweepRecord | undefined>;
   /** Links the request to the address that its deposit comes through. */
   setAddress(requestId: RequestId, address: Address): Promise<void>;
   /** Records that another request replaced it; the first one recorded stays. */

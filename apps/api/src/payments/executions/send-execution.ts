@@ -124,10 +124,10 @@ async function reserveTogether(
     });
     const nowMs = services.clock.nowMs();
     const slots = await tx.lanes.reserveTogether(covered, nowMs);
-    const notes = new Map(
-      slots.flatMap(({ leg, nonce }) => (leg.requestId ? [[leg.requestId, { nonce }]] : [])),
+    const notes = slots.flatMap(({ leg: { requestId }, nonce }) =>
+      requestId ? [{ requestId, event: "executionPlanned" as const, detail: { nonce } }] : [],
     );
-    if (notes.size > 0) await tx.requests.noteAll(nowMs, "executionPlanned", notes);
+    await tx.requests.noteAll(notes, nowMs);
     return { slots, short };
   });
 }

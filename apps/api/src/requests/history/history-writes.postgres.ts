@@ -1,5 +1,5 @@
 import { publicStatus, requestStates } from "@causeway/domain";
-import type { AddressFunds, RequestTerms, StateName } from "@causeway/domain";
+import type { AddressFunds, RequestId, RequestTerms, StateName } from "@causeway/domain";
 import { sql as text, type Column, type SQL } from "drizzle-orm";
 import {
   columnsOf,
@@ -157,7 +157,8 @@ const SHARED: readonly (readonly [Column, Column])[] = [
   [h.destinationChainId, requests.destinationChainId],
   [h.depositAddress, requests.depositAddress],
 ];
-const insert = defineSql("history_insert", {}, (p: Params<{ entries: string }>) => {
+type Inserted = { readonly requestIds: readonly RequestId[]; readonly entries: string };
+const insert = defineSql("history_insert", {}, (p: Params<Inserted>) => {
   const entry = text.join(
     Object.values(ENTRY).map((column) => text`given.${nameOf(column)}`),
     text`, `,
@@ -169,11 +170,13 @@ const insert = defineSql("history_insert", {}, (p: Params<{ entries: string }>) 
       insert into ${requestTransactions} (${namesOf(requestTransactions.txHash, requestTransactions.requestId, requestTransactions.kind)})
       select own.tx_hash, ${requests.requestId}, own.kind
       from given join ${requests} on ${requests.requestId} = given.request_id cross join lateral ${TRANSACTIONS}
+      where ${requests.requestId} = any(${p.requestIds}::text[])
       -- A request that was archived is listed again; its transactions were kept.
       on conflict do nothing)
     insert into ${h} (${namesOf(...Object.values(ENTRY), ...SHARED.map(([column]) => column), h.status, h.inBlock, h.inSeenAtMs, h.fillMs)})
     select ${entry}, ${shared}, ${STATUS}, payment.block_number, payment.seen_at_ms, ${FILL_MS}
-    from given join ${requests} on ${requests.requestId} = given.request_id ${PAYMENT}`;
+    from given join ${requests} on ${requests.requestId} = given.request_id ${PAYMENT}
+    where ${requests.requestId} = any(${p.requestIds}::text[])`;
 });
 
 /** A request that enters history. */
@@ -200,5 +203,8 @@ export async function listRequests(sql: Sql, listed: readonly NewlyListed[]): Pr
   const entries = listed.map((request) =>
     historyEntry(request, ({ chainId, address }) => known.get(`${chainId} ${address}`)),
   );
-  await insert(sql, { entries: rowsJson(ENTRY, entries) });
+  await insert(sql, {
+    requestIds: listed.map(({ terms }) => terms.requestId),
+    entries: rowsJson(ENTRY, entries),
+  });
 }
