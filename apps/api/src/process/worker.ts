@@ -40,7 +40,12 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
   const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
-  const signing = { ...context, ...workerSigners(keys), chains: createChainDirectory(evmChains, paidChains) };
+  const signing = {
+    ...context,
+    ...workerSigners(keys),
+    chains: createChainDirectory(evmChains, paidChains),
+    slotsInHand: new Set<string>(),
+  };
   const paying = { ...signing, ...executionPace(signing) };
 
   const repeat = repeating(lifecycle, events);
@@ -49,15 +54,17 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
 
   const relay = await startRelay(context, catalog);
   startJobs(paying, catalog);
-  const addresses = await startDepositAddresses(context);
+  const { queuedLegs } = relay;
+  const reconciling = { ...context, queuedLegs };
+  const addresses = await startDepositAddresses(reconciling);
   const locks = startLeaderLocks(context);
   startWatchers(paying, locks.lead, addresses.watch);
   const settling = startSettlement(paying, locks.lead);
   const webhooks = startWebhooks(context);
 
   const { reconcileIntervalMs } = config.engine;
-  repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(context));
-  repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(context));
+  repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(reconciling));
+  repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(reconciling));
   repeat("reconciler of sweeps", reconcileIntervalMs, addresses.reconcile);
   repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(context));
   repeat("pruning of webhooks", PRUNE_EVERY_MS, pruneByAge(context, webhooks.prune));
