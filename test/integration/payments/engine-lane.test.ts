@@ -898,7 +898,7 @@ test("does not end a payment by a used nonce while an attempt was signed after t
   expect((await slotOf(agreed)).state).toBe("open");
   expect(eventsOf(agreed)).toEqual([]);
 
-  // Whoever reads it with all attempts may end it.
+  // A process that reads it with all attempts may end it.
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
   expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
 });

@@ -51,6 +51,4 @@ export interface RailWrites {
   ): Promise<void>;
   /** Hashes of unsettled attempts of the lane, except those of one slot. */
   unsettledAttempts(chainId: number, sender: Address, exceptSlotId: string): Promise<readonly Hex[]>;
-  /** The chain knows an attempt by a different id than was computed when it was made. */
-  renameAttempt(slotId: string, n: number, txHash: Hex): Promise<void>;
 }

@@ -348,6 +348,8 @@ export interface LaneWrites {
     sent: ReadonlyArray<{ readonly slotId: string; readonly n: number }>,
     atMs: number,
   ): Promise<void>;
+  /** The chain knows an attempt by a different id than was computed when it was made. */
+  renameAttempt(slotId: string, n: number, txHash: TxHash): Promise<void>;
   /** A node refused it for now: it is broadcast again after the usual interval, but no node has it. */
   noteRefused(slotId: string, n: number, atMs: number): Promise<void>;
   /** Clears the broadcast times of the slot's attempts, so that they are broadcast again. */

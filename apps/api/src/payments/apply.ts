@@ -5,8 +5,8 @@ import { legOf } from "./legs/leg-of.ts";
 import type { LegContext, LegServices } from "./legs/leg-course.ts";
 
 /**
- * Moves a slot and its leg in one commit, which also raises the events. Does nothing if the slot changed since
- * it was read: what the chain showed was about that slot, and the next pass reads it again.
+ * Moves a slot and its leg in one commit, which also raises the events. Does nothing if the slot changed
+ * since it was read: what the chain showed was about that slot, and the next pass reads it again.
  * @param seen the slot as read, on which the move was decided
  * @returns the moved slot; undefined if it was not moved
  */
@@ -50,7 +50,7 @@ export async function applyMined(
   return await move(services, seen, "open", async (moment) => {
     const { tx, slot } = moment;
     const signed = slot.attempts.find((one) => one.n === n);
-    if (signed?.txHash !== txHash) await tx.rails.renameAttempt(slot.id, n, txHash);
+    if (signed?.txHash !== txHash) await tx.lanes.renameAttempt(slot.id, n, txHash);
     const cost = { gasUsed, effectiveGasPrice };
     const atMs = services.clock.nowMs();
     await tx.lanes.setMined(slot.id, { attempt: n, blockNumber, blockHash, status, ...cost, atMs });

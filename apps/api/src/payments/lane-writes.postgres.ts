@@ -90,6 +90,14 @@ const lockSlot = defineQuery("slot_lock", (db, { slotId }: Params<Id>) =>
 const attemptsOf = defineQuery("slot_attempts", (db, { slotId }: Params<Id>) =>
   db.select().from(attempts).where(eq(attempts.slotId, slotId)).orderBy(asc(attempts.n)),
 );
+const renameAttempt = defineQuery(
+  "attempt_rename",
+  (db, p: Params<{ slotId: string; n: number; txHash: TxHash }>) =>
+    db
+      .update(attempts)
+      .set({ txHash: p.txHash })
+      .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
+);
 const noteRefused = defineQuery(
   "attempt_refused",
   (db, p: Params<Id & { readonly n: number; readonly atMs: number }>) =>
@@ -232,6 +240,9 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     },
     async setBroadcast(slotId, n, atMs): Promise<void> {
       await noteBroadcasts(sql, [{ slotId, n }], atMs);
+    },
+    async renameAttempt(slotId, n, txHash): Promise<void> {
+      await renameAttempt(sql, { slotId, n, txHash });
     },
     async noteRefused(slotId, n, atMs): Promise<void> {
       await noteRefused(sql, { slotId, n, atMs });

@@ -1,5 +1,5 @@
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
-import { and, eq, sql as text } from "drizzle-orm";
+import { eq, sql as text } from "drizzle-orm";
 import type { RailReads, RailWrites } from "../chains/rails.port.ts";
 import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
@@ -107,15 +107,6 @@ const unsettled = defineQuery(
           and ${slots.id} <> ${p.exceptSlotId}`,
       ),
 );
-const rename = defineQuery(
-  "rail_rename_attempt",
-  (db, p: Params<{ slotId: string; n: number; txHash: TxHash }>) =>
-    db
-      .update(attempts)
-      .set({ txHash: p.txHash })
-      .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
-);
-
 /** Reads the state of non-EVM chains from a Postgres pool. */
 export function railReads(sql: Sql): RailReads {
   return {
@@ -159,9 +150,6 @@ export function railWrites(sql: Sql): RailWrites {
     },
     async unsettledAttempts(chainId: number, sender: Address, exceptSlotId: string) {
       return (await unsettled(sql, { chainId, sender, exceptSlotId })).map(({ txHash }) => txHash);
-    },
-    async renameAttempt(slotId, n, txHash) {
-      await rename(sql, { slotId, n, txHash });
     },
   };
 }
