@@ -141,7 +141,7 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
   try {
     const { run } = postgresUnitOfWork(held, events);
     await run(async (tx) => {
-      for (const job of jobs(0, 3)) await tx.outbox.add([job], 1_000 + Number(job.payload.n));
+      for (const job of jobs(0, 3)) await tx.outbox.add([job], 1_000 + Number(job.payload["n"]));
       await tx.outbox.add([{ job: "refund", jobId: "job-1", payload: { n: 7 } }], 5_000);
     });
     expect(statements).toEqual(["begin", "outbox_add", "commit"]);
