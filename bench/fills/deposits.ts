@@ -133,7 +133,7 @@ export async function depositSteadily(
   }
 }
 
-const ASK_EVERY_MS = 50;
+const ASK_EVERY_MS = 200;
 const FILLED_WITHIN_MS = 60_000;
 
 /** Counts fills on the chain itself, by the nonce of the solver: the service is not asked. */

@@ -21,7 +21,7 @@ function figuresOf(over: { burst?: PhaseFigures; alone?: PhaseFigures; steady?: 
     burst: over.burst ?? phase(500, 3_000, 5_000, 5),
     alone: over.alone ?? phase(100, 25, 100),
     steady: { ...(over.steady ?? phase(600, 60, 300)), perSecond: 20 },
-    idlePerSecond: cost,
+    idle: { before: cost, after: cost },
     loadBefore: 0,
   };
 }
@@ -47,6 +47,6 @@ test.for([
 test("the columns of the costs line up with their header", () => {
   const lines = fillLines(figuresOf({}));
   const header = lines.findIndex((line) => line.includes("RPC requests"));
-  const widths = lines.slice(header, header + 5).map((line) => line.length);
+  const widths = lines.slice(header, header + 6).map((line) => line.length);
   expect(new Set(widths).size).toBe(1);
 });

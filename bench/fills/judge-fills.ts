@@ -25,17 +25,17 @@ export function judgeFills({ burst, alone, steady }: FillFigures): Verdict[] {
 function latencies(
   name: string,
   { speed: { toBroadcastMs } }: PhaseFigures,
-  most: { readonly p50: number; readonly p99: number },
+  maxMs: { readonly p50: number; readonly p99: number },
 ): Verdict[] {
   const what = `${name}, block seen to broadcast`;
   return [
-    atMost(`${what}, median`, toBroadcastMs.p50, most.p50, " ms"),
-    atMost(`${what}, p99`, toBroadcastMs.p99, most.p99, " ms"),
+    atMost(`${what}, median`, toBroadcastMs.p50, maxMs.p50, " ms"),
+    atMost(`${what}, p99`, toBroadcastMs.p99, maxMs.p99, " ms"),
   ];
 }
 
 /** The figures as lines of a table. */
-export function fillLines({ burst, alone, steady, idlePerSecond, loadBefore }: FillFigures): string[] {
+export function fillLines({ burst, alone, steady, idle, loadBefore }: FillFigures): string[] {
   const names = {
     burst: `${burst.speed.toBroadcastMs.count} of one block`,
     alone: "one at a time",
@@ -52,7 +52,8 @@ export function fillLines({ burst, alone, steady, idlePerSecond, loadBefore }: F
     costLine(names.burst, burst.costPerFill),
     costLine(names.alone, alone.costPerFill),
     costLine(names.steady, steady.costPerFill),
-    costLine("idle, per second", idlePerSecond),
+    costLine("idle before, per second", idle.before),
+    costLine("idle after, per second", idle.after),
     "  CPU: /proc; Postgres with all its backends; the bench sends deposits and counts RPC calls in a proxy before",
     "  each node, where a batch is one request and as many calls as it has members. Commits: pg_stat_database.",
     "  Statements: pg_stat_statements, with begin and commit.",

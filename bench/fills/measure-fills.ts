@@ -24,7 +24,8 @@ export interface FillFigures {
   readonly burst: PhaseFigures;
   readonly alone: PhaseFigures;
   readonly steady: PhaseFigures & { readonly perSecond: number };
-  readonly idlePerSecond: Cost;
+  /** Per second without fills, before and after them; costs per fill are without their mean. */
+  readonly idle: { readonly before: Cost; readonly after: Cost };
   /** Of the machine in the last minute before the run. */
   readonly loadBefore: number;
 }
@@ -35,8 +36,8 @@ const FINAL_WITHIN_MS = 120_000;
 const ASK_EVERY_MS = 1_000;
 
 /**
- * Deposits on one chain, all filled from one lane of the other: many in one block, then one at a time, then at
- * a steady rate. Starts a system of its own, and stops it.
+ * Measures deposits on one chain, all filled from one lane of the other: many in one block, then one at a
+ * time, then at a steady rate. Starts a system of its own, and stops it.
  */
 export async function measureFills(
   cores: Cores | undefined,
@@ -92,7 +93,7 @@ async function measure(
     await sleep(COUNTED_WITHIN_MS, undefined, { signal });
     return { before, after: { ...processes, ...apart(await world.meters.readDatabase()) } };
   };
-  const idle = async (): Promise<Cost> => {
+  const measureIdle = async (): Promise<Cost> => {
     say(`measuring the idle system for ${idleSeconds} s`);
     const { before, after } = await measureUse(
       async () => await sleep(idleSeconds * 1_000, undefined, { signal }),
@@ -110,7 +111,7 @@ async function measure(
     });
     return { ...use, requestIds: some.map(({ requestId }) => requestId) };
   };
-  const idleBefore = await idle();
+  const idleBefore = await measureIdle();
   say(`measuring ${burstFills} deposits of one block`);
   const burst = await phase(burstFills, async (some) => await depositInOneBlock(world, some));
   say(`measuring ${loneFills} deposits, one at a time`);
@@ -120,7 +121,8 @@ async function measure(
     steadySeconds * PER_SECOND,
     async (some) => await depositSteadily(world, some, PER_SECOND, signal),
   );
-  const idlePerSecond = meanCost(idleBefore, await idle());
+  const idle = { before: idleBefore, after: await measureIdle() };
+  const idlePerSecond = meanCost(idle.before, idle.after);
 
   const timings = await database.fillTimings();
   const figures = ({ requestIds, before, after }: MeasuredPhase): PhaseFigures => ({
@@ -131,7 +133,7 @@ async function measure(
     burst: figures(burst),
     alone: figures(alone),
     steady: { ...figures(steady), perSecond: PER_SECOND },
-    idlePerSecond,
+    idle,
   };
 }
 

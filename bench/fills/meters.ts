@@ -25,7 +25,7 @@ export interface MeteredSystem {
 /** An idle session of Postgres publishes what it has counted 10 s after its last work. */
 export const COUNTED_WITHIN_MS = 11_000;
 
-/** A database beside the metered one: queries there count elsewhere. */
+/** Another database on the same server: queries there are counted separately. */
 const OWN_DATABASE = "bench_meters";
 
 const countersSql = `
@@ -59,8 +59,11 @@ export async function openMeters(system: MeteredSystem): Promise<Meters> {
     readDatabase: async () => {
       const { rows } = await client.query<{ commits: number; statements: number }>(countersSql, [metered]);
       const atMs = performance.now();
-      const { commits = Number.NaN, statements = Number.NaN } = rows[0] ?? {};
-      return { commits: { atMs, total: commits }, statements: { atMs, total: statements } };
+      const [found] = rows;
+      return {
+        commits: { atMs, total: found?.commits ?? Number.NaN },
+        statements: { atMs, total: found?.statements ?? Number.NaN },
+      };
     },
     close: async () => await client.end(),
   };
