@@ -1,4 +1,4 @@
-import { atMost, type Verdict } from "../goals.ts";
+import { judgeMax, type Verdict } from "../goals.ts";
 import type { Cost, Counter } from "./cost-per-fill.ts";
 import type { FillFigures, PhaseFigures } from "./measure-fills.ts";
 
@@ -11,7 +11,7 @@ const STEADY_MS = { p50: 60, p99: 300 };
 export function judgeFills({ burst, alone, steady }: FillFigures): Verdict[] {
   const { count } = burst.speed.toBroadcastMs;
   return [
-    atMost(
+    judgeMax(
       `${count} deposits of one block, last fill broadcast`,
       burst.speed.allWithinSeconds,
       (BURST_SECONDS * count) / BURST_FILLS,
@@ -29,8 +29,8 @@ function latencies(
 ): Verdict[] {
   const what = `${name}, block seen to broadcast`;
   return [
-    atMost(`${what}, median`, toBroadcastMs.p50, maxMs.p50, " ms"),
-    atMost(`${what}, p99`, toBroadcastMs.p99, maxMs.p99, " ms"),
+    judgeMax(`${what}, median`, toBroadcastMs.p50, maxMs.p50, " ms"),
+    judgeMax(`${what}, p99`, toBroadcastMs.p99, maxMs.p99, " ms"),
   ];
 }
 
