@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** Linux counts a process's time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
@@ -32,24 +32,66 @@ export function coresIn(list: string): number[] {
 }
 
 /**
- * Binds all threads of a process to one core; processes that it starts later inherit that.
+ * Binds all threads of a process to these cores; processes that it starts later inherit that.
  *
  * @throws when taskset fails
  */
-export function pin(pid: number, core: number): void {
-  execFileSync("taskset", ["--all-tasks", "--cpu-list", "--pid", String(core), String(pid)], {
+export function pin(pid: number, ...cores: readonly number[]): void {
+  execFileSync("taskset", ["--all-tasks", "--cpu-list", "--pid", cores.join(","), String(pid)], {
     stdio: "ignore",
   });
 }
 
 /** Seconds of processor time that a process has used so far; NaN where there is no /proc. */
 export function processorSeconds(pid: number): number {
+  return timesOf(pid)?.ownSeconds ?? Number.NaN;
+}
+
+/**
+ * The same of a process and its children, including children that have ended; NaN where there is no /proc.
+ * Grandchildren count only when they have ended.
+ */
+export function processorSecondsWithChildren(pid: number): number {
+  const parent = timesOf(pid);
+  if (parent === undefined) return Number.NaN;
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => timesOf(Number(name)))
+    .filter((times) => times?.parentPid === pid);
+  return children.reduce(
+    (sum, times) => sum + (times?.ownSeconds ?? 0) + (times?.endedChildrenSeconds ?? 0),
+    parent.ownSeconds + parent.endedChildrenSeconds,
+  );
+}
+
+/** Undefined when the process does not exist. */
+export function parentOf(pid: number): number | undefined {
+  return timesOf(pid)?.parentPid;
+}
+
+function timesOf(pid: number): ProcessTimes | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name, in parentheses, may hold anything; the numbers come after it.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return readProcessTimes(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
-    return Number.NaN;
+    return undefined;
   }
+}
+
+export interface ProcessTimes {
+  readonly parentPid: number;
+  readonly ownSeconds: number;
+  readonly endedChildrenSeconds: number;
+}
+
+/** Pure. The times in the text of /proc/PID/stat. */
+export function readProcessTimes(stat: string): ProcessTimes {
+  // The name, in parentheses, may hold anything; the numbers come after it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const seconds = (first: number, second: number): number =>
+    (Number(fields[first]) + Number(fields[second])) / TICKS_PER_SECOND;
+  return {
+    parentPid: Number(fields[1]),
+    ownSeconds: seconds(11, 12),
+    endedChildrenSeconds: seconds(13, 14),
+  };
 }

@@ -26,9 +26,9 @@ export function judge({ before, after, chainCost }: RunFigures): Verdict[] {
     ...phases.flatMap(({ singleMs, quote, status, storedRequests }) => {
       const stored = `${storedRequests.toLocaleString("en")} stored`;
       return [
-        atMost(`quote, one at a time, median, ${stored}`, singleMs.ours.p50, QUOTE_MEDIAN_MS, " ms"),
-        atLeast(`quote under load, relative to a bare POST, ${stored}`, quote.ratio, QUOTE_RATIO),
-        atLeast(`status under load, relative to a bare GET, ${stored}`, status.ratio, STATUS_RATIO),
+        judgeMax(`quote, one at a time, median, ${stored}`, singleMs.ours.p50, QUOTE_MEDIAN_MS, " ms"),
+        judgeMin(`quote under load, relative to a bare POST, ${stored}`, quote.ratio, QUOTE_RATIO),
+        judgeMin(`status under load, relative to a bare GET, ${stored}`, status.ratio, STATUS_RATIO),
       ];
     }),
     ...(after === undefined
@@ -37,17 +37,17 @@ export function judge({ before, after, chainCost }: RunFigures): Verdict[] {
           loses("quote ratio with many stored requests", before.quote.ratio, after.quote.ratio),
           loses("status ratio with many stored requests", before.status.ratio, after.status.ratio),
         ]),
-    atMost("chain calls per quote", chainCost.callsPerQuote, CALLS_PER_QUOTE, ""),
+    judgeMax("chain calls per quote", chainCost.callsPerQuote, CALLS_PER_QUOTE, ""),
   ];
 }
 
 /** A goal that a figure must not exceed. */
-export function atMost(what: string, value: number, most: number, unit: string): Verdict {
+export function judgeMax(what: string, value: number, most: number, unit: string): Verdict {
   return { goal: `${what}: at most ${most}${unit}`, measured: text(value) + unit, passed: value <= most };
 }
 
 /** A goal that a figure must reach. */
-export function atLeast(what: string, value: number, least: number): Verdict {
+export function judgeMin(what: string, value: number, least: number): Verdict {
   return { goal: `${what}: at least ${least}`, measured: text(value), passed: value >= least };
 }
 

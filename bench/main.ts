@@ -10,6 +10,8 @@ import { judgeOracle, oracleLines } from "./oracle/judge-oracle.ts";
 import { measureOracle } from "./oracle/measure-oracle.ts";
 import { judgeExecution, executionLines } from "./execution/judge-execution.ts";
 import { measureExecution } from "./execution/measure-execution.ts";
+import { fillLines, judgeFills } from "./fills/judge-fills.ts";
+import { measureFills } from "./fills/measure-fills.ts";
 import { historyLines, judgeHistory } from "./history/judge-history.ts";
 import { benchHistory } from "./history/bench-history.ts";
 import { judgePush, pushLines } from "./push/judge-push.ts";
@@ -75,6 +77,8 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const push = wants("push") ? await measurePush(cores, options, process.env, signal) : undefined;
   if (wants("history")) say(`storing ${options.rows.toLocaleString("en")} past requests and querying them`);
   const history = wants("history") ? await benchHistory(options, process.env, signal) : undefined;
+  if (wants("fills")) say("measuring fills; all processes share the cores");
+  const fills = wants("fills") ? await measureFills(cores, options, process.env, say, signal) : undefined;
   const verdicts = [
     ...(figures ? judge(figures.measured) : []),
     ...(swaps ? judgeSwaps(swaps) : []),
@@ -82,6 +86,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
     ...(execution ? judgeExecution(execution) : []),
     ...(push ? judgePush(push) : []),
     ...(history ? judgeHistory(history) : []),
+    ...(fills ? judgeFills(fills) : []),
   ];
   for (const line of [
     ...(figures ? ["", ...tableOf(figures.measured)] : []),
@@ -90,6 +95,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
     ...(execution ? ["", ...executionLines(execution)] : []),
     ...(push ? ["", ...pushLines(push)] : []),
     ...(history ? ["", ...historyLines(history)] : []),
+    ...(fills ? ["", ...fillLines(fills)] : []),
     "",
     ...(figures ? doubtsOf(figures.measured) : []),
     ...verdictLines(verdicts),
@@ -99,7 +105,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const facts = { at: new Date().toISOString(), node: process.version, cores: cores ?? null, options };
   await writeFile(
     lastRunFile,
-    `${JSON.stringify({ ...facts, ...figures, swaps, oracle, execution, push, history, verdicts }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...facts, ...figures, swaps, oracle, execution, push, history, fills, verdicts }, undefined, 2)}\n`,
   );
   print(
     missed.length === 0 ? "\nAll goals are met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,

@@ -1,15 +1,19 @@
 import { defaultPortBase } from "@causeway/localnet";
 import { parseArgs } from "node:util";
 
-export const benchParts = ["api", "oracle", "execution", "push", "history", "swaps"] as const;
+export const benchParts = ["api", "oracle", "execution", "push", "history", "swaps", "fills"] as const;
 export type BenchPart = (typeof benchParts)[number];
 
 export const usage =
   "usage: npm run bench -- [options]\n" +
   "  --quick         short rounds and 20000 stored requests: for development, the figures vary\n" +
   "  --rows N        past requests to store before measuring again (default 1000000)\n" +
-  "  --only PART     measure only api, oracle, execution, push, history or swaps\n" +
+  "  --only PART     measure only api, oracle, execution, push, history, swaps or fills\n" +
+  "  --deposits N    deposits of one block that fills begins with (default 500)\n" +
   `  --port-base N   first of the ports to use (default ${defaultPortBase + 200})`;
+
+/** What a block of the local chains has gas for. */
+const MAX_DEPOSITS = 600;
 
 export interface BenchOptions {
   readonly isQuick: boolean;
@@ -28,6 +32,13 @@ export interface BenchOptions {
   readonly statusIds: number;
   /** Sockets that follow a request each. */
   readonly subscribers: number;
+  /** Deposits of one block. */
+  readonly burstFills: number;
+  /** Deposits that are sent one at a time. */
+  readonly loneFills: number;
+  readonly steadySeconds: number;
+  /** For so long the idle system is measured, to tell what fills cost. */
+  readonly idleSeconds: number;
 }
 
 /**
@@ -41,12 +52,23 @@ export function readOptions(args: readonly string[]): BenchOptions {
       rows: { type: "string" },
       quick: { type: "boolean", default: false },
       only: { type: "string" },
+      deposits: { type: "string" },
       // Beside a system that `npm start` may be running.
       "port-base": { type: "string", default: String(defaultPortBase + 200) },
     },
   });
   const extent = values.quick
-    ? { rounds: 3, secondsPerLoad: 1, warmUpSeconds: 1.5, singles: 400, statusIds: 6_400, subscribers: 1_000 }
+    ? {
+        rounds: 3,
+        secondsPerLoad: 1,
+        warmUpSeconds: 1.5,
+        singles: 400,
+        statusIds: 6_400,
+        subscribers: 1_000,
+        loneFills: 15,
+        steadySeconds: 5,
+        idleSeconds: 10,
+      }
     : {
         rounds: 7,
         secondsPerLoad: 4,
@@ -54,12 +76,16 @@ export function readOptions(args: readonly string[]): BenchOptions {
         singles: 2_000,
         statusIds: 32_000,
         subscribers: 10_000,
+        loneFills: 100,
+        steadySeconds: 30,
+        idleSeconds: 30,
       };
   return {
     ...extent,
     isQuick: values.quick,
     parts: values.only === undefined ? benchParts : [partNamed(values.only)],
     rows: wholeNumber("rows", values.rows ?? (values.quick ? "20000" : "1000000"), 0, 100_000_000),
+    burstFills: wholeNumber("deposits", values.deposits ?? (values.quick ? "150" : "500"), 1, MAX_DEPOSITS),
     portBase: wholeNumber("port-base", values["port-base"], 1_024, 65_500),
   };
 }

@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Verdict } from "../goals.ts";
+import { judgeMax, judgeMin, type Verdict } from "../goals.ts";
 import { median } from "../median.ts";
 import type { ContenderFigures } from "./contest.ts";
 import type { ExecutionFigures } from "./measure-execution.ts";
@@ -14,12 +14,12 @@ export function judgeExecution(figures: ExecutionFigures): Verdict[] {
   if (figures.kind === "skipped") return [];
   const { ours, bundler } = figures;
   return [
-    atLeast(
+    judgeMin(
       "executions accepted, relative to a bundler",
       median(ours.acceptedPerSecond) / median(bundler.acceptedPerSecond),
       ACCEPTED_RATIO,
     ),
-    atMost(
+    judgeMax(
       "time to inclusion, relative to a bundler",
       median(ours.inclusionMs) / median(bundler.inclusionMs),
       INCLUSION_RATIO,

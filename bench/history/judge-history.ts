@@ -1,4 +1,4 @@
-import { atMost, type Verdict } from "../goals.ts";
+import { judgeMax, type Verdict } from "../goals.ts";
 import type { FilterFigures } from "./measure-history.ts";
 
 const P95_MS = 50;
@@ -13,7 +13,7 @@ export interface HistoryFigures {
 export function judgeHistory({ stored, filters }: HistoryFigures): Verdict[] {
   const slowest = filters.toSorted((a, b) => b.p95Ms - a.p95Ms)[0];
   return [
-    atMost(
+    judgeMax(
       `GET /requests/v3, one filter alone, p95 of the slowest (${slowest?.name ?? "none"}), ${stored.toLocaleString("en")} stored`,
       slowest?.p95Ms ?? Number.NaN,
       P95_MS,

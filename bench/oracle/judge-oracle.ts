@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Verdict } from "../goals.ts";
+import { judgeMax, judgeMin, type Verdict } from "../goals.ts";
 import { pairLines } from "../report.ts";
 import { ORACLE_CONNECTIONS, type OracleFigures } from "./measure-oracle.ts";
 
@@ -10,10 +10,15 @@ const QUORUM_ADDS_MS = 5;
 /** Judges the oracle's figures. A figure that could not be measured (NaN) misses its goal. */
 export function judgeOracle({ deposits, fills, signing, quorum }: OracleFigures): Verdict[] {
   return [
-    atLeast("deposit attestations, relative to a bare POST", deposits.ratio, DEPOSIT_RATIO),
-    atLeast("fill attestations, relative to a bare POST", fills.ratio, FILL_RATIO),
-    atLeast("rate of hashing and signing, relative to viem", signing.ratio, SIGNING_RATIO),
-    atMost("latency added by a quorum to its slowest needed response", quorum.addedMs, QUORUM_ADDS_MS, " ms"),
+    judgeMin("deposit attestations, relative to a bare POST", deposits.ratio, DEPOSIT_RATIO),
+    judgeMin("fill attestations, relative to a bare POST", fills.ratio, FILL_RATIO),
+    judgeMin("rate of hashing and signing, relative to viem", signing.ratio, SIGNING_RATIO),
+    judgeMax(
+      "latency added by a quorum to its slowest needed response",
+      quorum.addedMs,
+      QUORUM_ADDS_MS,
+      " ms",
+    ),
   ];
 }
 

@@ -1,11 +1,11 @@
-import { atMost, type Verdict } from "../goals.ts";
+import { judgeMax, type Verdict } from "../goals.ts";
 import type { PushFigures } from "./measure-push.ts";
 
 const MEDIAN_MS = 250;
 
 export function judgePush({ subscribers, heardMs }: PushFigures): Verdict[] {
   return [
-    atMost(
+    judgeMax(
       `end of a request received by ${subscribers.toLocaleString("en")} sockets, median`,
       heardMs.p50,
       MEDIAN_MS,

@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Verdict } from "../goals.ts";
+import { judgeMax, judgeMin, type Verdict } from "../goals.ts";
 import type { SwapFigures } from "./measure-swaps.ts";
 
 const MEDIAN_MS = 12;
@@ -7,10 +7,10 @@ const OF_PLAIN = 0.5;
 
 export function judgeSwaps({ tookMs, rates, withoutBlocks }: SwapFigures): Verdict[] {
   return [
-    atMost("quotes with swaps, 20 at a time, median", tookMs.p50, MEDIAN_MS, " ms"),
-    atMost("quotes with swaps, 20 at a time, p99", tookMs.p99, P99_MS, " ms"),
-    atLeast("quotes with swaps, relative to those without", rates.ratio, OF_PLAIN),
-    atMost(
+    judgeMax("quotes with swaps, 20 at a time, median", tookMs.p50, MEDIAN_MS, " ms"),
+    judgeMax("quotes with swaps, 20 at a time, p99", tookMs.p99, P99_MS, " ms"),
+    judgeMin("quotes with swaps, relative to those without", rates.ratio, OF_PLAIN),
+    judgeMax(
       `chain calls for ${withoutBlocks.quotes.toLocaleString("en")} quotes with swaps while no block was mined`,
       // What is called anyway is not for quotes.
       Math.max(0, withoutBlocks.calls - withoutBlocks.idleCalls),

@@ -30,6 +30,7 @@ export interface InfrastructureOptions {
   /** Data of Postgres and logs. */
   readonly folder: string;
   readonly durable: boolean;
+  readonly postgresSettings: readonly string[];
   readonly blockTimeSeconds: number;
   readonly mixedMining: boolean;
   /** Who gets what on each chain. */
@@ -85,6 +86,7 @@ async function startDatabase(options: InfrastructureOptions): Promise<Server> {
     dataDir: join(options.folder, "postgres"),
     port: options.ports.postgres,
     durable: options.durable,
+    settings: options.postgresSettings,
     ...cancelledBy(options.signal),
   });
   options.onProgress(`Postgres on port ${server.port}`);

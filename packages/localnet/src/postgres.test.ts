@@ -13,7 +13,7 @@ afterEach(async () => {
 
 async function start(
   dataDir: string,
-  over: { keepData?: boolean; durable?: boolean } = {},
+  over: { keepData?: boolean; durable?: boolean; settings?: readonly string[] } = {},
 ): Promise<RunningPostgres> {
   const server = await startPostgres({ dataDir, durable: false, ...over });
   opened.push(async () => await server.stop());
@@ -43,6 +43,13 @@ test("a started server answers and is gone after stop", async () => {
   await server.stop();
   expect(server.process.isRunning()).toBe(false);
   await expect(query(server.url, "select 1")).rejects.toThrow("ECONNREFUSED");
+}, 30_000);
+
+test("a server takes further settings", async () => {
+  const server = await start(tempDataDir(), { settings: ["shared_preload_libraries=pg_stat_statements"] });
+  await query(server.url, "create extension pg_stat_statements");
+  const counted = "select count(*) > 0 as counted from pg_stat_statements";
+  expect(await query(server.url, counted)).toEqual([{ counted: true }]);
 }, 30_000);
 
 test("data is kept over a restart when asked, and a fresh start is empty", async () => {

@@ -25,6 +25,8 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** Go on with the data that an earlier start left. Default false: begin empty. */
   readonly keepData?: boolean;
+  /** Further settings, each `name=value`. */
+  readonly settings?: readonly string[];
   /** Remove `dataDir` when stopped. Default false. */
   readonly removeDataAtStop?: boolean;
   readonly signal?: AbortSignal;
@@ -86,6 +88,7 @@ async function startOn(
     "log_min_messages=warning",
     "log_min_error_statement=panic",
     ...durability,
+    ...(options.settings ?? []),
   ].flatMap((setting) => ["-c", setting]);
   const { command, args } = launch.command("postgres", ["-D", cluster, "-p", String(port), ...settings]);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;

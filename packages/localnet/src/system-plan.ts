@@ -39,6 +39,8 @@ export interface SystemOptions {
   readonly mixedMining?: boolean;
   /** Whether the embedded Postgres keeps what was committed when it is killed. Default true. */
   readonly durable?: boolean;
+  /** Further settings of the embedded Postgres, each `name=value`. */
+  readonly postgresSettings?: readonly string[];
   /** Funded users. Default 10. */
   readonly users?: number;
   /** Further variables for API and worker. */

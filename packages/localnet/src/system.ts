@@ -161,6 +161,7 @@ async function startEvm(plan: SystemPlan, options: SystemOptions): Promise<Infra
     givenNodes: plan.givenNodes,
     folder: plan.folder,
     durable: options.durable ?? true,
+    postgresSettings: options.postgresSettings ?? [],
     blockTimeSeconds: options.blockTimeSeconds ?? 1,
     mixedMining: options.mixedMining ?? false,
     hub:

@@ -1,0 +1,184 @@
+import { loadavg } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openDatabase, type SoakDatabase } from "../../scripts/soak/database.ts";
+import { pin, type Cores } from "../cores.ts";
+import type { BenchOptions } from "../options.ts";
+import { costPerFill, costPerSecond, meanCost, type Cost, type Readings } from "./cost-per-fill.ts";
+import {
+  depositAlone,
+  depositInOneBlock,
+  depositSteadily,
+  signDeposits,
+  type SignedDeposit,
+} from "./deposits.ts";
+import { fillSpeed, type FillSpeed } from "./fill-speed.ts";
+import { startFillsWorld, type FillsWorld } from "./fills-world.ts";
+import { COUNTED_WITHIN_MS } from "./meters.ts";
+
+export interface PhaseFigures {
+  readonly speed: FillSpeed;
+  readonly costPerFill: Cost;
+}
+
+export interface FillFigures {
+  readonly burst: PhaseFigures;
+  readonly alone: PhaseFigures;
+  readonly steady: PhaseFigures & { readonly perSecond: number };
+  /** Per second without fills, before and after them; costs per fill are without their mean. */
+  readonly idle: { readonly before: Cost; readonly after: Cost };
+  /** Of the machine in the last minute before the run. */
+  readonly loadBefore: number;
+}
+
+const PER_SECOND = 20;
+const WARM_UP = { burst: 100, alone: 3 };
+const FINAL_WITHIN_MS = 120_000;
+const ASK_EVERY_MS = 1_000;
+
+/**
+ * Measures deposits on one chain, all filled from one lane of the other: many in one block, then one at a
+ * time, then at a steady rate. Starts a system of its own, and stops it.
+ */
+export async function measureFills(
+  cores: Cores | undefined,
+  options: BenchOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<FillFigures> {
+  const [loadBefore = Number.NaN] = loadavg();
+  // Nothing is alone on a core here, even when other parts were measured before.
+  if (cores !== undefined) pin(process.pid, cores.server, cores.others);
+  const world = await startFillsWorld({ env, portBase: options.portBase, onProgress: say, signal });
+  try {
+    const database = await openDatabase(world.system.databaseUrl);
+    try {
+      return { ...(await measure(world, database, options, say, signal)), loadBefore };
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await world.stop();
+  }
+}
+
+async function measure(
+  world: FillsWorld,
+  database: SoakDatabase,
+  { burstFills, loneFills, steadySeconds, idleSeconds }: BenchOptions,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Omit<FillFigures, "loadBefore">> {
+  const { unsettled, apart } = countedQuestions(database);
+  const wanted = [WARM_UP.burst, WARM_UP.alone, burstFills, loneFills, steadySeconds * PER_SECOND];
+  const total = wanted.reduce((sum, one) => sum + one, 0);
+  say(`quoting and signing ${total} deposits`);
+  const deposits = await signDeposits(world, total, signal);
+  const take = (count: number): SignedDeposit[] => deposits.splice(0, count);
+
+  say("warming up");
+  const warmUps = [take(WARM_UP.burst), take(WARM_UP.alone)] as const;
+  await depositInOneBlock(world, warmUps[0]);
+  await depositAlone(world, warmUps[1], signal);
+  await untilFinal(unsettled, warmUps.flat(), signal);
+  await sleep(COUNTED_WITHIN_MS, undefined, { signal });
+
+  const measureUse = async (
+    act: () => Promise<void>,
+  ): Promise<{ readonly before: Readings; readonly after: Readings }> => {
+    // The database has been quiet for long enough since whatever came before.
+    const before = { ...world.meters.readProcesses(), ...apart(await world.meters.readDatabase()) };
+    await act();
+    const processes = world.meters.readProcesses();
+    await sleep(COUNTED_WITHIN_MS, undefined, { signal });
+    return { before, after: { ...processes, ...apart(await world.meters.readDatabase()) } };
+  };
+  const measureIdle = async (): Promise<Cost> => {
+    say(`measuring the idle system for ${idleSeconds} s`);
+    const { before, after } = await measureUse(
+      async () => await sleep(idleSeconds * 1_000, undefined, { signal }),
+    );
+    return costPerSecond(before, after);
+  };
+  const phase = async (
+    count: number,
+    act: (some: readonly SignedDeposit[]) => Promise<void>,
+  ): Promise<MeasuredPhase> => {
+    const some = take(count);
+    const use = await measureUse(async () => {
+      await act(some);
+      await untilFinal(unsettled, some, signal);
+    });
+    return { ...use, requestIds: some.map(({ requestId }) => requestId) };
+  };
+  const idleBefore = await measureIdle();
+  say(`measuring ${burstFills} deposits of one block`);
+  const burst = await phase(burstFills, async (some) => await depositInOneBlock(world, some));
+  say(`measuring ${loneFills} deposits, one at a time`);
+  const alone = await phase(loneFills, async (some) => await depositAlone(world, some, signal));
+  say(`measuring ${PER_SECOND} deposits per second for ${steadySeconds} s`);
+  const steady = await phase(
+    steadySeconds * PER_SECOND,
+    async (some) => await depositSteadily(world, some, PER_SECOND, signal),
+  );
+  const idle = { before: idleBefore, after: await measureIdle() };
+  const idlePerSecond = meanCost(idle.before, idle.after);
+
+  const timings = await database.fillTimings();
+  const figures = ({ requestIds, before, after }: MeasuredPhase): PhaseFigures => ({
+    speed: fillSpeed(requestIds, timings),
+    costPerFill: costPerFill(before, after, idlePerSecond, requestIds.length),
+  });
+  return {
+    burst: figures(burst),
+    alone: figures(alone),
+    steady: { ...figures(steady), perSecond: PER_SECOND },
+    idle,
+  };
+}
+
+interface MeasuredPhase {
+  readonly requestIds: readonly string[];
+  readonly before: Readings;
+  readonly after: Readings;
+}
+
+type OfDatabase = Pick<Readings, "commits" | "statements">;
+
+/** What the bench itself asks in the metered database, and its removal from the counters. */
+function countedQuestions(database: SoakDatabase): {
+  readonly unsettled: SoakDatabase["unsettled"];
+  apart(counted: OfDatabase): OfDatabase;
+} {
+  let questions = 0;
+  return {
+    unsettled: async (ids) => {
+      questions++;
+      return await database.unsettled(ids);
+    },
+    // Each is one statement and one commit.
+    apart: ({ commits, statements }) => ({
+      commits: { ...commits, total: commits.total - questions },
+      statements: { ...statements, total: statements.total - questions },
+    }),
+  };
+}
+
+/** @throws when one of them is not final in time */
+async function untilFinal(
+  unsettled: SoakDatabase["unsettled"],
+  deposits: readonly SignedDeposit[],
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = deposits.map(({ requestId }) => requestId);
+  const endsAtMs = performance.now() + FINAL_WITHIN_MS;
+  for (;;) {
+    const states = await unsettled(ids);
+    if (states.size === 0) return;
+    if (performance.now() > endsAtMs) {
+      const left = [...states].map(([state, count]) => `${count} ${state}`).join(", ");
+      throw new Error(`requests are not final after ${FINAL_WITHIN_MS / 1_000} s: ${left}`);
+    }
+    await sleep(ASK_EVERY_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,85 @@
+import { databaseUrl } from "@causeway/localnet";
+import { Client } from "pg";
+import { parentOf, processorSeconds, processorSecondsWithChildren } from "../cores.ts";
+import type { CountingProxy } from "../counting-proxy.ts";
+import type { Readings } from "./cost-per-fill.ts";
+
+type OfDatabase = "commits" | "statements";
+
+/** Counters of a running system. Reading them leaves no trace in the figures. */
+export interface Meters {
+  /** Processor time and RPC calls: up to date at any moment. */
+  readProcesses(): Omit<Readings, OfDatabase>;
+  /** Up to date only after {@link COUNTED_WITHIN_MS} without work. */
+  readDatabase(): Promise<Pick<Readings, OfDatabase>>;
+  close(): Promise<void>;
+}
+
+export interface MeteredSystem {
+  readonly databaseUrl: string;
+  readonly apiPid: number;
+  readonly workerPid: number;
+  readonly nodes: readonly Pick<CountingProxy, "counted">[];
+}
+
+/** An idle session of Postgres publishes what it has counted 10 s after its last work. */
+export const COUNTED_WITHIN_MS = 11_000;
+
+/** Another database on the same server: queries there are counted separately. */
+const OWN_DATABASE = "bench_meters";
+
+const countersSql = `
+  select (select xact_commit from pg_stat_database where datname = $1)::float8 as commits,
+         (select coalesce(sum(s.calls), 0) from pg_stat_statements s join pg_database d on d.oid = s.dbid
+          where d.datname = $1)::float8 as statements`;
+
+export async function openMeters(system: MeteredSystem): Promise<Meters> {
+  const metered = new URL(system.databaseUrl).pathname.slice(1);
+  await onDatabase(system.databaseUrl, `create database ${OWN_DATABASE}`);
+  const client = new Client({ connectionString: databaseUrl(system.databaseUrl, OWN_DATABASE) });
+  client.on("error", () => undefined);
+  await client.connect();
+  await client.query("create extension pg_stat_statements");
+  const postgresPid = parentOf(await ownBackend(client)) ?? Number.NaN;
+  const count = (of: "calls" | "httpRequests"): number =>
+    system.nodes.reduce((sum, { counted }) => sum + counted[of], 0);
+  return {
+    readProcesses: () => {
+      const atMs = performance.now();
+      const reading = (total: number) => ({ atMs, total });
+      return {
+        workerMs: reading(processorSeconds(system.workerPid) * 1_000),
+        apiMs: reading(processorSeconds(system.apiPid) * 1_000),
+        postgresMs: reading(processorSecondsWithChildren(postgresPid) * 1_000),
+        benchMs: reading(processorSeconds(process.pid) * 1_000),
+        rpcCalls: reading(count("calls")),
+        rpcRequests: reading(count("httpRequests")),
+      };
+    },
+    readDatabase: async () => {
+      const { rows } = await client.query<{ commits: number; statements: number }>(countersSql, [metered]);
+      const atMs = performance.now();
+      const [found] = rows;
+      return {
+        commits: { atMs, total: found?.commits ?? Number.NaN },
+        statements: { atMs, total: found?.statements ?? Number.NaN },
+      };
+    },
+    close: async () => await client.end(),
+  };
+}
+
+async function ownBackend(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid ?? Number.NaN;
+}
+
+async function onDatabase(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
