@@ -13,6 +13,7 @@ import { depositKey, factKey } from "../../../apps/api/src/deposits/record-depos
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "../../../apps/api/src/db/report-turns.ts";
 import { recheckFinalBlocks } from "../../../apps/api/src/deposits/recheck-final-blocks.ts";
+import { mortalServices } from "../../fakes/mortal-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { pileDeposits } from "../../support/piled-deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
@@ -577,6 +578,58 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
   expect(await jobsOf(honest.requestId)).toBe(1);
   expect((await world.status(named.requestId)).status).toBe("waiting");
   await filledOnce(honest);
+});
+
+/** What a scan calls in the database, once for the block of these deposits and once for their confirmation. */
+async function callsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
+  const { origin, user } = world;
+  await world.watch(origin);
+  for (const [agreed, count] of deposits) for (let n = 0; n < count; n++) await deposit(origin, user, agreed);
+  const scans: string[][] = [];
+  for (const seen of ["in its block", "confirmed"]) {
+    await origin.mine();
+    const process = mortalServices(world.services);
+    const trail = await loadTrail(world.services, origin.connected);
+    await scanChain(process, origin.connected, trail, await origin.announce());
+    expect(process.acts.length, seen).toBeGreaterThan(0);
+    scans.push([...process.acts]);
+  }
+  return scans;
+}
+
+test("many deposits in one block are recorded and confirmed in as many database calls as one", async () => {
+  const large = { amount: "2000000000" };
+  const [alone, ...others] = await Promise.all(Array.from({ length: 9 }, async () => await agree(large)));
+  if (alone === undefined) throw new Error("invariant violated: no quote");
+  const one = await callsFor([[alone, 1]]);
+  expect(await callsFor(others.map((agreed) => [agreed, 1]))).toEqual(one);
+  for (const { requestId } of [alone, ...others]) {
+    expect((await world.request(requestId)).state.name).toBe("fillable");
+    expect(await jobsOf(requestId)).toBe(1);
+    expect(await world.statusesOf(requestId)).toEqual(["waiting", "pending"]);
+  }
+});
+
+test("several deposits for each of several requests are judged in their order", async () => {
+  const [first, second] = [await agree(), await agree()];
+  await callsFor([
+    [first, 3],
+    [second, 2],
+  ]);
+  for (const [{ requestId }, count] of [
+    [first, 3],
+    [second, 2],
+  ] as const) {
+    const deposits = await world.depositsOf(requestId);
+    const { state, inTxHashes } = await world.request(requestId);
+    const [accepted, ...refunded] = deposits.toSorted((a, b) => Number(a.id) - Number(b.id));
+    expect(deposits).toHaveLength(count);
+    expect(state).toMatchObject({ name: "fillable", depositId: accepted?.id });
+    expect(accepted).toMatchObject({ disposition: "accepted" });
+    for (const one of refunded) expect(one).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
+    expect(inTxHashes).toEqual([accepted, ...refunded].map((one) => one?.txHash));
+    expect(await jobsOf(requestId)).toBe(1);
+  }
 });
 
 test("a client's report is recorded between two slices of a block that is being scanned", async () => {

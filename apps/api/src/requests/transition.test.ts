@@ -5,7 +5,7 @@ import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Disposed, RequestSave, TraceNote, Tx } from "../db/unit-of-work.port.ts";
 import type { TraceEvent } from "./trace.port.ts";
-import { transition } from "./transition.ts";
+import { transition, transitionAll } from "./transition.ts";
 
 const NOW_MS = 1_700_000_000_000;
 const record: RequestRecord = {
@@ -92,4 +92,35 @@ test("an impossible event changes nothing and raises an alarm", async () => {
   expect(same).toBe(record);
   expect(written).toEqual([]);
   expect(alarms).toMatchObject([["transition_rejected", { requestId: "0x01", event: "fillMined" }]]);
+});
+
+const another: RequestRecord = { ...record, terms: { requestId: "0x02" } as unknown as RequestTerms };
+
+test("applies events to several requests, each with its own state, deposit, job and trace", async () => {
+  const { tx, services, written, alarms } = aTransaction();
+  const third = { ...record, terms: { requestId: "0x03" } as unknown as RequestTerms };
+  const transitions = await transitionAll(services, tx, [
+    { record, event: seen, change: { inTxHashes: ["0xaa"] } },
+    { record: third, event: { kind: "fillMined" } },
+    { record: another, event: { ...seen, depositId: "8", confirmed: false }, facts: { txHash: "0xbb" } },
+  ]);
+  expect(transitions.map(({ decision }) => decision.kind)).toEqual(["applied", "rejected", "applied"]);
+  const [first, , last] = transitions.map(({ record: { state } }) => state);
+  expect(written).toEqual([
+    ["save", "0x01", { inTxHashes: ["0xaa"], state: first }, NOW_MS],
+    ["save", "0x02", { state: last }, NOW_MS],
+    ["disposition", "7", "accepted", undefined, "0x01"],
+    ["disposition", "8", "accepted", undefined, "0x02"],
+    ["outbox", { job: "fill", jobId: `fill-0x01-${NOW_MS}`, payload: { requestId: "0x01" } }],
+    ["note", "0x01", NOW_MS, "depositSeen", { from: "quoted", to: "fillable" }],
+    ["note", "0x02", NOW_MS, "depositSeen", { from: "quoted", to: "deposited", txHash: "0xbb" }],
+  ]);
+  expect(alarms).toMatchObject([["transition_rejected", { requestId: "0x03", event: "fillMined" }]]);
+});
+
+test("refuses two events for one request, because the second must be decided on the state after the first", async () => {
+  const { tx, services, written } = aTransaction();
+  const twice = [seen, { ...seen, depositId: "8" }].map((event) => ({ record, event }));
+  await expect(transitionAll(services, tx, twice)).rejects.toThrow("two events for one request");
+  expect(written).toEqual([]);
 });
