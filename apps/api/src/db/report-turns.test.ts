@@ -73,11 +73,11 @@ test("a report that is not admitted in time, or whose caller has too many, can b
 });
 
 test("200 reports of requests by one caller at once are all admitted, and an endless stream is not", async () => {
-  let most = 0;
+  let maxOpen = 0;
   let open = 0;
   const uow: UnitOfWork = {
     async run(work) {
-      most = Math.max(most, ++open);
+      maxOpen = Math.max(maxOpen, ++open);
       await sleep(1);
       open -= 1;
       return await work(undefined as never);
@@ -92,7 +92,7 @@ test("200 reports of requests by one caller at once are all admitted, and an end
       ),
     );
   expect((await burst(200)).filter(({ status }) => status === "rejected")).toEqual([]);
-  expect(most).toBe(REQUEST_REPORT_LIMITS.atOnce);
+  expect(maxOpen).toBe(REQUEST_REPORT_LIMITS.atOnce);
   const refused = (await burst(1_000)).filter(({ status }) => status === "rejected");
   expect(refused).toHaveLength(1_000 - REQUEST_REPORT_LIMITS.atOnce - REQUEST_REPORT_LIMITS.waitingOfCaller);
   expect(refused[0]).toMatchObject({ reason: { code: "SERVICE_UNAVAILABLE", retryable: true } });

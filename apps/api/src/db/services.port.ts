@@ -8,6 +8,7 @@ import type { EnginePolicy } from "./engine-policy.port.ts";
 import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 import type { Events } from "./events.port.ts";
 import type { SendExecution } from "../payments/execution-lane.port.ts";
+import type { SendFill } from "../payments/fill-lane.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
@@ -61,6 +62,8 @@ export interface Services {
    * Absent: only their age shows which slots a dead process left unsent.
    */
   readonly slotsInHand?: Set<string>;
+  /** Sends fills of the same moment together. Absent: each is sent by itself. */
+  readonly sendFill?: SendFill;
   /** Sends executions of the same moment together. Absent: each is sent by itself. */
   readonly sendExecution?: SendExecution;
   /** Resolves when it is an execution's turn: at once, unless many arrive together. */

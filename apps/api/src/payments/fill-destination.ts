@@ -26,7 +26,8 @@ import { fillContractOf, orderSignerOf } from "../chains/index.ts";
 import { amountToPay } from "./fill-amount.ts";
 import { addExposures, gasOf } from "../markets/index.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
-import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
+import { laneFunds } from "./lane-funds.ts";
+import { gasAllowance, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
 import { minLeftOf, maxGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
 import type { CallsOfFill } from "./plan-fill-through-calls.ts";
@@ -63,6 +64,7 @@ type Needs = Pick<
   | "planFaults"
   | "quotePolicy"
   | "appBalance"
+  | "sendFill"
 >;
 
 /**
@@ -340,9 +342,17 @@ async function mayBurnToo(
 async function commitAndSend(
   services: Needs,
   request: RequestRecord,
-  { basis, destination, plan, amount, sponsoredUsd, topupUsd, burn }: PlannedFill,
+  planned: PlannedFill,
 ): Promise<Progress> {
+  const { basis, destination, plan, amount, sponsoredUsd, burn } = planned;
   const { requestId } = request.terms;
+  const exposures = exposuresOf(services, request.terms, planned);
+  const { sendFill } = services;
+  const isPlain = request.terms.sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
+  if (sendFill !== undefined && isPlain && !isRail(destination)) {
+    const sent = await sendFill(destination, { requestId, basis, plan, amount });
+    return sent === "short" ? wait(services, request, SHORT) : DONE;
+  }
   const outcome = await services.uow
     .run(async (tx) => {
       const current = await tx.requests.lock(requestId);
@@ -354,10 +364,11 @@ async function commitAndSend(
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       const isCovered = isRail(destination)
         ? await hasInventory(tx, destination, plan)
-        : await inventoryCovers(tx, destination, plan);
+        : await laneFunds(tx, destination, plan.sender).take(plan);
       if (!isCovered) return "short" as const;
       // Last, so that a fill that does not start is not counted.
-      await countExposure(services, tx, current.terms, basis, topupUsd);
+      const reached = await addExposures(services, tx, exposures);
+      if (reached !== undefined) throw new ExposureReached(reached);
       const slot = await tx.lanes.reserve({ ...plan, delivers: amount }, services.clock.nowMs());
       if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
       await transition(
@@ -384,7 +395,7 @@ async function commitAndSend(
       throw error;
     });
   if (outcome === "moved") return DONE;
-  if (outcome === "short") return wait(services, request, "the solver's inventory does not cover the fill");
+  if (outcome === "short") return wait(services, request, SHORT);
   if (outcome === "burns")
     return wait(
       services,
@@ -413,6 +424,8 @@ async function commitAndSend(
   return DONE;
 }
 
+const SHORT = "the solver's inventory does not cover the fill";
+
 /** Rolls back the whole commit, including the sponsor's reservation. */
 class BurnsReached extends Error {}
 
@@ -420,26 +433,23 @@ class BurnsReached extends Error {}
 class ExposureReached extends Error {}
 
 /**
- * Counts a fill between different assets against the limit of each, since a depegged stablecoin is a wrong
- * price like any other. Includes app fees converted from the deposit, and a gas top-up.
- * @throws ExposureReached
+ * What a fill between different assets counts against the limit of each, in USD with 18 decimals by price id,
+ * since a depegged stablecoin is a wrong price like any other. Includes app fees converted from the deposit,
+ * and a gas top-up.
  */
-async function countExposure(
-  services: Needs,
-  tx: Pick<Tx, "priceExposure">,
+function exposuresOf(
+  { chains }: Pick<Needs, "chains">,
   { origin, destination, inputUsd, appFees }: RequestTerms,
-  basis: FillBasis,
-  topupUsd: bigint,
-): Promise<void> {
-  const { chains } = services;
+  { basis, topupUsd }: Pick<PlannedFill, "basis" | "topupUsd">,
+): ReadonlyMap<string, bigint> {
+  const exposed = new Map<string, bigint>();
   const deposited = chains.currency(origin.chainId, origin.currency);
-  if (deposited === undefined) return;
+  if (deposited === undefined) return exposed;
   // The filled amount, not the quoted one: a partial fast fill must not use up the limit for the whole.
   const input = basis.kind === "front" ? basis.promised.inputAmount : basis.deposit.amount;
   const usd = origin.amount === 0n ? inputUsd : mulDivUp(inputUsd, input, origin.amount);
   const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
   const feesIn = appFees && chains.currency(appFees.chainId, appFees.currency);
-  const exposed = new Map<string, bigint>();
   const expose = (to: Currency | undefined, partUsd: bigint): void => {
     if (to === undefined || isOneAsset(pairClassOf(deposited, to))) return;
     for (const { priceId } of [deposited, to])
@@ -448,8 +458,7 @@ async function countExposure(
   expose(paidFrom, usd);
   if (topupUsd > 0n) expose(chains.currency(destination.chainId, NATIVE_CURRENCY), topupUsd);
   expose(feesIn, bpsOfUp(usd, appBpsOf(appFees?.fees ?? [])));
-  const reached = await addExposures(services, tx, exposed);
-  if (reached !== undefined) throw new ExposureReached(reached);
+  return exposed;
 }
 
 /** Never gives up: the recipient may have been paid, and then the deposit must not be refunded. */

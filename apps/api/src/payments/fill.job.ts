@@ -6,7 +6,7 @@ import { defineJob } from "../db/define-job.job.ts";
 export const fill = defineJob({
   name: "fill",
   payload: z.object({ requestId: z.string() }),
-  concurrency: 32,
+  concurrency: 128,
   attempts: 8,
   run: (services, { requestId }) => fillDestination(services, requestId as RequestId),
 });

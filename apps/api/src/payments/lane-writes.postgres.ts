@@ -59,9 +59,6 @@ const noteNonceUser = defineQuery(
         set: { txHash, pays, inputEnd },
       }),
 );
-// A replacement has higher fees than the plan.
-const maxFee = text`greatest(${slots.maxFeePerGas},
-  (select max(${attempts.maxFeePerGas}) from ${attempts} where ${attempts.slotId} = ${slots.id}))`;
 // Final slots are older than any balance in use; the others are few and indexed. Native tokens that a payment
 // in another currency carries are reserved with its gas.
 const reserved = defineSql(
@@ -69,7 +66,7 @@ const reserved = defineSql(
   { amount: BigInt, gasWei: BigInt },
   (p: Params<Lane & { readonly currency: Address; readonly balanceBlock: bigint }>) => text`
     select coalesce(sum(${slots.outflowAmount}) filter (where ${slots.outflowCurrency} = ${p.currency}), 0) as amount,
-      coalesce(sum(${slots.gasLimit} * ${maxFee}
+      coalesce(sum(${slots.gasLimit} * ${slots.maxFeePerGas}
         + case when ${slots.outflowCurrency} = ${text.raw(`'${NATIVE_CURRENCY}'`)} then 0 else ${slots.callValue} end), 0) as gas_wei
     from ${slots} where ${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender}
       and (${slots.state} = 'open' or (${slots.state} = 'mined' and ${slots.minedBlockNumber} > ${p.balanceBlock}))`,
@@ -196,9 +193,13 @@ const cancel = defineQuery("slot_cancel", (db, p: Params<Id & { readonly reason:
 
 /** Nonces inside one transaction. */
 export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
+  const held = new Set<string>();
   const locked = async (chainId: number, sender: Address): Promise<void> => {
+    const lane = `${chainId} ${sender}`;
+    if (held.has(lane)) return;
     const [row] = await lockLane(sql, { chainId, sender });
     if (row !== undefined && servers.isNew(row.server)) throw new ServerReplaced();
+    if (row !== undefined) held.add(lane);
   };
   return {
     async open(chainId, sender, nonce): Promise<void> {

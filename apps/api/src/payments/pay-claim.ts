@@ -8,7 +8,8 @@ import type { ClaimRecord } from "../balances/claims.port.ts";
 import { LegTaken } from "./leg-taken.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { gasAllowance, inventoryCovers } from "./payment-plan.ts";
+import { laneFunds } from "./lane-funds.ts";
+import { gasAllowance } from "./payment-plan.ts";
 import { gasOf } from "../markets/index.ts";
 import { sendSlot } from "./send-slot.ts";
 import { DONE } from "../db/wait.ts";
@@ -110,7 +111,7 @@ async function pay(
       const current = await tx.claims.lock(claimId);
       if (current?.state !== "paying") return undefined;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await inventoryCovers(tx, connected, plan))) return "short" as const;
+      if (!(await laneFunds(tx, connected, plan.sender).take(plan))) return "short" as const;
       return (await tx.lanes.reserve(plan, services.clock.nowMs())).id;
     })
     .catch((error: unknown) => {

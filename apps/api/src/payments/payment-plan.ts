@@ -6,7 +6,6 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Leg } from "../db/leg.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
 /** A payment for the solver to plan, on one chain. */
@@ -95,27 +94,4 @@ export async function planPayment(
       cancelAfterMs: question.cancelAfterMs,
     },
   };
-}
-
-/**
- * Whether the solver's balances cover this payment and its gas in addition to everything they do not show
- * yet. Call with the lane locked, so that no other payment slips in. A payment without gas would block its
- * whole lane.
- */
-export async function inventoryCovers(
-  tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
-  { chain, pulse }: ConnectedChain,
-  plan: SlotPlan,
-): Promise<boolean> {
-  const { currency, amount } = plan.outflow;
-  const native = pulse.solverBalance(NATIVE_CURRENCY);
-  // A payment in a token may carry native tokens for calls.
-  const carried = currency === NATIVE_CURRENCY ? 0n : plan.call.value;
-  const reserved = await tx.lanes.reserved(chain.id, plan.sender, NATIVE_CURRENCY, native.blockNumber);
-  const gasWei = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas + carried;
-  if (currency === NATIVE_CURRENCY) return native.amount >= reserved.amount + gasWei + amount;
-  if (native.amount < reserved.amount + gasWei) return false;
-  const held = pulse.solverBalance(currency);
-  const tokens = await tx.lanes.reserved(chain.id, plan.sender, currency, held.blockNumber);
-  return held.amount >= tokens.amount + amount;
 }

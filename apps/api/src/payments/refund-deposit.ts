@@ -7,7 +7,8 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { gasUsedByFills } from "./gas-used-by-fills.ts";
 import { sweepGasOf } from "../deposits/index.ts";
-import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
+import { laneFunds } from "./lane-funds.ts";
+import { gasAllowance, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "../markets/index.ts";
 import {
   isStillDue,
@@ -185,7 +186,7 @@ async function pay(
       if (await isRefundedAlready(tx, current)) return "refunded" as const;
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await inventoryCovers(tx, connected, plan))) return "short" as const;
+      if (!(await laneFunds(tx, connected, plan.sender).take(plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());

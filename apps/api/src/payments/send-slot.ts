@@ -1,4 +1,5 @@
 import type { BroadcastOutcome } from "@causeway/chains";
+import type { RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Facts } from "../db/events.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
@@ -6,7 +7,7 @@ import type { Services } from "../db/services.port.ts";
 import { refusedTarget } from "./executions/own-contracts.ts";
 import type { LaneKeys } from "../chains/index.ts";
 import { signAttempt } from "./sign-attempt.ts";
-import { transition, type TransitionServices } from "../requests/index.ts";
+import { type Move, transition, transitionAll, type TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events"> &
   LaneKeys &
@@ -70,7 +71,7 @@ export async function broadcast(services: Needs, slot: Slot, attempt: Attempt): 
 }
 
 /**
- * The same for attempts of several slots that are not fills, at once, recording accepted ones in one commit.
+ * The same for attempts of several slots at once, recording accepted ones in one commit.
  * @returns by slot, the error that prevented a broadcast: a retry of the slot sends it again
  */
 export async function broadcastAll(
@@ -79,29 +80,20 @@ export async function broadcastAll(
   sent: ReadonlyArray<{ readonly slot: Slot; readonly attempt: Attempt }>,
 ): Promise<Map<string, Error>> {
   const errors = new Map<string, Error>();
-  const taken: Array<{ slot: Slot; attempt: Attempt; outcome: BroadcastOutcome }> = [];
+  const taken: Sent[] = [];
   await Promise.all(
     sent.map(async ({ slot, attempt }) => {
       try {
         const outcome = await connection.writer.broadcast(attempt.raw);
         if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
           await noteOutcome(services, slot, attempt, outcome);
-        else taken.push({ slot, attempt, outcome });
+        else taken.push({ slot, attempt, outcome: outcome.kind });
       } catch (error) {
         errors.set(slot.id, error instanceof Error ? error : new Error(String(error)));
       }
     }),
   );
-  if (taken.length === 0) return errors;
-  const atMs = services.clock.nowMs();
-  await services.uow.run((tx) =>
-    tx.lanes.setBroadcasts(
-      taken.map(({ slot, attempt }) => ({ slotId: slot.id, n: attempt.n })),
-      atMs,
-    ),
-  );
-  for (const { slot, attempt, outcome } of taken)
-    services.events.happened("attempt_broadcast", { ...factsOf(slot, attempt), outcome: outcome.kind });
+  if (taken.length > 0) await noteAllSent(services, taken);
   return errors;
 }
 
@@ -176,6 +168,47 @@ export async function noteSent(
   if (acceptedAtMs !== undefined)
     services.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });
   services.events.happened("attempt_broadcast", { ...facts, outcome });
+}
+
+interface Sent {
+  readonly slot: Slot;
+  readonly attempt: Attempt;
+  /** The node's answer. */
+  readonly outcome: string;
+}
+
+/** {@link noteSent} for attempts of several slots, in one commit. */
+async function noteAllSent(services: Needs, sent: readonly Sent[]): Promise<void> {
+  const atMs = services.clock.nowMs();
+  const fills = sent.filter(({ slot, attempt }) => slot.leg.kind === "fill" && attempt.kind === "pay");
+  await services.uow.run(async (tx) => {
+    const records = await tx.requests.lockAll(fills.flatMap(({ slot }) => slot.leg.requestId ?? []));
+    const moves = fills.flatMap(({ slot: { leg, nonce }, attempt: { txHash } }): Move[] => {
+      const record = leg.requestId && records.get(leg.requestId);
+      if (record === undefined) return [];
+      const facts = { txHash, nonce, broadcastAtMs: atMs };
+      return [{ record, event: { kind: "fillBroadcast" }, change: { txHashes: [txHash] }, facts }];
+    });
+    const transitions = await transitionAll(services, tx, moves);
+    const fast = new Map<RequestId, number>();
+    for (const { decision, record } of transitions) {
+      const { requestId } = record.terms;
+      if (decision.kind !== "applied" || record.state.front === "none") continue;
+      const acceptedAtMs = (await tx.fastFills.find(requestId))?.acceptedAtMs;
+      if (acceptedAtMs !== undefined) fast.set(requestId, acceptedAtMs);
+    }
+    await tx.lanes.setBroadcasts(
+      sent.map(({ slot, attempt }) => ({ slotId: slot.id, n: attempt.n })),
+      atMs,
+    );
+    for (const { slot, attempt, outcome } of sent) {
+      const facts = factsOf(slot, attempt);
+      const acceptedAtMs = slot.leg.requestId && fast.get(slot.leg.requestId);
+      if (acceptedAtMs !== undefined)
+        tx.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });
+      tx.events.happened("attempt_broadcast", { ...facts, outcome });
+    }
+  });
 }
 
 export function factsOf(slot: Slot, attempt: Attempt): Facts {

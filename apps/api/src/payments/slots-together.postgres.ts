@@ -75,8 +75,15 @@ const insertAttempts = defineSql(
   { slotId: attempts.slotId },
   ({ signed }: Params<{ signed: string }>) => {
     const names = namesOf(...Object.values(SIGNED));
-    return text`insert into ${attempts} (${names}) select ${names} from ${recordset(signed, SIGNED)}
-      on conflict do nothing returning ${attempts.slotId}`;
+    // The slot has the highest fee of its attempts: that much gas is reserved for it.
+    return text`
+      with stored as (
+        insert into ${attempts} (${names}) select ${names} from ${recordset(signed, SIGNED)}
+        on conflict do nothing returning ${attempts.slotId} as slot_id, ${attempts.maxFeePerGas} as fee),
+      raised as (
+        update ${slots} set ${nameOf(slots.maxFeePerGas)} = stored.fee from stored
+        where ${slots.id} = stored.slot_id and ${slots.maxFeePerGas} < stored.fee)
+      select slot_id from stored`;
   },
 );
 const setBroadcasts = defineSql(

@@ -124,26 +124,25 @@ const insertEvents = defineSql(
       from unnest(${p.requestIds}::text[], ${p.events}::text[], ${p.details}::text[]) with ordinality as s (request_id, event, detail, n)
       order by s.n`,
 );
-// An exponential moving average: each new run counts for at least a twentieth.
-const measured = defineQuery(
+// An exponential moving average: each new run counts for at least a twentieth. A run is left out while another
+// one is being counted: many fills of one route that are mined together would wait for each other.
+const measured = defineSql(
   "request_measured",
-  (db, p: Params<{ originChainId: number; destinationChainId: number; tookMs: number }>) =>
-    db
-      .insert(routeTimings)
-      .values({
-        originChainId: p.originChainId,
-        destinationChainId: p.destinationChainId,
-        samples: text`1`,
-        averageMs: p.tookMs,
-      })
-      .onConflictDoUpdate({
-        target: [routeTimings.originChainId, routeTimings.destinationChainId],
-        set: {
-          samples: text`${routeTimings.samples} + 1`,
-          averageMs: text`${routeTimings.averageMs}
-            + (excluded.${nameOf(routeTimings.averageMs)} - ${routeTimings.averageMs}) / least(${routeTimings.samples} + 1, 20)`,
-        },
-      }),
+  {},
+  (p: Params<{ originChainId: number; destinationChainId: number; tookMs: number }>) => {
+    const { originChainId, destinationChainId, samples, averageMs } = routeTimings;
+    const isRoute = text`${originChainId} = ${p.originChainId} and ${destinationChainId} = ${p.destinationChainId}`;
+    return text`
+      with free as materialized (select ${averageMs} from ${routeTimings} where ${isRoute} for update skip locked),
+      counted as (
+        update ${routeTimings} set ${nameOf(samples)} = ${samples} + 1,
+          ${nameOf(averageMs)} = ${averageMs} + (${p.tookMs}::float8 - ${averageMs}) / least(${samples} + 1, 20)
+        where ${isRoute} and exists (select from free))
+      insert into ${routeTimings} (${namesOf(originChainId, destinationChainId, samples, averageMs)})
+      select ${p.originChainId}::bigint, ${p.destinationChainId}::bigint, 1, ${p.tookMs}::float8
+      where not exists (select from ${routeTimings} where ${isRoute})
+      on conflict do nothing`;
+  },
 );
 
 export function requestWrites(sql: Sql): RequestWrites {

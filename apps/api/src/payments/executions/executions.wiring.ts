@@ -1,7 +1,8 @@
 import type { Services } from "../../db/services.port.ts";
 import { burstGate } from "./burst-gate.ts";
+import { groupedFills } from "../send-fills.ts";
 import { groupedSending } from "./grouped-sending.adapter.ts";
-import type { SendServices } from "./send-execution.ts";
+import type { SendServices } from "../send-together.ts";
 
 /**
  * A burst is held for less than the block time of most chains, and long enough to accept most of it before
@@ -9,9 +10,13 @@ import type { SendServices } from "./send-execution.ts";
  */
 const BURSTS = { atOnce: 6, withinMs: 100, heldMs: 300 };
 
-/** How a worker paces and groups executions. */
+/** How a worker groups what it sends on a lane, and paces executions. */
 export function executionPace(
   services: SendServices & Pick<Services, "clock">,
-): Required<Pick<Services, "sendExecution" | "executionTurn">> {
-  return { sendExecution: groupedSending(services), executionTurn: burstGate(services.clock, BURSTS) };
+): Required<Pick<Services, "sendFill" | "sendExecution" | "executionTurn">> {
+  return {
+    sendFill: groupedFills(services),
+    sendExecution: groupedSending(services),
+    executionTurn: burstGate(services.clock, BURSTS),
+  };
 }

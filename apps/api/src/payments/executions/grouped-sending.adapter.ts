@@ -1,6 +1,7 @@
 import { tickBatcher } from "../../db/tick-batcher.ts";
 import type { ExecutionPlan, ExecutionSent, SendExecution } from "../execution-lane.port.ts";
-import { sendExecutions, type SendServices } from "./send-execution.ts";
+import type { SendServices } from "../send-together.ts";
+import { sendExecutions } from "./send-execution.ts";
 
 /** One batch per lane at a time, because each locks the lane's row to allocate nonces. */
 const LANE_BATCHES = { inFlight: 1, maxBatch: 50 };

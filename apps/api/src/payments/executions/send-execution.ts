@@ -3,19 +3,11 @@ import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { ExecutionPlan, ExecutionSent } from "../execution-lane.port.ts";
 import { LegTaken } from "../leg-taken.port.ts";
 import type { Slot, SlotPlan } from "../../db/records.port.ts";
-import type { Services } from "../../db/services.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
-import type { LaneKeys } from "../../chains/index.ts";
-import { broadcastAll, sendSlot } from "../send-slot.ts";
-import { signAttempt } from "../sign-attempt.ts";
-import type { TransitionServices } from "../../requests/index.ts";
+import { sendSlot } from "../send-slot.ts";
+import { type SendServices, sendTogether } from "../send-together.ts";
 import { awaitsExecution } from "./awaits-execution.ts";
 import { isOpen } from "./open-execution.ts";
-
-export type SendServices = Pick<Services, "events"> &
-  TransitionServices &
-  LaneKeys &
-  Pick<Services, "chains" | "uow" | "reads" | "slotsInHand">;
 
 /** Reserves a nonce for one execution and sends it. @throws as a `SendExecution` does */
 export async function sendExecution(
@@ -63,49 +55,15 @@ export async function sendExecutions(
   if (others.length === 0) return [await sendExecution(services, connected, only)];
 
   const { slots, short } = await reserveTogether(services, connected, plans);
-  for (const { id } of slots) services.slotsInHand?.add(id);
-  const errors = await sendTogether(services, connected, slots).finally(() => {
-    for (const { id } of slots) services.slotsInHand?.delete(id);
-  });
+  for (const { leg } of slots)
+    services.events.happened("execution_planned", { requestId: leg.requestId, chain: connected.chain.name });
+  const errors = await sendTogether(services, connected, slots);
   const slotOf = new Map(slots.map((slot) => [slot.leg.requestId, slot]));
   return plans.map(({ leg: { requestId } }) => {
     const slot = slotOf.get(requestId);
     if (slot === undefined) return short.has(requestId) ? "short" : "moved";
     return errors.get(slot.id) ?? "sent";
   });
-}
-
-/** Signs, stores and broadcasts. @returns by slot, the error that prevented a broadcast */
-async function sendTogether(
-  services: SendServices,
-  connected: ConnectedChain,
-  slots: readonly Slot[],
-): Promise<ReadonlyMap<string, Error>> {
-  for (const { leg } of slots)
-    services.events.happened("execution_planned", { requestId: leg.requestId, chain: connected.chain.name });
-  const signed = await Promise.all(
-    slots.map(async (slot) =>
-      signAttempt(services, slot, "pay", slot).then(
-        (attempt) => ({ slot, attempt }),
-        (error: unknown) => ({ slot, error: asError(error) }),
-      ),
-    ),
-  );
-  const attempts = signed.filter((one) => "attempt" in one);
-  // Persist before broadcast: a crash here must leave the bytes findable.
-  const ours = await services.uow.run((tx) =>
-    tx.lanes.addAttempts(attempts.map(({ slot, attempt }) => ({ slotId: slot.id, attempt }))),
-  );
-  const errors = await broadcastAll(
-    services,
-    connected,
-    attempts.filter(({ slot }) => ours.has(slot.id)),
-  );
-  for (const one of signed) if ("error" in one) errors.set(one.slot.id, one.error);
-  // Another process signed these first, so its bytes are the ones to send.
-  for (const { slot } of attempts.filter(({ slot: { id } }) => !ours.has(id)))
-    await sendSlot(services, slot.id).catch((error: unknown) => errors.set(slot.id, asError(error)));
-  return errors;
 }
 
 async function reserveTogether(
@@ -165,8 +123,4 @@ export function maxWei({
   maxFeePerGas,
 }: Pick<SlotPlan, "call" | "gasLimit" | "maxFeePerGas">): bigint {
   return call.value + gasLimit * maxFeePerGas;
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

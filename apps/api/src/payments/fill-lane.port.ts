@@ -1,0 +1,25 @@
+import type { RequestId } from "@causeway/domain";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { SlotPlan } from "../db/records.port.ts";
+import type { FillBasis } from "./fill-basis.ts";
+
+/**
+ * `moved`: another process handles it, or it is no longer needed. `short`: the solver's balances do not cover
+ * it; nothing was written.
+ */
+export type FillSent = "sent" | "moved" | "short";
+
+/** A simulated fill that reserves nothing but a nonce: no sponsorship, no limit of the operator. */
+export interface FillPlan {
+  readonly requestId: RequestId;
+  readonly basis: FillBasis;
+  readonly plan: SlotPlan;
+  /** What the recipient gets, in base units. */
+  readonly amount: bigint;
+}
+
+/**
+ * Reserves a nonce for a simulated fill and sends it.
+ * @throws RpcFault, or the error that prevented the broadcast; a retry finds what was committed and sends it
+ */
+export type SendFill = (connected: ConnectedChain, fill: FillPlan) => Promise<FillSent>;

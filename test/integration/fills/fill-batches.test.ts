@@ -1,0 +1,171 @@
+import type { Address, RequestId } from "@causeway/domain";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
+import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
+import type { FillPlan, SendFill } from "../../../apps/api/src/payments/fill-lane.port.ts";
+import { groupedFills, sendFills } from "../../../apps/api/src/payments/send-fills.ts";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+
+let world: EngineWorld;
+
+beforeEach(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  await world.stop();
+});
+
+interface Due {
+  readonly agreed: Agreed;
+  readonly recipient: Address;
+}
+
+/** Requests with a confirmed deposit each, whose fills nothing has begun. */
+async function due(count: number): Promise<readonly Due[]> {
+  const { origin } = world;
+  const list: Due[] = [];
+  for (let n = 0; n < count; n++) {
+    const recipient = world.anAddress();
+    const agreed = await world.quote({ recipient });
+    await world.pay(agreed);
+    list.push({ agreed, recipient });
+  }
+  for (let round = 0; round < 10; round++) {
+    await origin.mine();
+    await world.watch(origin);
+  }
+  for (const { agreed } of list)
+    expect(await world.request(agreed.requestId)).toMatchObject({ state: { name: "fillable" } });
+  return list;
+}
+
+/** Like a worker with several jobs at once. */
+async function fillAll(by: WorkerServices, list: readonly Due[]): Promise<void> {
+  const together = { ...by, sendFill: by.sendFill ?? groupedFills(by) };
+  const ends = await Promise.allSettled(
+    list.map(async ({ agreed }) => await fillDestination(together, agreed.requestId)),
+  );
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+async function expectEachOnce(list: readonly Due[], moment?: string): Promise<void> {
+  for (const { agreed, recipient } of list) {
+    expect(await world.untilFinal(agreed.requestId), moment).toMatchObject({ status: "success" });
+    const amount = BigInt(agreed.answer.details.currencyOut.amount ?? 0);
+    expect(await world.destination.balance(recipient, world.usdc), moment).toBe(amount);
+    expect(await world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
+  }
+}
+
+test("simultaneous fills get their nonces in few commits, in sequence, and each pays once however often it is begun", async () => {
+  const { services, destination, solver } = world;
+  const list = await due(10);
+  let commits = 0;
+  const uow: WorkerServices["uow"] = {
+    run: async (work) => {
+      commits++;
+      return await services.uow.run(work);
+    },
+  };
+  await Promise.all([fillAll({ ...services, uow }, list), fillAll(services, list)]);
+  expect(commits).toBeLessThan(20);
+  const slots = await services.reads.unsettledSlots(destination.chain.id, solver.address);
+  expect(slots.map(({ nonce }) => nonce)).toEqual(slots.map((_, n) => (slots[0]?.nonce ?? 0) + n));
+  expect(new Set(slots.map(({ leg }) => leg.requestId)).size).toBe(10);
+  for (const { attempts } of slots) {
+    expect(attempts).toHaveLength(1);
+    expect(attempts[0]?.broadcastAtMs).toBeDefined();
+  }
+  expect(world.events.of("fill_planned")).toHaveLength(10);
+  expect(world.events.of("attempt_broadcast")).toHaveLength(10);
+  for (const { agreed } of list)
+    expect(await world.request(agreed.requestId)).toMatchObject({ state: { name: "submitted" } });
+  await expectEachOnce(list);
+  await fillAll(services, list);
+  expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toEqual([]);
+});
+
+test("a fill that is sent with others leaves the same trace as one that is sent alone", async () => {
+  const list = await due(3);
+  const [alone, ...others] = list;
+  if (alone === undefined) throw new Error("no request is due");
+  await fillDestination(world.services, alone.agreed.requestId);
+  await fillAll(world.services, others);
+  const traceOf = async ({ agreed }: Due) =>
+    (
+      await world.pool.query<{ event: string; detail: string }>(
+        "select event, detail from request_events where request_id = $1 order by id",
+        [agreed.requestId],
+      )
+    ).rows.map(({ event, detail }) => [event, Object.keys(JSON.parse(detail) as object)]);
+  for (const other of others) expect(await traceOf(other)).toEqual(await traceOf(alone));
+  expect((await traceOf(alone)).map(([event]) => event)).toContain("fillBroadcast");
+});
+
+test("as many simultaneous fills get a nonce as the solver's balance covers, and the others wait", async () => {
+  const { services, destination, solver, usdc } = world;
+  const list = await due(4);
+  const amounts = list.map(({ agreed }) => BigInt(agreed.answer.details.currencyOut.amount ?? 0));
+  const two = amounts.slice(0, 2).reduce((sum, amount) => sum + amount, 0n);
+  const { pulse } = destination.connected;
+  const poor = {
+    ...pulse,
+    solverBalance: (currency: Address) => ({
+      ...pulse.solverBalance(currency),
+      ...(currency === usdc ? { amount: two + 1n } : {}),
+    }),
+  };
+  const chains: WorkerServices["chains"] = {
+    ...services.chains,
+    get: (id) =>
+      id === destination.chain.id ? { ...destination.connected, pulse: poor } : services.chains.get(id),
+  };
+  await fillAll({ ...services, chains }, list);
+  expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toHaveLength(2);
+  expect(world.events.of("fill_waits")).toHaveLength(2);
+  await expectEachOnce(list);
+});
+
+test("the same fill twice in one batch is paid once", async () => {
+  const [one] = await due(1);
+  if (one === undefined) throw new Error("no request is due");
+  await fillAll(world.services, [one, one, one]);
+  await expectEachOnce([one]);
+});
+
+test("whenever the process dies while it sends fills together, each of them pays exactly once", async () => {
+  let list: readonly Due[] = [];
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      list = await due(3);
+      const [first] = list;
+      if (first === undefined) throw new Error("no request is due");
+      return first.agreed;
+    },
+    live: async (by) => {
+      const fills = new Map<RequestId, FillPlan>();
+      const sendFill: SendFill = async (_, fill) => {
+        fills.set(fill.requestId, fill);
+        return "moved";
+      };
+      for (const { agreed } of list) await fillDestination({ ...by, sendFill }, agreed.requestId);
+      const connected = by.chains.get(world.destination.chain.id);
+      if (connected === undefined) throw new Error("the chain is gone");
+      for (const sent of await sendFills(by, connected, [...fills.values()]))
+        if (sent instanceof Error) throw sent;
+    },
+    verify: async (_, moment) => await expectEachOnce(list, moment),
+  });
+  for (const moment of [
+    "before requests.lockAll",
+    "before lanes.reserveTogether",
+    "after commit",
+    "before sign",
+    "before lanes.addAttempts",
+    "before broadcast",
+    "after broadcast",
+    "before lanes.setBroadcasts",
+  ])
+    expect(deaths).toContain(moment);
+}, 300_000);
