@@ -6,6 +6,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { watchChain } from "../../../apps/api/src/watch/watch-chain.job.ts";
 import type { SendRecord } from "../../../apps/api/src/db/records.port.ts";
 import { followReports } from "../../../apps/api/src/deposits/follow-reports.ts";
+import { createReportTurns, REQUEST_REPORT_LIMITS } from "../../../apps/api/src/db/report-turns.ts";
+import { sharedAnswers } from "../../../apps/api/src/db/shared-answers.ts";
+import {
+  reportSingleTransaction,
+  reportTransaction,
+} from "../../../apps/api/src/deposits/report-transaction.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import { scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { trackSends } from "../../../apps/api/src/payments/track-sends.ts";
@@ -78,6 +84,55 @@ test("a payment that is already mined when it is reported counts at once, and re
   await report(agreed, hash);
   expect((await world.status(agreed.requestId)).updatedAtMs).toBe(updatedAtMs);
 });
+
+test("a burst of reported payments is recorded while reports of deposits wait for the chain's scan", async () => {
+  const { origin, services, pool } = world;
+  const chainId = origin.chain.id;
+  const reporting = {
+    ...services,
+    reportTurnOf: createReportTurns(services.uow),
+    requestTurnOf: createReportTurns(services.uow, REQUEST_REPORT_LIMITS),
+    sharedReports: sharedAnswers<{ message: string }>({ keptMs: 0, limit: 100 }),
+  };
+  const bridge = await world.quote();
+  const bridged = await world.pay(bridge);
+  const sends: Agreed[] = [];
+  const hashes: TxHash[] = [];
+  for (let n = 0; n < 40; n++) {
+    const agreed = await aSend(native);
+    sends.push(agreed);
+    hashes.push(await world.pay(agreed));
+  }
+  await origin.mine();
+  const scan = await pool.connect();
+  await scan.query("begin");
+  await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
+  try {
+    const deposits = Promise.allSettled(
+      Array.from(
+        { length: 32 },
+        async (_, n) => await reportTransaction(reporting, { chainId, txHash: bridged }, `caller ${n % 2}`),
+      ),
+    );
+    const answers = await Promise.all(
+      sends.map(
+        async ({ requestId }, n) =>
+          await reportSingleTransaction(
+            reporting,
+            { chainId, txHash: hashes[n] as TxHash, requestId },
+            "caller 0",
+          ),
+      ),
+    );
+    expect(new Set(answers.map(({ message }) => message))).toEqual(new Set(["Transaction recorded"]));
+    await deposits;
+  } finally {
+    await scan.query("rollback");
+    scan.release();
+  }
+  await world.watch(origin);
+  for (const { requestId } of sends) expect((await world.status(requestId)).status).toBe("success");
+}, 60_000);
 
 test("one payment counts for one request only", async () => {
   const recipient = world.anAddress();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LockTimeout } from "./lock-timeout.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
-import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "./report-turns.ts";
+import { createReportTurns, REPORT_LIMITS, REQUEST_REPORT_LIMITS, ReportsBusy } from "./report-turns.ts";
 
 /** A database whose transactions last until the test ends them. */
 function heldUow(): { uow: UnitOfWork; begun: string[]; end: (name: string) => Promise<void> } {
@@ -70,6 +70,32 @@ test("a report that is not admitted in time, or whose caller has too many, can b
   expect(begun).toEqual(["first", "again"]);
   await end("again");
   await again;
+});
+
+test("200 reports of requests by one caller at once are all admitted, and an endless stream is not", async () => {
+  let maxOpen = 0;
+  let open = 0;
+  const uow: UnitOfWork = {
+    async run(work) {
+      maxOpen = Math.max(maxOpen, ++open);
+      await sleep(1);
+      open -= 1;
+      return await work(undefined as never);
+    },
+  };
+  const turnOf = createReportTurns(uow, REQUEST_REPORT_LIMITS);
+  const burst = async (count: number) =>
+    await Promise.allSettled(
+      Array.from(
+        { length: count },
+        async () => await turnOf({ caller: "a", chainId: 1 }).run(named("report")),
+      ),
+    );
+  expect((await burst(200)).filter(({ status }) => status === "rejected")).toEqual([]);
+  expect(maxOpen).toBe(REQUEST_REPORT_LIMITS.atOnce);
+  const refused = (await burst(1_000)).filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(1_000 - REQUEST_REPORT_LIMITS.atOnce - REQUEST_REPORT_LIMITS.waitingOfCaller);
+  expect(refused[0]).toMatchObject({ reason: { code: "SERVICE_UNAVAILABLE", retryable: true } });
 });
 
 test("a report that finds its row locked frees its slot, and so does one that fails", async () => {

@@ -22,7 +22,7 @@ export interface ReportLimits {
    * Concurrent transactions of one chain: they wait for the same row, so more would only hold connections.
    */
   readonly ofChain: number;
-  /** Maximum number of waiting reports of one caller. */
+  /** Maximum number of waiting reports of one caller; more are refused at once. */
   readonly waitingOfCaller: number;
   readonly waitMs: number;
   /** Maximum wait for a row that another transaction has locked. */
@@ -34,6 +34,18 @@ export const REPORT_LIMITS: ReportLimits = {
   ofChain: 2,
   waitingOfCaller: 32,
   waitMs: 2_000,
+  lockTimeoutMs: 1_000,
+};
+
+/**
+ * For reports that lock only the row of their request. Each takes milliseconds, and no scan finds what they
+ * report, so a burst waits for its turn rather than being refused.
+ */
+export const REQUEST_REPORT_LIMITS: ReportLimits = {
+  atOnce: 4,
+  ofChain: 4,
+  waitingOfCaller: 512,
+  waitMs: 5_000,
   lockTimeoutMs: 1_000,
 };
 

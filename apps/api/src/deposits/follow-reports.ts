@@ -1,7 +1,8 @@
-import type { BlockRef } from "@causeway/chains";
+import type { BlockRef, ReceiptFact } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { hasArrived } from "./quoted-payment.ts";
 import { transition, type TransitionServices } from "../requests/index.ts";
 
@@ -44,47 +45,63 @@ export async function followReports(
 }
 
 /** Checks whether a reported payment is mined in a canonical block. @throws RpcFault */
-export async function lookAtReport(
+async function lookAtReport(
   services: Needs,
-  { chain, connection }: ConnectedChain,
+  connected: ConnectedChain,
   trail: readonly BlockRef[],
   send: SendRecord,
 ): Promise<void> {
-  const receipt = await connection.reader.receipt(send.txHash);
+  const receipt = await connected.connection.reader.receipt(send.txHash);
   if (receipt === undefined) return forgetIfOld(services, send);
+  if (!(await isCanonical(connected, trail, receipt))) return;
+  await services.uow.run(async (tx) => await countReport(services, tx, connected, send, receipt));
+}
+
+/** Whether the receipt's block is on the chain that the watcher follows. @throws RpcFault */
+export async function isCanonical(
+  { connection }: ConnectedChain,
+  trail: readonly BlockRef[],
+  receipt: Pick<ReceiptFact, "blockNumber" | "blockHash">,
+): Promise<boolean> {
   const [lowest] = trail;
   // Blocks older than the trail are not in memory: ask the node for the canonical block.
   const below = lowest !== undefined && receipt.blockNumber < lowest.number;
   const canonical = below
     ? (await connection.reader.block(receipt.blockNumber))?.hash
     : trail.find(({ number }) => number === receipt.blockNumber)?.hash;
-  if (canonical !== receipt.blockHash) return;
-  const paid = await services.uow.run(async (tx) => {
-    const record = await tx.requests.lock(send.requestId);
-    // A transaction that reverted or paid less than promised is not a payment: the request stays open for
-    // another.
-    const isPayment =
-      record !== undefined &&
-      receipt.status === "success" &&
-      hasArrived(record.terms, chain, receipt) &&
-      (await tx.sends.mine(send, { number: receipt.blockNumber, hash: receipt.blockHash }));
-    if (!isPayment) {
-      await tx.sends.forget(send);
-      return false;
-    }
+  return canonical === receipt.blockHash;
+}
+
+/**
+ * Counts a mined transaction as the payment of its request. One that reverted or paid less than promised is
+ * forgotten: the request stays open for another.
+ */
+export async function countReport(
+  services: TransitionServices,
+  tx: Tx,
+  { chain }: ConnectedChain,
+  send: SendRecord,
+  receipt: ReceiptFact,
+): Promise<void> {
+  const record = await tx.requests.lock(send.requestId);
+  const isPayment =
+    record !== undefined &&
+    receipt.status === "success" &&
+    hasArrived(record.terms, chain, receipt) &&
+    (await tx.sends.mine(send, { number: receipt.blockNumber, hash: receipt.blockHash }));
+  if (isPayment) {
     const hashes = { inTxHashes: [send.txHash], txHashes: [send.txHash] };
     await transition(services, tx, record, { kind: "sendMined" }, hashes, {
       txHash: send.txHash,
       block: receipt.blockNumber,
     });
-    return true;
-  });
-  services.events.happened("send_seen", {
+  } else await tx.sends.forget(send);
+  tx.events.happened("send_seen", {
     requestId: send.requestId,
     txHash: send.txHash,
     block: receipt.blockNumber,
     status: receipt.status,
-    paid,
+    paid: isPayment,
   });
 }
 

@@ -4,6 +4,7 @@ import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
+import type { UnitOfWork } from "../db/unit-of-work.port.ts";
 import { storeTopUps } from "../balances/index.ts";
 import { recordDeposits, sightingOf } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
@@ -16,7 +17,10 @@ import { describeIndexed } from "../requests/index.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
 type Needs = Pick<Services, "chains" | "events" | "uow" | "reads" | "signer" | "nonceMappings"> &
-  RecordingServices;
+  RecordingServices & {
+    /** For transactions that lock no row of the chain and so need not wait for its scan; `uow` if missing. */
+    readonly requestUow?: UnitOfWork;
+  };
 
 interface Report {
   readonly chainId: number;
@@ -40,9 +44,11 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   const state = await connection.reader.transaction(report.txHash);
   if (state.kind === "absent") throw unseenTransaction(report.txHash);
   const record = report.requestId && (await services.reads.request(report.requestId));
-  if (record && isWatchedOnly(record.terms.kind)) return recordSend(services, connected, record.terms, state);
+  const forRequest = { ...services, uow: services.requestUow ?? services.uow };
+  if (record && isWatchedOnly(record.terms.kind))
+    return recordSend(forRequest, connected, record.terms, state);
   if (state.kind === "pending") {
-    if (record !== undefined) await rememberOrigin(services, record, state.transaction);
+    if (record !== undefined) await rememberOrigin(forRequest, record, state.transaction);
     return { message: "Transaction seen, waiting to be mined" };
   }
   if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };

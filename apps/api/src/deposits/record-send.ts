@@ -5,7 +5,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
-import { lookAtReport } from "./follow-reports.ts";
+import { countReport, isCanonical } from "./follow-reports.ts";
 import type { TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
@@ -47,13 +47,19 @@ export async function recordSend(
     blockHash: undefined,
     reportedAtMs: services.clock.nowMs(),
   };
+  const counted =
+    state.kind === "mined" &&
+    (await isCanonical(connected, await services.reads.trail(connected.chain.id), state.receipt))
+      ? state.receipt
+      : undefined;
   const taken = await services.uow.run(async (tx) => {
     const found = await tx.sends.taken(send);
     if (found !== "free") return found;
+    if (counted !== undefined) await countReport(services, tx, connected, send, counted);
     // A mined transaction is checked once; a pending one is followed, which costs node calls.
-    if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_PENDING_OF_SENDER)
+    else if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_PENDING_OF_SENDER)
       return "tooMany";
-    await tx.sends.report(send);
+    else await tx.sends.report(send);
     return found;
   });
   if (taken === "tooMany")
@@ -68,7 +74,5 @@ export async function recordSend(
       "tx is already recorded for another payment, or the request is already paid",
       { field: "tx", requestId: terms.requestId },
     );
-  if (taken === "free" && state.kind === "mined")
-    await lookAtReport(services, connected, await services.reads.trail(connected.chain.id), send);
   return { message: "Transaction recorded" };
 }

@@ -1,10 +1,8 @@
 import { isWatchedOnly, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
-import type { Services } from "../db/services.port.ts";
 import { chainOf, indexTransaction } from "./index-transaction.ts";
 import { unseenTransaction } from "./unseen-transaction.ts";
 import { recordSend } from "./record-send.ts";
-import type { RecordingServices } from "./record-deposits.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /**
@@ -13,7 +11,7 @@ import { requestNotFound } from "../http/refusals.ts";
  * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND; RpcFault
  */
 export async function recordSingleTransaction(
-  services: Pick<Services, "chains" | "events" | "uow" | "reads" | "signer"> & RecordingServices,
+  services: Parameters<typeof indexTransaction>[0],
   report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId },
 ): Promise<{ message: string }> {
   const record = await services.reads.request(report.requestId);
@@ -31,5 +29,6 @@ export async function recordSingleTransaction(
     );
   const state = await connected.connection.reader.transaction(report.txHash);
   if (state.kind === "absent") throw unseenTransaction(report.txHash);
-  return recordSend(services, connected, record.terms, state);
+  const uow = services.requestUow ?? services.uow;
+  return recordSend({ ...services, uow }, connected, record.terms, state);
 }

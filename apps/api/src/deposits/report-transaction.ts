@@ -9,8 +9,16 @@ type Message = { message: string };
 
 /** Limits how many reports use the database at once. */
 interface ReportTurns {
+  /** For reports that lock the chain's cursor, so wait for its scan. */
   readonly reportTurnOf: (reporter: Reporter) => UnitOfWork;
+  /** For reports that lock only the row of their request. */
+  readonly requestTurnOf: (reporter: Reporter) => UnitOfWork;
 }
+
+const turnsOf = ({ reportTurnOf, requestTurnOf }: ReportTurns, reporter: Reporter) => ({
+  uow: reportTurnOf(reporter),
+  requestUow: requestTurnOf(reporter),
+});
 
 /** Responds once to the same report within a short time. */
 interface SharedReports {
@@ -30,10 +38,10 @@ export async function reportTransaction(
   const { chainId, txHash, requestId } = report;
   // By caller, because the refusal of one caller must not be shared with another.
   const key = `${caller}:${chainId}:${txHash}:${requestId ?? ""}`;
-  const uow = services.reportTurnOf({ caller, chainId });
+  const turns = turnsOf(services, { caller, chainId });
   return await services.sharedReports(
     key,
-    async () => await indexTransaction({ ...services, uow }, readReport(services.chains, report)),
+    async () => await indexTransaction({ ...services, ...turns }, readReport(services.chains, report)),
   );
 }
 
@@ -47,6 +55,6 @@ export async function reportSingleTransaction(
   report: TransactionReport & { readonly requestId: RequestId },
   caller: string,
 ): Promise<Message> {
-  const uow = services.reportTurnOf({ caller, chainId: report.chainId });
-  return await recordSingleTransaction({ ...services, uow }, readReport(services.chains, report));
+  const turns = turnsOf(services, { caller, chainId: report.chainId });
+  return await recordSingleTransaction({ ...services, ...turns }, readReport(services.chains, report));
 }

@@ -8,7 +8,7 @@ import { tokenQuirks } from "../chains/token-quirks.wiring.ts";
 import { monotonicClock } from "../config/monotonic-clock.ts";
 import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
-import { createReportTurns } from "../db/report-turns.ts";
+import { createReportTurns, REQUEST_REPORT_LIMITS } from "../db/report-turns.ts";
 import { sharedAnswers } from "../db/shared-answers.ts";
 import { storeQuotes } from "../deposits/addresses/give-address.ts";
 import { createScanProgress } from "../deposits/scan-progress.ts";
@@ -79,6 +79,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     history: await startHistory(context, searches),
     turns: searches.turns,
     reportTurnOf: createReportTurns(context.uow),
+    requestTurnOf: createReportTurns(context.uow, REQUEST_REPORT_LIMITS),
     sharedReports: sharedAnswers<{ message: string }>(INDEXING),
   });
   const { push, feed } = startPush(context);
