@@ -10,7 +10,9 @@ import { producerConnection } from "../../../apps/api/src/db/connections.adapter
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { startWorkers, type WorkerHost } from "../../../apps/api/src/db/worker-host.adapter.ts";
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
+import type { EnginePolicy } from "../../../apps/api/src/db/engine-policy.port.ts";
 import { outbox } from "../../../apps/api/src/db/outbox.postgres.ts";
+import { rescueOverdue } from "../../../apps/api/src/db/rescue-lost.ts";
 import { createPool, sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { BadPayload, type Catalog } from "../../../apps/api/src/db/define-job.job.ts";
@@ -479,6 +481,95 @@ test("jobs that waited on a Redis that lost its data no longer count as waiting"
   expect(await runRows(), "the queue is as it was").toHaveLength(2);
   await askRedis(url, async (redis) => await redis.del(...(await redis.keys(`${prefix}:*`))));
   await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(0);
+});
+
+const legs = Array.from({ length: 40 }, (_, n) => String(n));
+const ofLegs = (): OutboxEntry[] =>
+  legs.map((n) => ({ job: "fill", jobId: `fill-${n}-${clock.nowMs()}`, payload: { n: Number(n) } }));
+
+/** Reconciles 10 s later, as if no leg had moved. @returns how many jobs were queued again */
+const reconcile = async ({ queuedLegs }: OutboxRelay): Promise<number> =>
+  await rescueOverdue(
+    {
+      clock: { nowMs: () => clock.nowMs() + 10_000 },
+      enginePolicy: { overdueAfterMs: 5_000 } as EnginePolicy,
+      uow: postgresUnitOfWork(pool, events),
+      queuedLegs,
+    },
+    "fill",
+    async () => legs,
+    (n) => ({ n: Number(n) }),
+  );
+
+const outboxRows = async (): Promise<number> => (await pool.query("select 1 from outbox")).rows.length;
+
+test("a burst whose jobs wait and run for 10 seconds makes no second job, except for one that hangs", async () => {
+  const { url } = testRedis();
+  const released = Promise.withResolvers<Progress>();
+  const { catalog, ran } = aCatalog(async () => await released.promise);
+  const started = await relay(catalog, url);
+  await add(ofLegs());
+  expect(await reconcile(started), "not published yet, or just published").toBe(0);
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  expect(await reconcile(started), "all wait").toBe(0);
+  workers(catalog, url);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(4);
+  expect(await reconcile(started), "four run, the others wait").toBe(0);
+  const begunAtMs = await askRedis(url, async (redis) => {
+    const [id] = await redis.lrange(`${prefix}:fill:active`, 0, 0);
+    const key = `${prefix}:fill:${id}`;
+    const begun = await redis.hget(key, "processedOn");
+    await redis.hset(key, "processedOn", String(clock.nowMs() - 61_000));
+    return Number(begun);
+  });
+  expect(Math.abs(clock.nowMs() - begunAtMs)).toBeLessThan(10_000);
+  expect(await reconcile(started), "one hangs").toBe(1);
+  released.resolve({ waitMs: 0 });
+  await expect.poll(() => ran.length, { timeout: 10_000 }).toBe(legs.length + 1);
+  expect(await outboxRows()).toBe(legs.length + 1);
+});
+
+test("jobs that Redis lost, all or some, and a job that failed for good are queued again", async () => {
+  const { url } = testRedis();
+  const { catalog } = aCatalog(async () => await Promise.reject(new BadPayload("fill", "broken")));
+  const started = await relay(catalog, url);
+  await add(ofLegs());
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  // As after a restart from an older snapshot.
+  await askRedis(url, async (redis) => await redis.lpop(`${prefix}:fill:wait`, 3));
+  expect(await reconcile(started)).toBe(3);
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  expect(await reconcile(started), "now all wait again").toBe(0);
+  await pool.query("truncate job_runs");
+  await askRedis(url, async (redis) => await redis.del(...(await redis.keys(`${prefix}:*`))));
+  expect(await reconcile(started)).toBe(legs.length);
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  expect(await reconcile(started)).toBe(0);
+  await pool.query("truncate job_runs");
+  workers(catalog, url);
+  const left = async () => (await started.queuedLegs.of("fill"))?.size;
+  await expect.poll(left, { timeout: 10_000 }).toBe(0);
+  expect(await reconcile(started)).toBe(legs.length);
+});
+
+test("while Redis does not answer, no job counts as lost, and reconciling does not wait for it", async () => {
+  const redis = await startRedis({ port: await freePort(), env: {} });
+  try {
+    const { catalog } = aCatalog();
+    const started = await relay(catalog, redis.url);
+    await add(ofLegs());
+    await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+    redis.process?.kill("SIGSTOP");
+    const startedAtMs = performance.now();
+    expect(await reconcile(started)).toBe(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+    redis.process?.kill("SIGCONT");
+    expect(await reconcile(started)).toBe(0);
+  } finally {
+    redis.process?.kill("SIGCONT");
+    await closeParts();
+    await redis.stop();
+  }
 });
 
 test("prunes job runs in bounded batches", async () => {

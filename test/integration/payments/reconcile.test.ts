@@ -485,6 +485,20 @@ test("leaves a leg alone while its job waits, and queues it again if the job did
   expect(await takeJobs()).toEqual([depositId]);
 });
 
+test("leaves legs alone whose jobs are queued, and all legs while the queue cannot be read", async () => {
+  const [queued, lost] = [await aRefundDue(NOW_MS), await aRefundDue(NOW_MS)];
+  const by = (legs: ReadonlySet<string> | undefined) => ({
+    ...servicesAt(NOW_MS + 60_000),
+    queuedLegs: { of: async () => legs },
+  });
+  await reconcileRequests(by(undefined));
+  expect(await takeJobs()).toEqual([]);
+  await reconcileRequests(by(new Set([queued])));
+  expect(await takeJobs()).toEqual([lost]);
+  await reconcileRequests(by(new Set()));
+  expect(await takeJobs()).toEqual([queued]);
+});
+
 test("queues a lost job after 5 seconds, and one without progress after pauses that grow to 30 seconds", async () => {
   await aRefundDue(NOW_MS);
   const at: number[] = [];

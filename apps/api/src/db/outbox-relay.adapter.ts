@@ -2,7 +2,9 @@ import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type pg from "pg";
 import type { Catalog } from "./define-job.job.ts";
+import { legOfJobId } from "./leg-of-job-id.ts";
 import type { QueueDepth } from "./queue-depth.port.ts";
+import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { Services } from "./services.port.ts";
 import type { JobName } from "./job-name.port.ts";
 import { inTransaction } from "./in-transaction.postgres.ts";
@@ -24,6 +26,7 @@ export interface OutboxRelay {
   memory(): Promise<RedisMemory>;
   /** Jobs in Redis by queue and state. @throws if Redis does not answer in time */
   depths(): Promise<readonly QueueDepth[]>;
+  readonly queuedLegs: QueuedLegs;
   close(): Promise<void>;
 }
 
@@ -43,6 +46,11 @@ const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, cou
  * same id.
  */
 const RESCUE = { attempts: 1, removeOnFail: true } as const;
+
+/** A job that runs for this long counts as lost: no part of a job may wait that long. */
+const HANGS_AFTER_MS = 60_000;
+/** Maximum jobs of a queue whose ids are read at once: about 10 MB. */
+const MAX_LISTED = 100_000;
 
 const QUEUE_STATES = ["wait", "active", "delayed", "failed"] as const;
 
@@ -136,6 +144,42 @@ export async function startOutboxRelay(
     checkedAtMs = performance.now();
   };
 
+  /** Ids of jobs that wait for their turn, and of those that run and do not hang. */
+  const idsIn = async (queue: Queue): Promise<{ waiting: string[]; running: string[] } | undefined> => {
+    const lists = await connection
+      .multi()
+      .lrange(queue.toKey("wait"), 0, MAX_LISTED - 1)
+      .lrange(queue.toKey("active"), 0, MAX_LISTED - 1)
+      .exec();
+    const [waiting, active] = (lists ?? []).map(([, ids]) => ids as string[]);
+    if (waiting === undefined || active === undefined) return undefined;
+    if (active.length === 0) return { waiting, running: [] };
+    const begun = await connection
+      .pipeline(active.map((id) => ["hget", queue.toKey(id), "processedOn"]))
+      .exec();
+    // BullMQ stamps a job with the clock of the process that runs it.
+    const hungBeforeMs = services.clock.nowMs() - HANGS_AFTER_MS;
+    return { waiting, running: active.filter((_, at) => Number(begun?.[at]?.[1] ?? 0) > hungBeforeMs) };
+  };
+  const queuedLegs: QueuedLegs = {
+    async of(job) {
+      const queue = queues.get(job);
+      if (queue === undefined || connection.status !== "ready") return undefined;
+      // In the direction in which jobs move, so that none is missed.
+      const { rows } = await options.pool.query<{ job_id: string }>({
+        name: "relay_unpublished",
+        text: "select job_id from outbox where published_at_ms is null and job_name = $1 order by id limit $2",
+        values: [job, MAX_LISTED],
+      });
+      const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
+      const ids = await Promise.race([idsIn(queue).catch(() => undefined), late]);
+      if (ids === undefined || rows.length === MAX_LISTED || ids.waiting.length === MAX_LISTED)
+        return undefined;
+      const jobIds = [...rows.map((row) => row.job_id), ...ids.waiting, ...ids.running];
+      return new Set(jobIds.map((id) => legOfJobId(job, id)));
+    },
+  };
+
   const listener = listen(options.databaseUrl, OUTBOX_CHANNEL, {
     onNotice: poke,
     onFault: (error) => services.events.fault("relay_fault", error, { part: "listen" }),
@@ -162,6 +206,7 @@ export async function startOutboxRelay(
   })();
 
   return {
+    queuedLegs,
     async ping(): Promise<void> {
       await connection.ping();
     },

@@ -3,6 +3,7 @@ import type { Outbox, OutboxEntry } from "./unit-of-work.port.ts";
 import { storeAnnouncements } from "./announcements.postgres.ts";
 import { jobRuns, outbox as jobs } from "./db.tables.ts";
 import { defineSql, nameOf, namesOf, type Params } from "./define-query.postgres.ts";
+import { rescueJobId } from "./leg-of-job-id.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Channel on which a commit with new jobs is announced. */
@@ -108,7 +109,7 @@ export function outbox(sql: Sql): Outbox {
       if (lost.length === 0) return 0;
       const queued = await rescue(sql, {
         names: lost.map(({ job }) => job),
-        jobIds: lost.map(({ job, legId }) => `rescue-${job}-${legId}`),
+        jobIds: lost.map(({ job, legId }) => rescueJobId(job, legId)),
         payloads: lost.map(({ payload }) => JSON.stringify({ ...payload, rescue: 1 })),
         legIds: lost.map(({ legId }) => legId),
         atMs,

@@ -1,17 +1,34 @@
+import type { JobName } from "./job-name.port.ts";
 import type { Overdue } from "./job-runs.port.ts";
 import type { Services } from "./services.port.ts";
 import type { LostJob } from "./unit-of-work.port.ts";
 
-type Needs = Pick<Services, "uow" | "clock" | "enginePolicy">;
+type Needs = Pick<Services, "uow" | "clock" | "enginePolicy" | "queuedLegs">;
 
-/** The bounds for legs that may have lost their jobs by now. */
-export function overdueNow({ clock, enginePolicy }: Omit<Needs, "uow">): Overdue {
+/** Maximum legs queued again per round and queue. */
+const BATCH = 500;
+
+/**
+ * Queues the jobs of overdue legs again, except those that only wait for their turn. Does nothing while the
+ * queue cannot be read: nothing could be published then.
+ * @param overdue legs unchanged for too long, of which no waiting run is noted
+ * @returns how many were queued
+ */
+export async function rescueOverdue(
+  { uow, clock, enginePolicy, queuedLegs }: Needs,
+  job: JobName,
+  overdue: (overdue: Overdue, limit: number) => Promise<readonly string[]>,
+  payloadOf: (legId: string) => LostJob["payload"],
+): Promise<number> {
+  // Read first: a job that is found here and ends before the legs are read is looked at in the next round.
+  const queued = queuedLegs === undefined ? new Set<string>() : await queuedLegs.of(job);
+  if (queued === undefined) return 0;
   const nowMs = clock.nowMs();
-  return { nowMs, sinceBeforeMs: nowMs - enginePolicy.overdueAfterMs };
-}
-
-/** Queues these jobs again. @returns how many */
-export async function rescue({ uow, clock, enginePolicy }: Needs, lost: readonly LostJob[]): Promise<number> {
+  const { overdueAfterMs } = enginePolicy;
+  const legIds = await overdue({ nowMs, sinceBeforeMs: nowMs - overdueAfterMs }, BATCH);
+  const lost = legIds
+    .filter((legId) => !queued.has(legId))
+    .map((legId) => ({ job, legId, payload: payloadOf(legId) }));
   if (lost.length === 0) return 0;
-  return await uow.run((tx) => tx.outbox.rescue(lost, clock.nowMs(), enginePolicy.overdueAfterMs));
+  return await uow.run((tx) => tx.outbox.rescue(lost, clock.nowMs(), overdueAfterMs));
 }

@@ -11,6 +11,7 @@ import type { SendExecution } from "../payments/execution-lane.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
+import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
@@ -53,6 +54,8 @@ export interface Services {
   readonly enginePolicy: EnginePolicy;
   readonly planFaults: PlanFaults;
   readonly appBalance: AppBalancePolicy;
+  /** Absent: every overdue leg counts as one that lost its job. */
+  readonly queuedLegs?: QueuedLegs;
   /** Sends executions of the same moment together. Absent: each is sent by itself. */
   readonly sendExecution?: SendExecution;
   /** Resolves when it is an execution's turn: at once, unless many arrive together. */

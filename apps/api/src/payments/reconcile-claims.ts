@@ -1,15 +1,14 @@
 import type { Services } from "../db/services.port.ts";
-import { overdueNow, rescue } from "../db/rescue-lost.ts";
-
-const BATCH = 500;
+import { rescueOverdue } from "../db/rescue-lost.ts";
 
 /** Adds a new job for claims whose job was lost. May run in any number of processes. */
 export async function reconcileClaims(
-  services: Pick<Services, "balances" | "uow" | "clock" | "enginePolicy">,
+  services: Pick<Services, "balances" | "uow" | "clock" | "enginePolicy" | "queuedLegs">,
 ): Promise<void> {
-  const claimIds = await services.balances.overdueClaims(overdueNow(services), BATCH);
-  await rescue(
+  await rescueOverdue(
     services,
-    claimIds.map((claimId) => ({ job: "claim", legId: claimId, payload: { claimId } })),
+    "claim",
+    (...due) => services.balances.overdueClaims(...due),
+    (claimId) => ({ claimId }),
   );
 }

@@ -45,7 +45,9 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
 
   const relay = await startRelay(context, catalog);
   startJobs(paying, catalog);
-  const addresses = await startDepositAddresses(context);
+  const { queuedLegs } = relay;
+  const reconciling = { ...context, queuedLegs };
+  const addresses = await startDepositAddresses(reconciling);
   const locks = startLeaderLocks(context);
   startWatchers(paying, locks.lead, addresses.watch);
   const settling = startSettlement(paying, locks.lead);
@@ -53,8 +55,8 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
 
   const { reconcileIntervalMs } = config.engine;
   const repeat = repeating(lifecycle, events);
-  repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(context));
-  repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(context));
+  repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(reconciling));
+  repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(reconciling));
   repeat("reconciler of sweeps", reconcileIntervalMs, addresses.reconcile);
   repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()));
   repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(context));

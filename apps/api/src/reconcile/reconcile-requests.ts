@@ -2,12 +2,12 @@ import type { Services } from "../db/services.port.ts";
 import { expireFastFills } from "../executions/index.ts";
 import { settleEndedExecutions } from "../payments/index.ts";
 import { expireRequests } from "./expire-requests.ts";
-import { overdueNow, rescue } from "../db/rescue-lost.ts";
+import { rescueOverdue } from "../db/rescue-lost.ts";
 import type { TransitionServices } from "../requests/index.ts";
 
 const BATCH = 500;
 
-type Needs = Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
+type Needs = Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quotePolicy" | "queuedLegs"> &
   TransitionServices &
   Parameters<typeof expireRequests>[0];
 
@@ -25,34 +25,28 @@ export async function reconcileRequests(services: Needs): Promise<void> {
     }
   };
   await part("expiry", async () => ({ expired: await expireRequests(services) }));
-  await part("executions", async () => ({ executions: await rescueExecutions(services) }));
-  await part("fills", async () => ({ fills: await rescueFills(services) }));
-  await part("refunds", async () => ({ refunds: await rescueRefunds(services) }));
+  const { reads } = services;
+  const ofRequest = (requestId: string) => ({ requestId });
+  await part("executions", async () => ({
+    executions: await rescueOverdue(
+      services,
+      "execute",
+      (...due) => reads.overdueExecutions(...due),
+      ofRequest,
+    ),
+  }));
+  await part("fills", async () => ({
+    fills: await rescueOverdue(services, "fill", (...due) => reads.overdueFills(...due), ofRequest),
+  }));
+  await part("refunds", async () => ({
+    refunds: await rescueOverdue(
+      services,
+      "refund",
+      (...due) => reads.overdueRefunds(...due),
+      (depositId) => ({ depositId }),
+    ),
+  }));
   await part("ended executions", async () => await settleEndedExecutions(services, BATCH));
   await part("fast fills", async () => await expireFastFills(services, BATCH));
   if (Object.values(counts).some((count) => count > 0)) services.events.happened("reconciled", counts);
-}
-
-async function rescueExecutions(services: Needs): Promise<number> {
-  const requestIds = await services.reads.overdueExecutions(overdueNow(services), BATCH);
-  return await rescue(
-    services,
-    requestIds.map((requestId) => ({ job: "execute", legId: requestId, payload: { requestId } })),
-  );
-}
-
-async function rescueFills(services: Needs): Promise<number> {
-  const requestIds = await services.reads.overdueFills(overdueNow(services), BATCH);
-  return await rescue(
-    services,
-    requestIds.map((requestId) => ({ job: "fill", legId: requestId, payload: { requestId } })),
-  );
-}
-
-async function rescueRefunds(services: Needs): Promise<number> {
-  const depositIds = await services.reads.overdueRefunds(overdueNow(services), BATCH);
-  return await rescue(
-    services,
-    depositIds.map((depositId) => ({ job: "refund", legId: depositId, payload: { depositId } })),
-  );
 }

@@ -11,7 +11,10 @@ export interface AddressServices
   extends
     TransitionServices,
     OwnKeys,
-    Pick<Services, "chains" | "events" | "formerSigners" | "uow" | "reads" | "enginePolicy" | "quotePolicy"> {
+    Pick<
+      Services,
+      "chains" | "events" | "formerSigners" | "uow" | "reads" | "enginePolicy" | "quotePolicy" | "queuedLegs"
+    > {
   readonly depositAddresses: DepositAddressReads;
   readonly random: Random;
   readonly solver: Address;
