@@ -75,6 +75,42 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
+test("lane maintenance leaves a slot alone while its own process signs it, and sends one that another process left", async () => {
+  const { destination, clock, services } = world;
+  const released = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const slotsInHand = new Set<string>();
+  const slow: WorkerServices = {
+    ...services,
+    slotsInHand,
+    signer: {
+      ...services.signer,
+      signDigest: async (digest) => {
+        begun.resolve();
+        await released.promise;
+        return await services.signer.signDigest(digest);
+      },
+    },
+  };
+  const filling = aSubmittedFill({}, slow);
+  await begun.promise;
+  const attempts = async () =>
+    (await services.reads.unsettledSlots(destination.chain.id, world.solver.address)).map(
+      (slot) => slot.attempts.length,
+    );
+  clock.forward(services.enginePolicy.orphanedAfterMs + 1);
+  await world.maintainLaneOf(destination, { ...services, slotsInHand });
+  expect(await attempts()).toEqual([0]);
+  await world.maintainLaneOf(destination, { ...services, slotsInHand: new Set() });
+  expect(await attempts()).toEqual([1]);
+  released.resolve();
+  const agreed = await filling;
+  expect(slotsInHand.size).toBe(0);
+  await destination.mine();
+  await world.watch(destination);
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+});
+
 test("at the chain's fee cap no higher fee is signed: the same bytes are broadcast again", async () => {
   await world.stop();
   world = await startEngineWorld();

@@ -56,6 +56,11 @@ export interface Services {
   readonly appBalance: AppBalancePolicy;
   /** Absent: every overdue leg counts as one that lost its job. */
   readonly queuedLegs?: QueuedLegs;
+  /**
+   * Ids of slots that this process is sending. Lane maintenance leaves them alone, however long it takes.
+   * Absent: only their age shows which slots a dead process left unsent.
+   */
+  readonly slotsInHand?: Set<string>;
   /** Sends executions of the same moment together. Absent: each is sent by itself. */
   readonly sendExecution?: SendExecution;
   /** Resolves when it is an execution's turn: at once, unless many arrive together. */

@@ -10,7 +10,7 @@ import type { TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events"> &
   LaneKeys &
-  Pick<Services, "uow" | "reads" | "chains" | "enginePolicy"> &
+  Pick<Services, "uow" | "reads" | "chains" | "enginePolicy" | "slotsInHand"> &
   TransitionServices;
 
 /** Slots maintained per round: the first ones come first, and the others get their turn. */
@@ -26,11 +26,13 @@ export async function maintainLane(services: Needs, connected: ConnectedChain): 
   const { chain, connection, pulse } = connected;
   const faults: unknown[] = [];
   const senders = laneSigners(services).map(({ address }) => address);
+  // Before the read: a slot that is sent meanwhile is read as unsent.
+  const inHand = new Set(services.slotsInHand);
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
   const open = unsettled.filter(({ state }) => state === "open");
   for (const [address, slots] of Map.groupBy(open, ({ sender }) => sender)) {
     const used = await connection.reader.nonce(address, "latest");
-    const round: Round = { connected, used, prices: pulse.gasPrices() };
+    const round: Round = { connected, used, prices: pulse.gasPrices(), inHand };
     await fillGap(services, round, address, slots).catch((error: unknown) => faults.push(error));
     for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
       await maintainSlot(services, round, slot).catch((error: unknown) => faults.push(error));
@@ -84,6 +86,8 @@ interface Round {
   /** The chain's transaction count of the sender: the nonce at the head of the lane. */
   readonly used: number;
   readonly prices: GasPrices;
+  /** Slots that this process was sending when the round began. */
+  readonly inHand: ReadonlySet<string>;
 }
 
 async function maintainSlot(services: Needs, round: Round, slot: Slot): Promise<void> {
@@ -91,11 +95,15 @@ async function maintainSlot(services: Needs, round: Round, slot: Slot): Promise<
   const nowMs = services.clock.nowMs();
   const cancelled = slot.cancelReason !== undefined || (await cancelIfHopeless(services, round, slot, nowMs));
   const latest = slot.attempts.at(-1);
+  const isInHand = round.inHand.has(slot.id);
   if (latest === undefined) {
-    if (nowMs - slot.createdAtMs > policy.orphanedAfterMs) await sendSlot(services, slot.id);
+    if (!isInHand && nowMs - slot.createdAtMs > policy.orphanedAfterMs) await sendSlot(services, slot.id);
   } else if (cancelled && latest.kind === "pay") {
     await replace(services, round, slot, latest, "noop");
-  } else if (latest.broadcastAtMs === undefined && nowMs - latest.createdAtMs <= policy.orphanedAfterMs) {
+  } else if (
+    latest.broadcastAtMs === undefined &&
+    (isInHand || nowMs - latest.createdAtMs <= policy.orphanedAfterMs)
+  ) {
     // The process that just signed it is about to send it.
   } else if (isStuck(slot, latest, round, nowMs, policy.stuckAfterMs)) {
     await replace(services, round, slot, latest, latest.kind);

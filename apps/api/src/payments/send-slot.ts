@@ -10,7 +10,7 @@ import { transition, type TransitionServices } from "../requests/index.ts";
 
 type Needs = Pick<Services, "events"> &
   LaneKeys &
-  Pick<Services, "uow" | "reads" | "chains"> &
+  Pick<Services, "uow" | "reads" | "chains" | "slotsInHand"> &
   TransitionServices;
 
 /**
@@ -20,6 +20,15 @@ type Needs = Pick<Services, "events"> &
  * @throws RpcFault if the node is unreachable; the slot stays as it is and lane maintenance retries
  */
 export async function sendSlot(services: Needs, slotId: string): Promise<void> {
+  services.slotsInHand?.add(slotId);
+  try {
+    await send(services, slotId);
+  } finally {
+    services.slotsInHand?.delete(slotId);
+  }
+}
+
+async function send(services: Needs, slotId: string): Promise<void> {
   const slot = await services.reads.slot(slotId);
   if (slot === undefined || slot.state !== "open") return;
   const latest = slot.attempts.at(-1);

@@ -40,7 +40,12 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
   const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
-  const signing = { ...context, ...workerSigners(keys), chains: createChainDirectory(evmChains, paidChains) };
+  const signing = {
+    ...context,
+    ...workerSigners(keys),
+    chains: createChainDirectory(evmChains, paidChains),
+    slotsInHand: new Set<string>(),
+  };
   const paying = { ...signing, ...executionPace(signing) };
 
   const relay = await startRelay(context, catalog);

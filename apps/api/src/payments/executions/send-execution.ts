@@ -15,7 +15,7 @@ import { isOpen } from "./open-execution.ts";
 export type SendServices = Pick<Services, "events"> &
   TransitionServices &
   LaneKeys &
-  Pick<Services, "chains" | "uow" | "reads">;
+  Pick<Services, "chains" | "uow" | "reads" | "slotsInHand">;
 
 /** Reserves a nonce for one execution and sends it. @throws as a `SendExecution` does */
 export async function sendExecution(
@@ -63,6 +63,24 @@ export async function sendExecutions(
   if (others.length === 0) return [await sendExecution(services, connected, only)];
 
   const { slots, short } = await reserveTogether(services, connected, plans);
+  for (const { id } of slots) services.slotsInHand?.add(id);
+  const errors = await sendTogether(services, connected, slots).finally(() => {
+    for (const { id } of slots) services.slotsInHand?.delete(id);
+  });
+  const slotOf = new Map(slots.map((slot) => [slot.leg.requestId, slot]));
+  return plans.map(({ leg: { requestId } }) => {
+    const slot = slotOf.get(requestId);
+    if (slot === undefined) return short.has(requestId) ? "short" : "moved";
+    return errors.get(slot.id) ?? "sent";
+  });
+}
+
+/** Signs, stores and broadcasts. @returns by slot, the error that prevented a broadcast */
+async function sendTogether(
+  services: SendServices,
+  connected: ConnectedChain,
+  slots: readonly Slot[],
+): Promise<ReadonlyMap<string, Error>> {
   for (const { leg } of slots)
     services.events.happened("execution_planned", { requestId: leg.requestId, chain: connected.chain.name });
   const signed = await Promise.all(
@@ -87,13 +105,7 @@ export async function sendExecutions(
   // Another process signed these first, so its bytes are the ones to send.
   for (const { slot } of attempts.filter(({ slot: { id } }) => !ours.has(id)))
     await sendSlot(services, slot.id).catch((error: unknown) => errors.set(slot.id, asError(error)));
-
-  const slotOf = new Map(slots.map((slot) => [slot.leg.requestId, slot]));
-  return plans.map(({ leg: { requestId } }) => {
-    const slot = slotOf.get(requestId);
-    if (slot === undefined) return short.has(requestId) ? "short" : "moved";
-    return errors.get(slot.id) ?? "sent";
-  });
+  return errors;
 }
 
 async function reserveTogether(
