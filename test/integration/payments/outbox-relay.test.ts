@@ -114,6 +114,62 @@ test("committed jobs run shortly after, each once, however many relays and worke
   expect(await unpublished()).toBe(0);
 });
 
+test("a commit writes all its jobs and one announcement in one statement, and a repeated job announces nothing", async () => {
+  const client = await pool.connect();
+  const statements: string[] = [];
+  const recorded = new Proxy(client, {
+    get: (inner, key): unknown => {
+      if (key === "release") return () => undefined;
+      const member: unknown = Reflect.get(inner, key);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]): unknown => {
+        const [asked] = args as [string | { name: string }];
+        if (key === "query") statements.push(typeof asked === "string" ? asked : asked.name);
+        return Reflect.apply(member, inner, args);
+      };
+    },
+  });
+  const held = new Proxy(pool, {
+    get: (inner, key): unknown =>
+      // What is announced stays: the sender gets no connection.
+      key === "connect"
+        ? async () => recorded
+        : key === "query"
+          ? async () => await new Promise(() => undefined)
+          : Reflect.get(inner, key),
+  });
+  try {
+    const { run } = postgresUnitOfWork(held, events);
+    await run(async (tx) => {
+      for (const job of jobs(0, 3)) await tx.outbox.add([job], 1_000 + Number(job.payload["n"]));
+      await tx.outbox.add([{ job: "refund", jobId: "job-1", payload: { n: 7 } }], 5_000);
+    });
+    expect(statements).toEqual(["begin", "outbox_add", "commit"]);
+    await run(async (tx) => await tx.outbox.add(jobs(0, 1), 9_000));
+    await expect(
+      run(async (tx) => {
+        await tx.outbox.add(jobs(3, 4), 9_000);
+        throw new RangeError("rolled back");
+      }),
+    ).rejects.toThrow(RangeError);
+  } finally {
+    client.release();
+  }
+  const { rows } = await pool.query(
+    "select job_name, job_id, payload, created_at_ms from outbox order by id",
+  );
+  expect(rows).toEqual(
+    [0, 1, 2].map((n) => ({
+      job_name: "fill",
+      job_id: `job-${n}`,
+      payload: JSON.stringify({ n }),
+      created_at_ms: 1_000 + n,
+    })),
+  );
+  const announced = await pool.query("delete from announcements returning channel");
+  expect(announced.rows).toEqual([{ channel: "causeway_outbox" }]);
+});
+
 test("a commit wakes the relay at once: no job waits for the next poll", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();

@@ -18,15 +18,23 @@ interface Jobs extends Record<string, unknown> {
   readonly names: readonly string[];
   readonly jobIds: readonly string[];
   readonly payloads: readonly string[];
-  readonly atMs: number;
 }
 const intoOutbox = text`insert into ${jobs} (${namesOf(jobs.jobName, jobs.jobId, jobs.payload, jobs.createdAtMs)})`;
 const unlessOpen = text`on conflict (${nameOf(jobs.jobId)}) where ${nameOf(jobs.publishedAtMs)} is null do nothing`;
+/** Announces once what a part of the statement named `queued` inserted. */
+const announceQueued = storeAnnouncements(
+  text`select ${text.raw(`'${OUTBOX_CHANNEL}'`)}, '' where exists (select from queued)`,
+);
 const add = defineSql(
   "outbox_add",
   {},
-  (p: Params<Jobs>) => text`${intoOutbox}
-    select *, ${p.atMs}::bigint from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[]) ${unlessOpen}`,
+  (p: Params<Jobs & { readonly atMs: readonly number[] }>) => text`
+    with queued as (
+      ${intoOutbox}
+      select * from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[])
+      ${unlessOpen} returning ${jobs.id})
+    ${announceQueued}`,
+  { announces: true },
 );
 
 // If several processes find the same leg, one queues it and the others see that. A run noted more than a
@@ -34,7 +42,9 @@ const add = defineSql(
 const rescue = defineSql(
   "outbox_rescue",
   { id: jobs.id },
-  (p: Params<Jobs & { readonly legIds: readonly string[]; readonly pauseMs: number }>) => {
+  (
+    p: Params<Jobs & { readonly legIds: readonly string[]; readonly atMs: number; readonly pauseMs: number }>,
+  ) => {
     const [now, pause]: SQL[] = [text`${p.atMs}::bigint`, text`${p.pauseMs}::bigint`];
     const isForgotten = text`${jobRuns.lostAfterMs} < ${now} - ${RESCUES_FORGOTTEN_MS}`;
     return text`
@@ -58,16 +68,14 @@ const rescue = defineSql(
           ${nameOf(jobRuns.lostAfterMs)} = ${now} + case when ${isForgotten} then ${pause}
             else greatest(${pause}, least(${MAX_RESCUE_PAUSE_MS}, ${pause} * (1 << least(${jobRuns.rescues}, 10)))) end
         where ${jobRuns.lostAfterMs} <= ${now} or ${jobRuns.ranAtMs} <= ${now} - ${pause}
-        returning ${jobRuns.jobName}, ${jobRuns.legId})
-      ${intoOutbox}
-      select l.job_name, l.job_id, l.payload, ${now} from lost l join taken t on t.job_name = l.job_name and t.leg_id = l.leg_id
-      ${unlessOpen} returning ${jobs.id}`;
+        returning ${jobRuns.jobName}, ${jobRuns.legId}),
+      queued as (
+        ${intoOutbox}
+        select l.job_name, l.job_id, l.payload, ${now} from lost l join taken t on t.job_name = l.job_name and t.leg_id = l.leg_id
+        ${unlessOpen} returning ${jobs.id}),
+      announced as (${announceQueued})
+      select id from queued`;
   },
-);
-const announce = defineSql(
-  "outbox_announce",
-  {},
-  () => storeAnnouncements(text`values (${text.raw(`'${OUTBOX_CHANNEL}'`)}, '')`),
   { announces: true },
 );
 
@@ -92,18 +100,28 @@ const prune = defineSql(
     returning ${jobs.id}`,
 );
 
+/** The outbox of one transaction, which writes what was added when the transaction ends. */
+export interface PendingOutbox extends Outbox {
+  /** Writes the added jobs and one announcement, in one statement. Call just before the commit. */
+  flush(): Promise<void>;
+}
+
 /** Jobs written in the same transaction as the state that needs them. */
-export function outbox(sql: Sql): Outbox {
+export function outbox(sql: Sql): PendingOutbox {
+  const added: Array<OutboxEntry & { readonly atMs: number }> = [];
   return {
     async add(entries: readonly OutboxEntry[], atMs: number): Promise<void> {
+      added.push(...entries.map((entry) => ({ ...entry, atMs })));
+    },
+    async flush(): Promise<void> {
+      const entries = added.splice(0);
       if (entries.length === 0) return;
       await add(sql, {
         names: entries.map((entry) => entry.job),
         jobIds: entries.map((entry) => entry.jobId),
         payloads: entries.map((entry) => JSON.stringify(entry.payload)),
-        atMs,
+        atMs: entries.map((entry) => entry.atMs),
       });
-      await announce(sql, {});
     },
     async rescue(lost, atMs, pauseMs): Promise<number> {
       if (lost.length === 0) return 0;
@@ -115,7 +133,6 @@ export function outbox(sql: Sql): Outbox {
         atMs,
         pauseMs,
       });
-      if (queued.length > 0) await announce(sql, {});
       return queued.length;
     },
     async prune(beforeMs, limit): Promise<number> {

@@ -388,7 +388,10 @@ export interface LostJob {
 }
 
 export interface Outbox {
-  /** An entry whose id is stored and not yet in the queue has no effect. */
+  /**
+   * Adds jobs; all of a transaction are written together at its end. An entry whose id is stored and not yet
+   * in the queue has no effect.
+   */
   add(entries: readonly OutboxEntry[], atMs: number): Promise<void>;
   /**
    * Queues jobs again, one per leg; after `pauseMs`, then after growing pauses while the leg does not move.

@@ -83,7 +83,8 @@ async function runOnce<T>(
       },
     };
     if (lockTimeoutMs !== undefined) await sql.query(limitLockWaits, [`${lockTimeoutMs}ms`]);
-    return await work({
+    const jobs = outbox(sql);
+    const done = await work({
       events: {
         happened: (event, facts) => void raised.push((to) => to.happened(event, facts)),
         alarm: (event, facts) => void raised.push((to) => to.alarm(event, facts)),
@@ -103,11 +104,13 @@ async function runOnce<T>(
       trail: trailWrites(sql),
       rails: railWrites(sql),
       nonceMappings: nonceMappingWrites(sql),
-      outbox: outbox(sql),
+      outbox: jobs,
       settlement: settlementWrites(sql),
       idempotency: idempotencyWrites(sql),
       priceExposure: priceExposureWrites(sql),
     });
+    await jobs.flush();
+    return done;
   });
   return { result, announces, raised };
 }
