@@ -4,13 +4,14 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type pg from "pg";
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { producerConnection } from "../../../apps/api/src/db/connections.adapter.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { startWorkers, type WorkerHost } from "../../../apps/api/src/db/worker-host.adapter.ts";
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
 import type { EnginePolicy } from "../../../apps/api/src/db/engine-policy.port.ts";
+import { newJobs, type NewJobs } from "../../../apps/api/src/db/new-jobs.ts";
 import { outbox } from "../../../apps/api/src/db/outbox.postgres.ts";
 import { rescueOverdue } from "../../../apps/api/src/db/rescue-lost.ts";
 import { createPool, sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -68,12 +69,13 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
 
 const services = { clock, events } as unknown as WorkerServices;
 
-async function relay(catalog: Catalog, redisUrl: string): Promise<OutboxRelay> {
+async function relay(catalog: Catalog, redisUrl: string, own: NewJobs = newJobs()): Promise<OutboxRelay> {
   const started = await startOutboxRelay(services, catalog, {
     pool,
     databaseUrl: database.url,
     redisUrl,
     prefix,
+    newJobs: own,
   });
   parts.push(started);
   return started;
@@ -144,7 +146,7 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
       for (const job of jobs(0, 3)) await tx.outbox.add([job], 1_000 + Number(job.payload["n"]));
       await tx.outbox.add([{ job: "refund", jobId: "job-1", payload: { n: 7 } }], 5_000);
     });
-    expect(statements).toEqual(["begin", "outbox_add", "commit"]);
+    expect(statements).toEqual(["begin", "outbox_add_announced", "commit"]);
     await run(async (tx) => await tx.outbox.add(jobs(0, 1), 9_000));
     await expect(
       run(async (tx) => {
@@ -185,6 +187,39 @@ test("a commit wakes the relay at once: no job waits for the next poll", async (
     tookMs.push(performance.now() - startedAtMs);
   }
   expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
+});
+
+test("a commit wakes the relay of its own process without an announcement, and others once that one has closed", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  const own = newJobs();
+  const started = await relay(catalog, url, own);
+  workers(catalog, url);
+  const notices: unknown[] = [];
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  try {
+    await other.query("listen causeway_outbox");
+    other.on("notification", (notice) => notices.push(notice));
+    const { run } = postgresUnitOfWork(pool, events, undefined, own);
+    const addOwn = async (at: number): Promise<void> =>
+      await run(async (tx) => await tx.outbox.add(jobs(at, at + 1), clock.nowMs()));
+    const tookMs: number[] = [];
+    for (let at = 0; at <= 10; at++) {
+      const startedAtMs = performance.now();
+      await addOwn(at);
+      await expect.poll(() => ran.length, { timeout: 5_000, interval: 2 }).toBe(at + 1);
+      tookMs.push(performance.now() - startedAtMs);
+    }
+    expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
+    await sleep(100);
+    expect(notices).toEqual([]);
+    await started.close();
+    await addOwn(11);
+    await expect.poll(() => notices.length, { timeout: 5_000 }).toBe(1);
+  } finally {
+    await other.end();
+  }
 });
 
 test("the depth of each queue is reported by state; if Redis does not answer, it fails without waiting", async () => {

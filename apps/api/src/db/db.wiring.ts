@@ -9,6 +9,7 @@ import { jobRuns } from "./job-runs.postgres.ts";
 import { leaderLocks, type LeaderLocks } from "./leader-locks.postgres.ts";
 import { checkSchema } from "./migrations.postgres.ts";
 import { startOutboxRelay, type OutboxRelay } from "./outbox-relay.adapter.ts";
+import type { NewJobs } from "./new-jobs.ts";
 import { createPool, sqlOn, type Sql } from "./pool.postgres.ts";
 import { watchRedisMemory } from "./redis-memory.ts";
 import type { Services, WorkerServices } from "./services.port.ts";
@@ -40,6 +41,7 @@ interface QueueNeeds extends Pick<Services, "clock" | "events" | "reads" | "uow"
   readonly config: Pick<ApiConfig, "database" | "redis">;
   readonly pool: pg.Pool;
   readonly lifecycle: Lifecycle;
+  readonly newJobs: NewJobs;
 }
 
 /** Moves jobs from the outbox to the queues. */
@@ -49,6 +51,7 @@ export async function startRelay(needs: QueueNeeds, catalog: Catalog): Promise<O
     ...queueOf(config),
     pool,
     databaseUrl: config.database.url.reveal(),
+    newJobs: needs.newJobs,
   });
   lifecycle.add("outbox relay", () => relay.close());
   return relay;

@@ -3,6 +3,7 @@ import type { Redis } from "ioredis";
 import type pg from "pg";
 import type { Catalog } from "./define-job.job.ts";
 import { legOfJobId } from "./leg-of-job-id.ts";
+import type { NewJobs } from "./new-jobs.ts";
 import type { QueueDepth } from "./queue-depth.port.ts";
 import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { Services } from "./services.port.ts";
@@ -74,6 +75,8 @@ export async function startOutboxRelay(
     readonly databaseUrl: string;
     readonly redisUrl: string;
     readonly prefix: string;
+    /** Commits of this process, which wake the relay without an announcement. */
+    readonly newJobs?: NewJobs;
   },
 ): Promise<OutboxRelay> {
   const connection = producerConnection(options.redisUrl);
@@ -111,6 +114,7 @@ export async function startOutboxRelay(
         text: `select id, job_name, job_id, payload from outbox where published_at_ms is null
                order by id limit 100 for update skip locked`,
       });
+      if (rows.length === 0) return 0;
       const byQueue = Map.groupBy(rows, (row) => row.job_name);
       for (const [name, jobs] of byQueue) {
         const queue = queues.get(name);
@@ -185,6 +189,7 @@ export async function startOutboxRelay(
     onFault: (error) => services.events.fault("relay_fault", error, { part: "listen" }),
   });
 
+  options.newJobs?.listen(poke);
   const loop = (async () => {
     while (!stopped) {
       woken = false;
@@ -227,6 +232,7 @@ export async function startOutboxRelay(
     },
     async close(): Promise<void> {
       stopped = true;
+      options.newJobs?.listen(undefined);
       closing.resolve();
       poke();
       // A publication without an answer ends with the connection, and its transaction rolls back.

@@ -25,15 +25,16 @@ const unlessOpen = text`on conflict (${nameOf(jobs.jobId)}) where ${nameOf(jobs.
 const announceQueued = storeAnnouncements(
   text`select ${text.raw(`'${OUTBOX_CHANNEL}'`)}, '' where exists (select from queued)`,
 );
-const add = defineSql(
-  "outbox_add",
+const addJobs = (p: Params<Jobs & { readonly atMs: readonly number[] }>): SQL => text`
+  ${intoOutbox}
+  select * from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[])
+  ${unlessOpen}`;
+const add = defineSql("outbox_add", {}, addJobs);
+const addAnnounced = defineSql(
+  "outbox_add_announced",
   {},
   (p: Params<Jobs & { readonly atMs: readonly number[] }>) => text`
-    with queued as (
-      ${intoOutbox}
-      select * from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[])
-      ${unlessOpen} returning ${jobs.id})
-    ${announceQueued}`,
+    with queued as (${addJobs(p)} returning ${jobs.id}) ${announceQueued}`,
   { announces: true },
 );
 
@@ -102,8 +103,12 @@ const prune = defineSql(
 
 /** The outbox of one transaction, which writes what was added when the transaction ends. */
 export interface PendingOutbox extends Outbox {
-  /** Writes the added jobs and one announcement, in one statement. Call just before the commit. */
-  flush(): Promise<void>;
+  /**
+   * Writes the added jobs in one statement. Call just before the commit.
+   * @param announces whether relays of other processes learn of them before they poll
+   * @returns whether there were any
+   */
+  flush(announces: boolean): Promise<boolean>;
 }
 
 /** Jobs written in the same transaction as the state that needs them. */
@@ -113,15 +118,16 @@ export function outbox(sql: Sql): PendingOutbox {
     async add(entries: readonly OutboxEntry[], atMs: number): Promise<void> {
       added.push(...entries.map((entry) => ({ ...entry, atMs })));
     },
-    async flush(): Promise<void> {
+    async flush(announces): Promise<boolean> {
       const entries = added.splice(0);
-      if (entries.length === 0) return;
-      await add(sql, {
+      if (entries.length === 0) return false;
+      await (announces ? addAnnounced : add)(sql, {
         names: entries.map((entry) => entry.job),
         jobIds: entries.map((entry) => entry.jobId),
         payloads: entries.map((entry) => JSON.stringify(entry.payload)),
         atMs: entries.map((entry) => entry.atMs),
       });
+      return true;
     },
     async rescue(lost, atMs, pauseMs): Promise<number> {
       if (lost.length === 0) return 0;

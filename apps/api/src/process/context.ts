@@ -10,6 +10,7 @@ import { connectNonEvmChains } from "../chains/non-evm-chains.wiring.ts";
 import { knownAccounts } from "../chains/signers.wiring.ts";
 import type { ApiConfig } from "../config/config.ts";
 import { connectDatabase, type Database } from "../db/db.wiring.ts";
+import { newJobs, type NewJobs } from "../db/new-jobs.ts";
 import { watchServer } from "../db/server-watch.postgres.ts";
 import type { Services } from "../db/services.port.ts";
 import { depositAddressReads } from "../deposits/addresses/deposit-address-reads.postgres.ts";
@@ -41,6 +42,7 @@ export interface Context extends Services, Database {
   readonly evmChains: readonly EvmChain[];
   readonly nonEvmChains: readonly ConnectedRail<OpenRail>[];
   readonly nonceMappingAccess: NonceMappingAccess;
+  readonly newJobs: NewJobs;
 }
 
 /**
@@ -63,6 +65,7 @@ export async function createContext(
   const database = await connectDatabase(process);
   const { pool, sql } = database;
   const servers = watchServer();
+  const relayed = newJobs();
 
   const accounts = knownAccounts(config);
   const evmChains = await connectChains({ ...process, ...accounts });
@@ -83,7 +86,8 @@ export async function createContext(
     prices: pricesWithVeto(book, poolUsd, clock),
     liquidity,
     poolUsd,
-    uow: postgresUnitOfWork(pool, events, servers),
+    uow: postgresUnitOfWork(pool, events, servers, relayed),
+    newJobs: relayed,
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),

@@ -13,6 +13,7 @@ import { inTransaction } from "../db/in-transaction.postgres.ts";
 import { laneWrites } from "../payments/lane-writes.postgres.ts";
 import { ledgerWrites } from "../balances/ledger-writes.postgres.ts";
 import { nonceMappingWrites } from "../settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
+import { newJobs, type NewJobs } from "../db/new-jobs.ts";
 import { outbox } from "../db/outbox.postgres.ts";
 import { sqlOn, statement, type Sql } from "../db/pool.postgres.ts";
 import { priceExposureWrites } from "../markets/prices/price-exposure.postgres.ts";
@@ -38,11 +39,13 @@ const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_ti
  * A deadlock victim is run again (nothing of it was committed), at most three times.
  * @param events where a commit reports what happened by it
  * @param servers shared with the reads that payments are planned by
+ * @param relay the relay of this process: it needs no announcement of jobs, which takes longer
  */
 export function postgresUnitOfWork(
   pool: pg.Pool,
   events: CommittedEvents,
   servers: ServerWatch = watchServer(),
+  relay: NewJobs = newJobs(),
 ): UnitOfWork {
   const announcements = announcer(sqlOn(pool));
   return {
@@ -52,7 +55,15 @@ export function postgresUnitOfWork(
     ): Promise<T> {
       for (let attempt = 1; ; attempt++) {
         try {
-          const { result, announces, raised } = await runOnce(pool, servers, work, options.lockTimeoutMs);
+          const { lockTimeoutMs } = options;
+          const { result, announces, hasJobs, raised } = await runOnce(
+            pool,
+            servers,
+            relay,
+            work,
+            lockTimeoutMs,
+          );
+          if (hasJobs) relay.committed();
           if (announces) announcements.send();
           for (const raise of raised) raise(events);
           return result;
@@ -68,10 +79,12 @@ export function postgresUnitOfWork(
 async function runOnce<T>(
   pool: pg.Pool,
   servers: ServerWatch,
+  relay: NewJobs,
   work: (tx: Tx) => Promise<T>,
   lockTimeoutMs: number | undefined,
-): Promise<{ readonly result: T; readonly announces: boolean; readonly raised: readonly Raise[] }> {
+): Promise<Committed<T>> {
   let announces = false;
+  let hasJobs = false;
   const raised: Raise[] = [];
   const result = await inTransaction(pool, async (client) => {
     const statements = sqlOn(client);
@@ -109,10 +122,17 @@ async function runOnce<T>(
       idempotency: idempotencyWrites(sql),
       priceExposure: priceExposureWrites(sql),
     });
-    await jobs.flush();
+    hasJobs = await jobs.flush(!relay.isHeard());
     return done;
   });
-  return { result, announces, raised };
+  return { result, announces, hasJobs, raised };
+}
+
+interface Committed<T> {
+  readonly result: T;
+  readonly announces: boolean;
+  readonly hasJobs: boolean;
+  readonly raised: readonly Raise[];
 }
 
 type Raise = (events: CommittedEvents) => void;
