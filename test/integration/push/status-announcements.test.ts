@@ -300,7 +300,7 @@ test("a commit announces nothing itself, and another process sends what a dead p
   try {
     await dying.query("begin");
     const state = { name: "submitted", front: "none", final: false } as RequestState;
-    await saveRequests(sqlOn(dying), [requestId], { state }, 0);
+    await saveRequests(sqlOn(dying), [{ requestId, state }], 0);
     // Nothing is sent before the lock is released, which is as soon as the change is committed.
     await table.query("begin");
     const locked = table.query("lock table announcements in share mode");
