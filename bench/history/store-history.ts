@@ -11,6 +11,8 @@ import {
 import { withoutIndexes } from "../own-database.ts";
 
 const CHUNK = 20_000;
+/** As in the product, whose statements compare every row with every id that they are given. */
+const LISTED_AT_ONCE = 250;
 
 /** When the newest of the generated requests was quoted, ms; each older one a second before the next. */
 export const NEWEST_MS = 1_790_000_000_000;
@@ -147,7 +149,8 @@ export async function storeHistory(
         for (const statement of [slots, attempts, events]) await client.query(statement, [ids]);
         const saved = sql`(select * from requests where request_id = any(${sql.param(ids)}))`;
         const unlisted = await runSql(service, UNLISTED, selectUnlisted(saved));
-        await listRequests(service, unlisted.map(newlyListed));
+        for (let at = 0; at < unlisted.length; at += LISTED_AT_ONCE)
+          await listRequests(service, unlisted.slice(at, at + LISTED_AT_ONCE).map(newlyListed));
         await client.query("commit");
         onProgress?.(last + 1);
       }

@@ -580,7 +580,7 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
   await filledOnce(honest);
 });
 
-/** What a scan calls in the database, once for the block of these deposits and once for their confirmation. */
+/** What scans call in the database: once for the block of these deposits, once for their confirmation. */
 async function callsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);

@@ -136,7 +136,7 @@ export async function actOnDeposits(
 type Records = ReadonlyMap<OrderId, RequestRecord>;
 
 function recordOf(records: Records, { fact }: MovedDeposit): RequestRecord | undefined {
-  return fact.id === undefined ? undefined : records.get(fact.id as OrderId);
+  return fact.id === undefined ? undefined : records.get(fact.id);
 }
 
 interface NextDeposits {

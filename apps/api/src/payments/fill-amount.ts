@@ -29,7 +29,7 @@ import {
   unusedSponsorUsd,
 } from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
-import type { FillBasis } from "./fill-basis.ts";
+import type { FillBasis } from "./fill-lane.port.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";

@@ -21,7 +21,7 @@ import { reserveSponsorship, warmPrices } from "../balances/index.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "./gas-used-by-fills.ts";
 import { whySaleWaits } from "./executions/value-sale.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
-import type { FillBasis } from "./fill-basis.ts";
+import type { FillBasis, FillPlan, FillSent } from "./fill-lane.port.ts";
 import { fillContractOf, orderSignerOf } from "../chains/index.ts";
 import { amountToPay } from "./fill-amount.ts";
 import { addExposures, gasOf } from "../markets/index.ts";
@@ -339,6 +339,29 @@ async function mayBurnToo(
   return underWayUsd === 0n || spentUsd + underWayUsd + uncoveredUsd <= enginePolicy.maxUnpaidBurntUsd;
 }
 
+/** How the lane of the destination pays. */
+interface Payer {
+  /** Whether the solver's balances cover the fill. Call with the lane locked. */
+  covers(tx: Tx): Promise<boolean>;
+  send(slotId: string): Promise<unknown>;
+  /** Reserves and sends a plain fill together with others. Absent: each is sent by itself. */
+  readonly sendFill?: (fill: FillPlan) => Promise<FillSent>;
+}
+
+function payerOf(services: Needs, destination: RequestEnd<PayingRail>, plan: SlotPlan): Payer {
+  if (isRail(destination))
+    return {
+      covers: async (tx) => await hasInventory(tx, destination, plan),
+      send: async (slotId) => await sendRailSlot(services, destination, slotId),
+    };
+  const { sendFill } = services;
+  return {
+    covers: async (tx) => await laneFunds(tx, destination, plan.sender).take(plan),
+    send: async (slotId) => await sendSlot(services, slotId),
+    ...(sendFill === undefined ? {} : { sendFill: async (fill) => await sendFill(destination, fill) }),
+  };
+}
+
 async function commitAndSend(
   services: Needs,
   request: RequestRecord,
@@ -347,10 +370,10 @@ async function commitAndSend(
   const { basis, destination, plan, amount, sponsoredUsd, burn } = planned;
   const { requestId } = request.terms;
   const exposures = exposuresOf(services, request.terms, planned);
-  const { sendFill } = services;
+  const payer = payerOf(services, destination, plan);
   const isPlain = request.terms.sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
-  if (sendFill !== undefined && isPlain && !isRail(destination)) {
-    const sent = await sendFill(destination, { requestId, basis, plan, amount });
+  if (isPlain && payer.sendFill !== undefined) {
+    const sent = await payer.sendFill({ requestId, basis, plan, amount });
     return sent === "short" ? wait(services, request, SHORT) : DONE;
   }
   const outcome = await services.uow
@@ -362,10 +385,7 @@ async function commitAndSend(
       if (fees.kind === "refused") return fees;
       if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      const isCovered = isRail(destination)
-        ? await hasInventory(tx, destination, plan)
-        : await laneFunds(tx, destination, plan.sender).take(plan);
-      if (!isCovered) return "short" as const;
+      if (!(await payer.covers(tx))) return "short" as const;
       // Last, so that a fill that does not start is not counted.
       const reached = await addExposures(services, tx, exposures);
       if (reached !== undefined) throw new ExposureReached(reached);
@@ -419,8 +439,7 @@ async function commitAndSend(
     fast: basis.kind === "front",
     tookMs: services.clock.nowMs() - basis.sinceMs,
   });
-  if (isRail(destination)) await sendRailSlot(services, destination, outcome.slotId);
-  else await sendSlot(services, outcome.slotId);
+  await payer.send(outcome.slotId);
   return DONE;
 }
 

@@ -1,7 +1,13 @@
 import type { RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
-import type { SlotPlan } from "../db/records.port.ts";
-import type { FillBasis } from "./fill-basis.ts";
+import type { FastFillRecord } from "../balances/fast-fill.port.ts";
+import type { DepositRecord, SlotPlan } from "../db/records.port.ts";
+
+/** What a fill is based on; `sinceMs` is when it became available (ms since the epoch). */
+export type FillBasis =
+  | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
+  /** A fast fill: pays the promised amount, whether or not the deposit has arrived. */
+  | { readonly kind: "front"; readonly promised: FastFillRecord; readonly sinceMs: number };
 
 /**
  * `moved`: another process handles it, or it is no longer needed. `short`: the solver's balances do not cover

@@ -124,8 +124,8 @@ const insertEvents = defineSql(
       from unnest(${p.requestIds}::text[], ${p.events}::text[], ${p.details}::text[]) with ordinality as s (request_id, event, detail, n)
       order by s.n`,
 );
-// An exponential moving average: each new run counts for at least a twentieth. A run is left out while another
-// one is being counted: many fills of one route that are mined together would wait for each other.
+// An exponential moving average: each new run counts for at least a twentieth. A run is left out while
+// another one is being counted: many fills of one route that are mined together would wait for each other.
 const measured = defineSql(
   "request_measured",
   {},
