@@ -134,6 +134,56 @@ test("the same fill twice in one batch is paid once", async () => {
   await expectEachOnce([one]);
 });
 
+/** Plans of these fills, which were not sent. */
+async function plansOf(list: readonly Due[], by = world.services): Promise<readonly FillPlan[]> {
+  const fills = new Map<RequestId, FillPlan>();
+  const sendFill: SendFill = async (_, fill) => {
+    fills.set(fill.requestId, fill);
+    return "moved";
+  };
+  for (const { agreed } of list) await fillDestination({ ...by, sendFill }, agreed.requestId);
+  return [...fills.values()];
+}
+
+test("a fill that cannot be reserved fails alone, and the others of its batch are sent", async () => {
+  const list = await due(3);
+  const [broken, ...others] = await plansOf(list);
+  if (broken === undefined) throw new Error("no request is due");
+  const unknown: Address = "0x00000000000000000000000000000000000000ff";
+  const outflow = { ...broken.plan.outflow, currency: unknown };
+  const fills = [{ ...broken, plan: { ...broken.plan, outflow } }, ...others];
+  const ends = await sendFills(world.services, world.destination.connected, fills);
+  expect(ends).toEqual([expect.any(RangeError), "sent", "sent"]);
+  await expectEachOnce(list);
+});
+
+test("a fill whose checks are too old takes no nonce and is checked again", async () => {
+  const { services, destination, solver } = world;
+  const list = await due(2);
+  const [old, fresh] = await plansOf(list);
+  if (old === undefined || fresh === undefined) throw new Error("no request is due");
+  const fills = [{ ...old, checkedAtMs: performance.now() - 21_000 }, fresh];
+  expect(await sendFills(services, destination.connected, fills)).toEqual(["late", "sent"]);
+  expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toHaveLength(1);
+  await expectEachOnce(list);
+});
+
+test("of two plans for a request, one whose deposit was reorged out does not hide the other", async () => {
+  const [one] = await due(1);
+  if (one === undefined) throw new Error("no request is due");
+  const [plan] = await plansOf([one]);
+  if (plan?.basis.kind !== "deposit") throw new Error("no request is due");
+  const gone = {
+    ...plan,
+    basis: { ...plan.basis, deposit: { ...plan.basis.deposit, id: "999999" as never } },
+  };
+  expect(await sendFills(world.services, world.destination.connected, [gone, plan])).toEqual([
+    "sent",
+    "sent",
+  ]);
+  await expectEachOnce([one]);
+});
+
 test("whenever the process dies while it sends fills together, each of them pays exactly once", async () => {
   let list: readonly Due[] = [];
   const deaths = await dieAtEveryMoment(world, {
@@ -144,16 +194,10 @@ test("whenever the process dies while it sends fills together, each of them pays
       return first.agreed;
     },
     live: async (by) => {
-      const fills = new Map<RequestId, FillPlan>();
-      const sendFill: SendFill = async (_, fill) => {
-        fills.set(fill.requestId, fill);
-        return "moved";
-      };
-      for (const { agreed } of list) await fillDestination({ ...by, sendFill }, agreed.requestId);
+      const fills = await plansOf(list, by);
       const connected = by.chains.get(world.destination.chain.id);
       if (connected === undefined) throw new Error("the chain is gone");
-      for (const sent of await sendFills(by, connected, [...fills.values()]))
-        if (sent instanceof Error) throw sent;
+      for (const sent of await sendFills(by, connected, fills)) if (sent instanceof Error) throw sent;
     },
     verify: async (_, moment) => await expectEachOnce(list, moment),
   });

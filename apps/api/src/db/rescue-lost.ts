@@ -25,9 +25,11 @@ export async function rescueOverdue(
   if (queued === undefined) return 0;
   const nowMs = clock.nowMs();
   const { overdueAfterMs } = enginePolicy;
-  const legIds = await overdue({ nowMs, sinceBeforeMs: nowMs - overdueAfterMs }, BATCH);
+  // Those that wait their turn must not hide one that is lost.
+  const legIds = await overdue({ nowMs, sinceBeforeMs: nowMs - overdueAfterMs }, BATCH + queued.size);
   const lost = legIds
     .filter((legId) => !queued.has(legId))
+    .slice(0, BATCH)
     .map((legId) => ({ job, legId, payload: payloadOf(legId) }));
   if (lost.length === 0) return 0;
   return await uow.run((tx) => tx.outbox.rescue(lost, clock.nowMs(), overdueAfterMs));

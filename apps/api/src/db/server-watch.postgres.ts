@@ -9,8 +9,8 @@ export interface ServerWatch {
 }
 
 /**
- * No plan takes this long from its checks to its nonce, and the pool has the former server's last state by
- * then; ms.
+ * No plan takes this long from its checks to its nonce (`MAX_AGE_MS` of fills that wait for others), and the
+ * pool has the former server's last state by then; ms.
  */
 const SETTLE_MS = 60_000;
 

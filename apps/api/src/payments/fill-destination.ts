@@ -96,6 +96,7 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
     return await creditLate(services, requestId);
   if (request.state.name !== "fillable") return DONE;
   const { terms } = request;
+  const checkedAtMs = performance.now();
   const maybePaid = whyMaybePaid(services, terms.destination.chainId, terms);
   maybePaid.catch(() => undefined);
   const decided = await decideFill(services, request, maybePaid).catch(async (error: unknown) => {
@@ -110,7 +111,7 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
     return await giveUp(services, request, "UNKNOWN", detail);
   });
   services.planFaults.clear(requestId);
-  return "waitMs" in decided ? decided : await commitAndSend(services, request, decided);
+  return "waitMs" in decided ? decided : await commitAndSend(services, request, decided, checkedAtMs);
 }
 
 /** Decides what to pay and how; or not to pay, for now or for good. */
@@ -366,6 +367,7 @@ async function commitAndSend(
   services: Needs,
   request: RequestRecord,
   planned: PlannedFill,
+  checkedAtMs: number,
 ): Promise<Progress> {
   const { basis, destination, plan, amount, sponsoredUsd, burn } = planned;
   const { requestId } = request.terms;
@@ -373,7 +375,8 @@ async function commitAndSend(
   const payer = payerOf(services, destination, plan);
   const isPlain = request.terms.sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
   if (isPlain && payer.sendFill !== undefined) {
-    const sent = await payer.sendFill({ requestId, basis, plan, amount });
+    const sent = await payer.sendFill({ requestId, basis, plan, amount, checkedAtMs });
+    if (sent === "late") return { waitMs: 250, why: "its checks are too old" };
     return sent === "short" ? wait(services, request, SHORT) : DONE;
   }
   const outcome = await services.uow

@@ -11,15 +11,19 @@ export type FillBasis =
 
 /**
  * `moved`: another process handles it, or it is no longer needed. `short`: the solver's balances do not cover
- * it; nothing was written.
+ * it. `late`: its checks are too old. Nothing was written for the last two.
  */
-export type FillSent = "sent" | "moved" | "short";
+export type FillSent = "sent" | "moved" | "short" | "late";
 
-/** A simulated fill that reserves nothing but a nonce: no sponsorship, no limit of the operator. */
+/**
+ * A simulated fill that reserves nothing but a nonce: no fast fill, no sponsorship, no limit of the operator.
+ */
 export interface FillPlan {
   readonly requestId: RequestId;
   readonly basis: FillBasis;
   readonly plan: SlotPlan;
+  /** When its checks began, by `performance.now()`. */
+  readonly checkedAtMs: number;
   /** What the recipient gets, in base units. */
   readonly amount: bigint;
 }

@@ -1,15 +1,22 @@
 import type { RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
+import { ServerReplaced } from "../db/server-replaced.port.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import type { Slot } from "../db/records.port.ts";
 import { transitionAll } from "../requests/index.ts";
 import { isBasisOf } from "./fill-basis.ts";
 import { laneFunds } from "./lane-funds.ts";
 import type { FillPlan, FillSent, SendFill } from "./fill-lane.port.ts";
-import { sendTogether, type SendServices } from "./send-together.ts";
+import { asError, sendTogether, type SendServices } from "./send-together.ts";
 
-/** One batch per lane at a time, because each locks the lane's row to allocate nonces. */
-const LANE_BATCHES = { inFlight: 1, maxBatch: 50 };
+/** The next batch reserves its nonces while this one is broadcast. More would only wait for the lane's row. */
+const LANE_BATCHES = { inFlight: 2, maxBatch: 50 };
+
+/**
+ * After this time a fill is checked again. A failover of the database can lose the payment of a fill; the
+ * checks find it on the chain, and a lane is closed only for a while after a failover (`SETTLE_MS`).
+ */
+const MAX_AGE_MS = 20_000;
 
 /** Sends simultaneous fills of one chain together. A single fill does not wait. */
 export function groupedFills(services: SendServices): SendFill {
@@ -28,7 +35,8 @@ export function groupedFills(services: SendServices): SendFill {
 
 /**
  * Reserves nonces of one lane for fills, in the commit that moves their requests, and sends them: for all of
- * them one commit for the nonces, one for the bytes and one for the nodes' answers.
+ * them one commit for the nonces, one for the bytes and one for the nodes' answers. If the first of these
+ * fails, each fill is tried alone, so that one fill cannot fail another.
  * @returns the outcome of each, in order; an error concerns that one alone, and a retry finds its nonce
  * @throws what prevents all of them from being sent
  */
@@ -37,32 +45,64 @@ export async function sendFills(
   connected: ConnectedChain,
   fills: readonly FillPlan[],
 ): Promise<ReadonlyArray<FillSent | Error>> {
-  const { slots, short } = await reserveFills(services, connected, fills);
+  const reserved = await reserveFills(services, connected, fills).catch((error: unknown) => asError(error));
+  if (reserved instanceof Error) {
+    if (fills.length === 1 || reserved instanceof ServerReplaced) throw reserved;
+    return await eachAlone(services, connected, fills);
+  }
+  const { slots, short, late } = reserved;
   const errors = await sendTogether(services, connected, [...slots.values()]);
-  return fills.map(({ requestId }) => {
-    const slot = slots.get(requestId);
-    if (slot === undefined) return short.has(requestId) ? "short" : "moved";
-    return errors.get(slot.id) ?? "sent";
+  return fills.map((fill) => {
+    const slot = slots.get(fill.requestId);
+    if (slot !== undefined) return errors.get(slot.id) ?? "sent";
+    return late.has(fill) ? "late" : short.has(fill.requestId) ? "short" : "moved";
   });
+}
+
+async function eachAlone(
+  services: SendServices,
+  connected: ConnectedChain,
+  fills: readonly FillPlan[],
+): Promise<ReadonlyArray<FillSent | Error>> {
+  const ends: Array<FillSent | Error> = [];
+  const failed: Error[] = [];
+  for (const fill of fills) {
+    const [, common] = failed;
+    // Not the fault of one fill: the jobs retry.
+    if (common !== undefined) {
+      ends.push(common);
+      continue;
+    }
+    const [end = "moved"] = await sendFills(services, connected, [fill]).catch((error: unknown) => {
+      failed.push(asError(error));
+      return [asError(error)];
+    });
+    ends.push(end);
+  }
+  return ends;
 }
 
 async function reserveFills(services: SendServices, connected: ConnectedChain, fills: readonly FillPlan[]) {
   return await services.uow.run(async (tx) => {
     const records = await tx.requests.lockAll(fills.map(({ requestId }) => requestId));
-    // A job that runs twice brings the same fill twice.
-    const distinct = new Map(fills.toReversed().map((fill) => [fill.requestId, fill]));
-    const wanted = [...distinct.values()].reverse().flatMap((fill) => {
+    const due = fills.flatMap((fill) => {
       const record = records.get(fill.requestId);
       return record !== undefined && isBasisOf(fill.basis, record.state) ? [{ ...fill, record }] : [];
     });
     const short = new Set<RequestId>();
-    const [first] = wanted;
-    if (first === undefined) return { slots: new Map<RequestId, Slot>(), short };
+    const [first] = due;
+    if (first === undefined) return { slots: new Map<RequestId, Slot>(), short, late: new Set<FillPlan>() };
     const { chainId, sender } = first.plan;
     await tx.lanes.lockLane(chainId, sender);
+    // Asked after the wait for the lane.
+    const tooOldMs = performance.now() - MAX_AGE_MS;
+    const late = new Set(fills.filter(({ checkedAtMs }) => checkedAtMs < tooOldMs));
+    const fresh = due.filter(({ checkedAtMs }) => checkedAtMs >= tooOldMs);
+    // A job that runs twice brings the same fill twice.
+    const distinct = new Map(fresh.toReversed().map((fill) => [fill.requestId, fill]));
     const funds = laneFunds(tx, connected, sender);
-    const covered: typeof wanted = [];
-    for (const fill of wanted)
+    const covered: typeof due = [];
+    for (const fill of [...distinct.values()].reverse())
       if (await funds.take(fill.plan)) covered.push(fill);
       else short.add(fill.requestId);
     const nowMs = services.clock.nowMs();
@@ -89,9 +129,9 @@ async function reserveFills(services: SendServices, connected: ConnectedChain, f
         requestId,
         chain: connected.chain.name,
         amount,
-        fast: basis.kind === "front",
+        fast: false,
         tookMs: nowMs - basis.sinceMs,
       });
-    return { slots, short };
+    return { slots, short, late };
   });
 }

@@ -1,5 +1,4 @@
 import type { BroadcastOutcome } from "@causeway/chains";
-import type { RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Facts } from "../db/events.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
@@ -177,7 +176,7 @@ interface Sent {
   readonly outcome: string;
 }
 
-/** {@link noteSent} for attempts of several slots, in one commit. */
+/** {@link noteSent} for attempts of several slots, in one commit. Fast fills are not sent together. */
 async function noteAllSent(services: Needs, sent: readonly Sent[]): Promise<void> {
   const atMs = services.clock.nowMs();
   const fills = sent.filter(({ slot, attempt }) => slot.leg.kind === "fill" && attempt.kind === "pay");
@@ -189,25 +188,13 @@ async function noteAllSent(services: Needs, sent: readonly Sent[]): Promise<void
       const facts = { txHash, nonce, broadcastAtMs: atMs };
       return [{ record, event: { kind: "fillBroadcast" }, change: { txHashes: [txHash] }, facts }];
     });
-    const transitions = await transitionAll(services, tx, moves);
-    const fast = new Map<RequestId, number>();
-    for (const { decision, record } of transitions) {
-      const { requestId } = record.terms;
-      if (decision.kind !== "applied" || record.state.front === "none") continue;
-      const acceptedAtMs = (await tx.fastFills.find(requestId))?.acceptedAtMs;
-      if (acceptedAtMs !== undefined) fast.set(requestId, acceptedAtMs);
-    }
+    await transitionAll(services, tx, moves);
     await tx.lanes.setBroadcasts(
       sent.map(({ slot, attempt }) => ({ slotId: slot.id, n: attempt.n })),
       atMs,
     );
-    for (const { slot, attempt, outcome } of sent) {
-      const facts = factsOf(slot, attempt);
-      const acceptedAtMs = slot.leg.requestId && fast.get(slot.leg.requestId);
-      if (acceptedAtMs !== undefined)
-        tx.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });
-      tx.events.happened("attempt_broadcast", { ...facts, outcome });
-    }
+    for (const { slot, attempt, outcome } of sent)
+      tx.events.happened("attempt_broadcast", { ...factsOf(slot, attempt), outcome });
   });
 }
 

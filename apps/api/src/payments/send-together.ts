@@ -22,6 +22,7 @@ export async function sendTogether(
   connected: ConnectedChain,
   slots: readonly Slot[],
 ): Promise<ReadonlyMap<string, Error>> {
+  if (slots.length === 0) return new Map();
   for (const { id } of slots) services.slotsInHand?.add(id);
   try {
     return await signAndBroadcast(services, connected, slots);
@@ -55,11 +56,16 @@ async function signAndBroadcast(
   );
   for (const one of signed) if ("error" in one) errors.set(one.slot.id, one.error);
   // Another process signed these first, so its bytes are the ones to send.
-  for (const { slot } of attempts.filter(({ slot: { id } }) => !ours.has(id)))
-    await sendSlot(services, slot.id).catch((error: unknown) => errors.set(slot.id, asError(error)));
+  await Promise.all(
+    attempts
+      .filter(({ slot }) => !ours.has(slot.id))
+      .map(async ({ slot }) => {
+        await sendSlot(services, slot.id).catch((error: unknown) => errors.set(slot.id, asError(error)));
+      }),
+  );
   return errors;
 }
 
-function asError(error: unknown): Error {
+export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
