@@ -58,8 +58,8 @@ export interface Services {
   /** Absent: every overdue leg counts as one that lost its job. */
   readonly queuedLegs?: QueuedLegs;
   /**
-   * Ids of slots that this process is sending. Lane maintenance does not send them too, however long it takes;
-   * it still cancels a hopeless one.
+   * Ids of slots that this process is sending. Lane maintenance does not send them too, however long it
+   * takes; it still cancels a hopeless one.
    * Absent: only their age shows which slots a dead process left unsent.
    */
   readonly slotsInHand?: Set<string>;

@@ -9,7 +9,7 @@ import { laneFunds } from "./lane-funds.ts";
 import type { FillPlan, FillSent, SendFill } from "./fill-lane.port.ts";
 import { asError, sendTogether, type SendServices } from "./send-together.ts";
 
-/** The next batch reserves its nonces while this one is broadcast. More would only wait for the lane's row. */
+/** The next batch reserves its nonces while this one is broadcast. More would wait for the lane's row. */
 const LANE_BATCHES = { inFlight: 2, maxBatch: 50 };
 
 /**
