@@ -42,10 +42,13 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
     verdict: { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser: false },
   }),
   seen("matching deposit seen while the request has another one", { depositId: OTHER_DEPOSIT }),
-  seen("matching deposit seen while the request has another one, orphaned and not refunded", {
-    depositId: OTHER_DEPOSIT,
-    replaces: true,
-  }),
+  seen(
+    "matching deposit seen after the request's earlier deposit was orphaned without a refund having been sent",
+    {
+      depositId: OTHER_DEPOSIT,
+      replaces: true,
+    },
+  ),
   { label: "deposit confirmed", event: { kind: "depositConfirmed", depositId: DEPOSIT } },
   {
     label: "deposit moved to a newer block by a reorg",

@@ -36,7 +36,7 @@ export function appBalanceRoutes(app: TypedServer, { call, clock }: AppBalanceRo
         operationId: "getAppBalances",
         summary: "Get a wallet's app balance",
         description:
-          "Top-level fields describe the main currency; `balances` lists every currency. Unknown wallets have zero balances.",
+          "`currency`, `amount` and `minimumAmount` describe the currency of app balances (`APP_BALANCE_CURRENCY`); `balances` lists every currency, and the `…BalanceUsd` fields cover all of them. Unknown wallets have zero balances.",
         params: walletParams,
         response: { 200: balancesAnswer, ...failures },
       },

@@ -59,7 +59,7 @@ export const amountObject = z
     amountFormatted: decimal.describe("Whole units."),
     amountUsd: decimal.describe("USD, six decimals."),
     minimumAmount: signedDigits.describe(
-      "Base units. For the output, this is guaranteed: the fill never pays less.",
+      "Base units. For the output of a quote, this is guaranteed: the fill never pays less. In balances it equals `amount`.",
     ),
   })
   .meta({ id: "Amount" });
