@@ -1,3 +1,4 @@
+import { groupedFills } from "../../../apps/api/src/payments/send-fills.ts";
 import { approveCalldata, depositErc20Calldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -279,7 +280,9 @@ test("every refusal is logged with its rule, and every acceptance with its value
     [agreed.requestId],
   );
   expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({ triggeredByFastFill: true });
-  await world.work();
+  // As in a worker, which sends other fills together.
+  await world.work({ ...world.services, sendFill: groupedFills(world.services) });
+  expect(world.events.of("fill_planned").at(-1)?.facts).toMatchObject({ fast: true });
   const { tookMs, requestId } = world.events.of("fast_fill_broadcast").at(-1)?.facts ?? {};
   expect({ requestId, isTime: typeof tookMs === "number" && tookMs >= 0 }).toEqual({
     requestId: agreed.requestId,

@@ -373,10 +373,18 @@ async function commitAndSend(
   const { requestId } = request.terms;
   const exposures = exposuresOf(services, request.terms, planned);
   const payer = payerOf(services, destination, plan);
-  const isPlain = request.terms.sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
+  const isPlain =
+    basis.kind === "deposit" &&
+    request.terms.sponsorship === undefined &&
+    burn.uncoveredUsd === 0n &&
+    exposures.size === 0;
   if (isPlain && payer.sendFill !== undefined) {
     const sent = await payer.sendFill({ requestId, basis, plan, amount, checkedAtMs });
-    if (sent === "late") return { waitMs: 250, why: "its checks are too old" };
+    if (sent === "late") {
+      const why = "its checks took or waited too long";
+      services.events.alarm("fill_waits", { requestId, why });
+      return { waitMs: 1_000, why };
+    }
     return sent === "short" ? wait(services, request, SHORT) : DONE;
   }
   const outcome = await services.uow

@@ -48,7 +48,7 @@ export async function sendFills(
   const reserved = await reserveFills(services, connected, fills).catch((error: unknown) => asError(error));
   if (reserved instanceof Error) {
     if (fills.length === 1 || reserved instanceof ServerReplaced) throw reserved;
-    return await eachAlone(services, connected, fills);
+    return await eachAlone(services, connected, fills, reserved);
   }
   const { slots, short, late } = reserved;
   const errors = await sendTogether(services, connected, [...slots.values()]);
@@ -63,9 +63,11 @@ async function eachAlone(
   services: SendServices,
   connected: ConnectedChain,
   fills: readonly FillPlan[],
+  cause: Error,
 ): Promise<ReadonlyArray<FillSent | Error>> {
   const ends: Array<FillSent | Error> = [];
-  const failed: Error[] = [];
+  /** Of the last fills, as long as each failed. */
+  let failed: readonly Error[] = [];
   for (const fill of fills) {
     const [, common] = failed;
     // Not the fault of one fill: the jobs retry.
@@ -73,11 +75,12 @@ async function eachAlone(
       ends.push(common);
       continue;
     }
-    const [end = "moved"] = await sendFills(services, connected, [fill]).catch((error: unknown) => {
-      failed.push(asError(error));
-      return [asError(error)];
-    });
-    ends.push(end);
+    const [end = "moved"] = await sendFills(services, connected, [fill]).catch((error: unknown) => [
+      asError(error),
+    ]);
+    failed = end instanceof Error ? [...failed, end] : [];
+    // The common commit may have succeeded although its answer was lost: a retry continues with its nonce.
+    ends.push(end === "moved" ? cause : end);
   }
   return ends;
 }

@@ -78,6 +78,9 @@ export async function pruneHistory(
 
 const all = (deleted: number): Pruned => ({ deleted, seen: deleted });
 
+/** An archive locks the events of its month for minutes: what a batch has locked must not wait that long. */
+const LOCK_TIMEOUT_MS = 2_000;
+
 async function prune(
   { uow, clock, events }: Pick<Services, "uow" | "events" | "clock">,
   table: PrunableTable,
@@ -87,7 +90,9 @@ async function prune(
   let total = 0;
   try {
     await inBatches(clock, async (limit) => {
-      const { deleted, seen } = await uow.run((tx) => batch(tx, beforeMs, limit));
+      const { deleted, seen } = await uow.run((tx) => batch(tx, beforeMs, limit), {
+        lockTimeoutMs: LOCK_TIMEOUT_MS,
+      });
       total += deleted;
       return seen;
     });

@@ -329,7 +329,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
               from batch where ${requests.requestId} = batch.request_id),
             unlisted as (delete from ${requestHistory} using batch, ${requests} where ${requestHistory.requestId} = batch.request_id
               and ${requests.requestId} = batch.request_id
-              and ${requests.updatedAtMs} < (select ${archives.startedAtMs} from ${archives} where ${isThis(archive)})),
+              and ${requests.updatedAtMs} < ${archive.paymentsBeforeMs}),
             emptied as (update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
               where ${slots.requestId} = batch.request_id and ${isEnded(archive)}),
             gone as (delete from ${archiveRequests} using batch where ${archiveRequests.requestId} = batch.request_id returning 1)
