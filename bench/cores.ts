@@ -48,7 +48,7 @@ export function processorSeconds(pid: number): number {
 }
 
 /**
- * The same of a process and its children, including children that have ended; NaN where there is no /proc.
+ * Processor time of a process and its children, including children that have ended; NaN without /proc.
  * Grandchildren count only when they have ended.
  */
 export function processorSecondsWithChildren(pid: number): number {

@@ -3,10 +3,12 @@ import { ONE_USD } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { groupedAcceptance } from "../../../apps/api/src/executions/grouped-acceptance.adapter.ts";
-import { groupedSending } from "../../../apps/api/src/payments/executions/grouped-sending.adapter.ts";
 import type { ExecutionPlan, SendExecution } from "../../../apps/api/src/payments/execution-lane.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { sendExecutions } from "../../../apps/api/src/payments/executions/send-execution.ts";
+import {
+  groupedExecutions,
+  sendExecutions,
+} from "../../../apps/api/src/payments/executions/send-execution.ts";
 import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import type { Agreed } from "../../support/engine-world.ts";
@@ -155,7 +157,7 @@ async function accepted(count: number): Promise<Map<RequestId, Address>> {
 
 /** Like a worker with several jobs at once. */
 async function submitAll(by: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
-  const together = { ...by, sendExecution: by.sendExecution ?? groupedSending(by) };
+  const together = { ...by, sendExecution: by.sendExecution ?? groupedExecutions(by) };
   const ends = await Promise.allSettled([...ids].map(async (id) => await submitExecution(together, id)));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

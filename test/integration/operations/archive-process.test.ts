@@ -147,7 +147,7 @@ test("killed at many moments, the next run moves every row exactly once", { time
   const reached = new Set<string>();
   let total = Number.POSITIVE_INFINITY;
   const MOMENTS = 7;
-  // The first run is not killed: it tells how much there is to do.
+  // The first run is not killed: it counts the statements.
   for (let moment = MOMENTS; moment >= 0; moment--) {
     const dieAt =
       moment === MOMENTS ? Number.POSITIVE_INFINITY : Math.ceil(((moment + 0.5) / MOMENTS) * total);

@@ -7,7 +7,7 @@ import type { Sql } from "./pool.postgres.ts";
 const BATCH = 1_000;
 /**
  * Pause after a batch: commits in the meantime are announced together. The first one after a quiet time is
- * sent at once. At 50 commits per second the pause halves the number of batches and delays one by 10 ms.
+ * sent at once. At 50 commits per second the pause delays one by 10 ms (median).
  */
 const PAUSE_MS = 20;
 

@@ -373,15 +373,11 @@ async function commitAndSend(
   const { requestId } = request.terms;
   const exposures = exposuresOf(services, request.terms, planned);
   const payer = payerOf(services, destination, plan);
-  const isPlain =
-    basis.kind === "deposit" &&
-    request.terms.sponsorship === undefined &&
-    burn.uncoveredUsd === 0n &&
-    exposures.size === 0;
-  if (isPlain && payer.sendFill !== undefined) {
+  const isPlain = request.terms.sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
+  if (isPlain && basis.kind === "deposit" && payer.sendFill !== undefined) {
     const sent = await payer.sendFill({ requestId, basis, plan, amount, checkedAtMs });
     if (sent === "late") {
-      const why = "its checks took or waited too long";
+      const why = "the checks of the fill are too old";
       services.events.alarm("fill_waits", { requestId, why });
       return { waitMs: 1_000, why };
     }

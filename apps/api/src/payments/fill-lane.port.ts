@@ -3,9 +3,16 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { DepositRecord, SlotPlan } from "../db/records.port.ts";
 
+/** A confirmed deposit; `sinceMs` is when it was seen (ms since the epoch). */
+export interface DepositBasis {
+  readonly kind: "deposit";
+  readonly deposit: DepositRecord;
+  readonly sinceMs: number;
+}
+
 /** What a fill is based on; `sinceMs` is when it became available (ms since the epoch). */
 export type FillBasis =
-  | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
+  | DepositBasis
   /** A fast fill: pays the promised amount, whether or not the deposit has arrived. */
   | { readonly kind: "front"; readonly promised: FastFillRecord; readonly sinceMs: number };
 
@@ -20,7 +27,7 @@ export type FillSent = "sent" | "moved" | "short" | "late";
  */
 export interface FillPlan {
   readonly requestId: RequestId;
-  readonly basis: FillBasis;
+  readonly basis: DepositBasis;
   readonly plan: SlotPlan;
   /** When its checks began, by `performance.now()`. */
   readonly checkedAtMs: number;

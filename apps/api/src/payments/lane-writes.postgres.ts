@@ -77,7 +77,6 @@ const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: LegKind
     .from(slots)
     .where(and(eq(slots.legKind, p.kind), eq(slots.legId, p.legId), text`${slots.state} <> 'dead'`)),
 );
-// The hash is unique, so this reads one row.
 interface Id extends Record<string, unknown> {
   readonly slotId: string;
 }

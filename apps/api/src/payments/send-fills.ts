@@ -1,16 +1,16 @@
 import type { RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
-import { tickBatcher } from "../db/tick-batcher.ts";
 import type { Slot } from "../db/records.port.ts";
 import { transitionAll } from "../requests/index.ts";
 import { isBasisOf } from "./fill-basis.ts";
+import { inLaneBatches } from "./lane-batches.ts";
 import { laneFunds } from "./lane-funds.ts";
 import type { FillPlan, FillSent, SendFill } from "./fill-lane.port.ts";
 import { asError, sendTogether, type SendServices } from "./send-together.ts";
 
 /** The next batch reserves its nonces while this one is broadcast. More would wait for the lane's row. */
-const LANE_BATCHES = { inFlight: 2, maxBatch: 50 };
+const IN_FLIGHT = 2;
 
 /**
  * After this time a fill is checked again. A failover of the database can lose the payment of a fill; the
@@ -18,19 +18,12 @@ const LANE_BATCHES = { inFlight: 2, maxBatch: 50 };
  */
 const MAX_AGE_MS = 20_000;
 
-/** Sends simultaneous fills of one chain together. A single fill does not wait. */
+/** Sends simultaneous fills of one chain together. */
 export function groupedFills(services: SendServices): SendFill {
-  const lanes = new Map<number, (fill: FillPlan) => Promise<FillSent | Error>>();
-  return async (connected, fill) => {
-    const { id } = connected.chain;
-    const send =
-      lanes.get(id) ??
-      tickBatcher((fills: readonly FillPlan[]) => sendFills(services, connected, fills), LANE_BATCHES);
-    lanes.set(id, send);
-    const sent = await send(fill);
-    if (sent instanceof Error) throw sent;
-    return sent;
-  };
+  return inLaneBatches(
+    (connected, fills: readonly FillPlan[]) => sendFills(services, connected, fills),
+    IN_FLIGHT,
+  );
 }
 
 /**
@@ -97,7 +90,7 @@ async function reserveFills(services: SendServices, connected: ConnectedChain, f
     if (first === undefined) return { slots: new Map<RequestId, Slot>(), short, late: new Set<FillPlan>() };
     const { chainId, sender } = first.plan;
     await tx.lanes.lockLane(chainId, sender);
-    // Asked after the wait for the lane.
+    // The wait for the lane counts too.
     const tooOldMs = performance.now() - MAX_AGE_MS;
     const late = new Set(fills.filter(({ checkedAtMs }) => checkedAtMs < tooOldMs));
     const fresh = due.filter(({ checkedAtMs }) => checkedAtMs >= tooOldMs);

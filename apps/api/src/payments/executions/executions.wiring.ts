@@ -1,7 +1,7 @@
 import type { Services } from "../../db/services.port.ts";
 import { burstGate } from "./burst-gate.ts";
 import { groupedFills } from "../send-fills.ts";
-import { groupedSending } from "./grouped-sending.adapter.ts";
+import { groupedExecutions } from "./send-execution.ts";
 import type { SendServices } from "../send-together.ts";
 
 /**
@@ -16,7 +16,7 @@ export function executionPace(
 ): Required<Pick<Services, "sendFill" | "sendExecution" | "executionTurn">> {
   return {
     sendFill: groupedFills(services),
-    sendExecution: groupedSending(services),
+    sendExecution: groupedExecutions(services),
     executionTurn: burstGate(services.clock, BURSTS),
   };
 }

@@ -1,6 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { ExecutionPlan, ExecutionSent } from "../execution-lane.port.ts";
+import type { ExecutionPlan, ExecutionSent, SendExecution } from "../execution-lane.port.ts";
+import { inLaneBatches } from "../lane-batches.ts";
 import { LegTaken } from "../leg-taken.port.ts";
 import type { Slot, SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
@@ -8,6 +9,17 @@ import { sendSlot } from "../send-slot.ts";
 import { type SendServices, sendTogether } from "../send-together.ts";
 import { awaitsExecution } from "./awaits-execution.ts";
 import { isOpen } from "./open-execution.ts";
+
+/** One batch per chain at a time, because each locks the lane's row to allocate nonces. */
+const IN_FLIGHT = 1;
+
+/** Sends simultaneous executions of one chain together. */
+export function groupedExecutions(services: SendServices): SendExecution {
+  return inLaneBatches(
+    (connected, plans: readonly ExecutionPlan[]) => sendExecutions(services, connected, plans),
+    IN_FLIGHT,
+  );
+}
 
 /** Reserves a nonce for one execution and sends it. @throws as a `SendExecution` does */
 export async function sendExecution(
