@@ -26,6 +26,6 @@ test("two rooms that import each other are a pair; one direction is none", () =>
 });
 
 test("a question for the kind of a chain is a branch", () => {
-  const text = 'if (isRail(x)) f(); if (chain.vmType === "evm") g(); if (a === b) h();';
+  const text = 'if (isNonEvm(x)) f(); if (chain.vmType === "evm") g(); if (a === b) h();';
   expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(2);
 });

@@ -81,7 +81,7 @@ function raisesEvent({ type, callee }: Node, text: string): boolean {
 
 function asksKindOfChain({ type, callee, operator, left, right }: Node, text: string): boolean {
   const of = (node: unknown): string => text.slice((node as Node).start, (node as Node).end);
-  if (type === "CallExpression") return /\bisRail$/.test(of(callee));
+  if (type === "CallExpression") return /\bisNonEvm$/.test(of(callee));
   return (
     type === "BinaryExpression" &&
     (operator === "===" || operator === "!==") &&

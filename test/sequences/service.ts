@@ -120,7 +120,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     enginePolicy: {
       ...enginePolicy,
       maxUnrepaidRefundsUsd: UNREPAID_DAILY_USD,
-      maxUnpaidBurntUsd: GAS_USED_DAILY_USD,
+      maxUnpaidRevertedGasUsd: GAS_USED_DAILY_USD,
     },
     appBalance: {
       chainId: home.id,

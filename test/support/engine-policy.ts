@@ -6,7 +6,7 @@ export const enginePolicy: EnginePolicy = {
   ...fixedEnginePolicy,
   maxAttempts: 4,
   inventoryWaitMs: 300_000,
-  maxUnpaidBurntUsd: 10n ** 24n,
+  maxUnpaidRevertedGasUsd: 10n ** 24n,
   maxUnrepaidRefundsUsd: 10n ** 36n,
   maxPriceExposureUsd: 100_000_000,
   fastFillGraceMs: 600_000,

@@ -159,8 +159,8 @@ function check(
   problems: string[],
   source: unknown = document,
 ): ChainEntry | RailEntry | undefined {
-  const isRail = (railFamilies as readonly string[]).includes(familyOf(document));
-  const result = isRail ? railEntry.safeParse(document) : chainEntry.safeParse(document);
+  const isNonEvm = (railFamilies as readonly string[]).includes(familyOf(document));
+  const result = isNonEvm ? railEntry.safeParse(document) : chainEntry.safeParse(document);
   if (result.success) return result.data;
   problems.push(
     ...result.error.issues.map(

@@ -89,7 +89,7 @@ export function enginePolicy(
     ...fixedEnginePolicy,
     ...limits,
     unattributedRefundAfterMs: unattributedRefundAfterMs === 0 ? undefined : unattributedRefundAfterMs,
-    maxUnpaidBurntUsd: parseUnits(burntFillsDailyUsd, 18),
+    maxUnpaidRevertedGasUsd: parseUnits(burntFillsDailyUsd, 18),
     maxUnrepaidRefundsUsd: parseUnits(unrepaidRefundsDailyUsd, 18),
     fillLeadMs,
   };

@@ -28,7 +28,7 @@ export interface EnginePolicy {
    * Gas of reverted fills that the solver pays itself within 24 hours, USD with 18 decimals. Above it, fills
    * that run foreign code wait.
    */
-  readonly maxUnpaidBurntUsd: bigint;
+  readonly maxUnpaidRevertedGasUsd: bigint;
   /** Refunds within 24 hours that settlement may never repay, USD with 18 decimals. */
   readonly maxUnrepaidRefundsUsd: bigint;
   /** When a deposit without a known order is returned; undefined: never automatically. */

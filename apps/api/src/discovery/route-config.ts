@@ -6,7 +6,7 @@ import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reservations } from "../markets/quote.port.ts";
 import { freeBalance } from "./chain-liquidity.ts";
-import { isRail } from "../http/request-end.ts";
+import { isNonEvm } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 
@@ -100,7 +100,7 @@ async function balanceOf(end: RequestEnd, currency: Currency, text: string): Pro
   const { chain } = end;
   const user = parseAccount(chain, text, "user");
   try {
-    if (isRail(end)) return (await end.users?.balance(user, currency.address)) ?? 0n;
+    if (isNonEvm(end)) return (await end.users?.balance(user, currency.address)) ?? 0n;
     const { chain: evm, connection } = end;
     const state = await connection.reader.accountState(user, currency.address, evm.contracts.depository);
     return state.balance;
@@ -124,7 +124,7 @@ function capacityOf(
 
 /** Cost of one payment of native tokens, base units, with a margin for price moves. */
 function paymentCost({ fill }: QuotePolicy["gas"], end: RequestEnd, { address }: Currency): bigint {
-  if (isRail(end))
+  if (isNonEvm(end))
     return divUp(end.pulse.paymentCost(address) * (BPS + BigInt(end.chain.fees.gasMarginBps)), BPS);
   const { minPriorityFeeWei, gasMarginBps } = end.chain.fees;
   return gasCostWei(fill.nativeToContract, end.pulse.gasPrices(), minPriorityFeeWei, gasMarginBps);

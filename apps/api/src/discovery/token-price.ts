@@ -2,7 +2,7 @@ import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { ChainDirectory, ConnectedRail } from "../chains/chains.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
-import { isRail } from "../http/request-end.ts";
+import { isNonEvm } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
 import { invalidAddress } from "../http/refusals.ts";
@@ -24,7 +24,7 @@ export async function tokenPrice(
   text: string,
 ): Promise<bigint> {
   const end = findEnd(services.chains, chainId);
-  if (isRail(end)) return await priceOnRail(services, end, text);
+  if (isNonEvm(end)) return await priceOnRail(services, end, text);
   const { chain } = end;
   const address = parseAddress(text);
   if (address === undefined) throw invalidAddress("address");

@@ -10,6 +10,6 @@ export function endOf<R extends ChainRail>(
 }
 
 /** Whether it is a non-EVM chain. */
-export function isRail<R extends ChainRail>(end: RequestEnd<R>): end is ConnectedRail<R> {
+export function isNonEvm<R extends ChainRail>(end: RequestEnd<R>): end is ConnectedRail<R> {
   return "rail" in end;
 }

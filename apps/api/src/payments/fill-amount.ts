@@ -34,7 +34,7 @@ import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
 import { costOfPaying } from "./non-evm/cost-of-paying.ts";
-import { isRail } from "../http/request-end.ts";
+import { isNonEvm } from "../http/request-end.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
 
@@ -188,7 +188,7 @@ export async function pricingOfFill(
     );
   if (paidFrom === undefined) return { pricing: await priced(), exchange: undefined };
   const { routed } = services.quotePolicy.gas;
-  if (isRail(destination)) throw new Error(`invariant violated: fill of ${requestId} must swap but cannot`);
+  if (isNonEvm(destination)) throw new Error(`invariant violated: fill of ${requestId} must swap but cannot`);
   const exchange = exchangeInFill(services.liquidity, destination.chain, { paidFrom, currency }, routed);
   const { output } = forward(deposited, (await priced(0n)).facts);
   const purchase = output === 0n ? undefined : await exchange.buys(output);

@@ -6,7 +6,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { NonceUser } from "./nonce-user.port.ts";
 import type { LaneState, Reads } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { endOf, isRail } from "../http/request-end.ts";
+import { endOf, isNonEvm } from "../http/request-end.ts";
 
 /**
  * Nonces of our keys that the chain has used and the database does not know: the key was used elsewhere, or a
@@ -64,7 +64,7 @@ export async function whyMaybePaid(
     return (await services.reads.hasLane(chainId))
       ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
       : undefined;
-  if (isRail(end)) return undefined;
+  if (isNonEvm(end)) return undefined;
   const { signer, formerSigners } = services;
   if (terms === undefined) return await whyUnexplained(services, end, signer.address);
   const { requestId, orderId, order } = terms;

@@ -16,7 +16,7 @@ import type { PriceBook } from "./price-source.port.ts";
 import type { PaymentGas, QuotePolicy } from "../quote-policy.port.ts";
 import { doubtError, readingOf } from "./price-doubt.ts";
 import type { PriceServices } from "./price-doubt.ts";
-import { isRail } from "../../http/request-end.ts";
+import { isNonEvm } from "../../http/request-end.ts";
 
 /** The current inputs of a route's prices. */
 export interface RoutePricing {
@@ -170,7 +170,7 @@ function fillCost(
   gas: bigint,
   railCost: bigint | undefined,
 ): bigint {
-  if (isRail(destination)) {
+  if (isNonEvm(destination)) {
     const { chain, pulse } = destination;
     return divUp((railCost ?? pulse.paymentCost(address)) * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
   }

@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
-import { isRail } from "../../http/request-end.ts";
+import { isNonEvm } from "../../http/request-end.ts";
 import { withinNodeLimit } from "../../db/within-node-limit.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function costOfPaying(
   currency: Hex,
   account: Hex,
 ): Promise<bigint | undefined> {
-  if (!isRail(end) || end.chain.exchange === undefined) return undefined;
+  if (!isNonEvm(end) || end.chain.exchange === undefined) return undefined;
   const usual = end.pulse.paymentCost(currency);
   const own = await end.rail.paymentCost(currency, account);
   return own > usual ? own : usual;
@@ -31,7 +31,7 @@ export async function quotedCostOfPaying(
   field: "originChainId" | "destinationChainId",
 ): Promise<bigint | undefined> {
   try {
-    if (!isRail(end)) return undefined;
+    if (!isNonEvm(end)) return undefined;
     return await withinNodeLimit(end.chain, field, () => costOfPaying(end, currency, account));
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;

@@ -15,7 +15,7 @@ import {
 import type { QuoteAnswer, QuoteDetails, QuoteFees } from "@causeway/wire";
 import { amountObject, nothingOf, refundWarnings, toWireCurrency } from "../quote-answer.ts";
 import type { RoutePricing } from "../../markets/index.ts";
-import { isRail } from "../../http/request-end.ts";
+import { isNonEvm } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import type { RailSteps } from "./quote-steps.ts";
 import type { RailAgreement } from "./quote-terms.ts";
@@ -34,7 +34,7 @@ export function toRailAnswer(facts: RailAnswerFacts): QuoteAnswer {
   const { question, agreement, made } = facts;
   const { origin, destination } = question;
   const { terms } = agreement;
-  const depository = isRail(origin) ? origin.chain.depository : origin.chain.contracts.depository;
+  const depository = isNonEvm(origin) ? origin.chain.depository : origin.chain.contracts.depository;
   const families = new Map([origin, destination].map(({ chain }) => [chain.name, familyOf(chain)]));
   return {
     requestId: terms.requestId,

@@ -10,7 +10,7 @@ import type { Reservations, RouteTimings } from "../../markets/quote.port.ts";
 import { type OrderSigners, signedOrder } from "../../chains/index.ts";
 import { pricingOf, type RoutePricing } from "../../markets/index.ts";
 import { withQuoted } from "../with-quoted.ts";
-import { isRail } from "../../http/request-end.ts";
+import { isNonEvm } from "../../http/request-end.ts";
 import { quotedCostOfPaying } from "../../payments/index.ts";
 import { toRailAnswer } from "./quote-answer.ts";
 import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
@@ -115,7 +115,7 @@ async function workOut(
   const question = readRailQuestion(services, input);
   const { origin, originCurrency, refundTo, destination, destinationCurrency, recipient } = question;
   const toContract =
-    !isRail(destination) && destinationCurrency.address === NATIVE_CURRENCY
+    !isNonEvm(destination) && destinationCurrency.address === NATIVE_CURRENCY
       ? await services.recipientCodes.hasCode(destination.chain.id, recipient)
       : false;
   const [railCost, refundCost] = await Promise.all([
@@ -139,7 +139,7 @@ function nonceOf(
   { walletNonces, random, clock }: Pick<NonEvmAgreeServices, "walletNonces" | "random" | "clock">,
   { origin }: RailQuestion,
 ): number | undefined {
-  if (!isRail(origin) || origin.chain.exchange === undefined) return undefined;
+  if (!isNonEvm(origin) || origin.chain.exchange === undefined) return undefined;
   if (walletNonces === undefined) throw depositsNotEnabled(origin.chain);
   const chance = Number.parseInt(random.bytes32().slice(2, 10), 16) / 2 ** 32;
   return walletNonces.next(clock.nowMs(), chance);
@@ -149,7 +149,7 @@ const SOLANA_FINAL_BLOCKS = 32;
 
 /** Blocks until the deposit counts, including its own. */
 function confirmationsOf(origin: RequestEnd, inputUsd: bigint): number {
-  if (!isRail(origin)) return confirmationsFor(origin.chain.confirmationTiers, inputUsd);
+  if (!isNonEvm(origin)) return confirmationsFor(origin.chain.confirmationTiers, inputUsd);
   const { vmType, confirmations } = origin.chain;
   return vmType === "svm" ? SOLANA_FINAL_BLOCKS : vmType === "bvm" ? confirmations : 1;
 }

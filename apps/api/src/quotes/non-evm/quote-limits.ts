@@ -3,7 +3,7 @@ import { pow10, ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { isBeyondCap, type RoutePricing } from "../../markets/index.ts";
-import { isRail } from "../../http/request-end.ts";
+import { isNonEvm } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { withinNodeLimit } from "../../db/within-node-limit.ts";
 import {
@@ -42,7 +42,7 @@ export function refuseBeyondRails(
   refuseDust(origin, originCurrency, trade.input, "pays");
   refuseDust(destination, destinationCurrency, trade.expected, "gets");
   // Amounts on these chains have 64 bits; EVM amounts have 256.
-  if (isRail(origin) ? trade.input >> 63n !== 0n : trade.input >> 256n !== 0n)
+  if (isNonEvm(origin) ? trade.input >> 63n !== 0n : trade.input >> 256n !== 0n)
     throw inputOutOfRange(originCurrency);
 
   const { maxFillAmount } = destinationCurrency;
@@ -88,7 +88,7 @@ export async function refuseUnpayable(
   { destination, destinationCurrency: currency, recipient }: RailQuestion,
   amount: bigint,
 ): Promise<void> {
-  if (!isRail(destination)) return;
+  if (!isNonEvm(destination)) return;
   const { chain, rail } = destination;
   const refusalOf = async (of: bigint): Promise<string | undefined> => {
     try {
@@ -124,6 +124,6 @@ export async function refuseUnpayable(
 }
 
 function freeOf(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
-  const held = isRail(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
+  const held = isNonEvm(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
   return held - reservations.reserved(end.chain.id, address);
 }

@@ -3,7 +3,7 @@ import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../chains/chains.port.ts";
 import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
-import { endOf, isRail } from "../../http/request-end.ts";
+import { endOf, isNonEvm } from "../../http/request-end.ts";
 import {
   depositsClosed,
   depositsNotEnabled,
@@ -45,7 +45,7 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
   const origin = openEnd(chains, input.originChainId, "originChainId");
   const destination = openEnd(chains, input.destinationChainId, "destinationChainId");
   if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
-  if (isRail(origin) && !makesSteps(origin)) throw depositsNotEnabled(origin.chain);
+  if (isNonEvm(origin) && !makesSteps(origin)) throw depositsNotEnabled(origin.chain);
   refuseOldProtocol(origin, input);
 
   const originCurrency = currencyOf(chains, origin.chain, input.originCurrency, "originCurrency");
@@ -107,7 +107,7 @@ function makesSteps({ chain, users }: ConnectedRail): boolean {
  * the request.
  */
 function refuseOldProtocol(origin: RequestEnd, { protocolVersion }: QuoteInput): void {
-  if (!isRail(origin) || origin.chain.exchange === undefined || protocolVersion === "v2") return;
+  if (!isNonEvm(origin) || origin.chain.exchange === undefined || protocolVersion === "v2") return;
   throw refusal(
     "INVALID_REQUEST",
     `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
@@ -177,7 +177,7 @@ function refuseNoWallet(
   account: Hex,
   field: string,
 ): void {
-  if (!isRail(end)) return refuseTrap(chains, end, solver, account, field);
+  if (!isNonEvm(end)) return refuseTrap(chains, end, solver, account, field);
   const { chain, rail } = end;
   if (/^0x0*$/.test(account)) throw zeroAddress(field);
   if (

@@ -14,7 +14,7 @@ import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
-import { isRail } from "../../http/request-end.ts";
+import { isNonEvm } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 
@@ -39,7 +39,7 @@ export async function railSteps(
   terms: RequestTerms,
 ): Promise<RailSteps> {
   const { origin } = question;
-  if (!isRail(origin)) return await evmSteps(policy, origin, question, terms);
+  if (!isNonEvm(origin)) return await evmSteps(policy, origin, question, terms);
   const { chain, users } = origin;
   if (chain.exchange !== undefined)
     return {

@@ -13,7 +13,7 @@ import type { Random } from "../../db/random.port.ts";
 import { fillContractOf } from "../../chains/index.ts";
 import { gasOf, type RoutePricing } from "../../markets/index.ts";
 import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
-import { isRail } from "../../http/request-end.ts";
+import { isNonEvm } from "../../http/request-end.ts";
 import type { RailTrade } from "./quote-limits.ts";
 import type { RailQuestion } from "./quote-question.ts";
 
@@ -145,7 +145,7 @@ function minRefund(
   deposit: bigint,
   refundCost: bigint | undefined,
 ): bigint {
-  const cost = isRail(origin)
+  const cost = isNonEvm(origin)
     ? divUp(
         (refundCost ?? origin.pulse.paymentCost(originCurrency.address)) *
           (BPS + BigInt(policy.refundGasMarginBps)),
