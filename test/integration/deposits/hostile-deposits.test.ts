@@ -353,7 +353,10 @@ test("starts fills one at a time when together they could burn more gas than the
   await destination.mine();
   await world.watch(destination);
   const maxUnpaidRevertedGasUsd = 60n * 10n ** 18n;
-  const bounded = { ...world.services, enginePolicy: { ...world.services.enginePolicy, maxUnpaidRevertedGasUsd } };
+  const bounded = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxUnpaidRevertedGasUsd },
+  };
   const ask = { destinationCurrency: NATIVE_CURRENCY, amount: "900000000" };
   const recipient = await aPayableContract();
   // An order whose minimum refund leaves nothing for gas.
@@ -399,7 +402,10 @@ test("starts fills one at a time when together they could burn more gas than the
 
 test("fills only requests without foreign code once reverted fills have cost the daily limit", async () => {
   const maxUnpaidRevertedGasUsd = 100n * 10n ** 18n;
-  const bounded = { ...world.services, enginePolicy: { ...world.services.enginePolicy, maxUnpaidRevertedGasUsd } };
+  const bounded = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxUnpaidRevertedGasUsd },
+  };
   // 0.05 of the native token is worth 125 USD.
   await world.pool.query(
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-1, 'one', $1, $2, $2, $3)",
