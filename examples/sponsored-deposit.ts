@@ -1,7 +1,8 @@
 // The app pays a whole native deposit: the user owns nothing and signs nothing, and gets ETH on another
 // chain. By default an API key sponsors no call that carries native tokens. Its rule `maxCallValueUsd` allows
-// it, here up to $100: `npm run -s operator -- keys rules <id> --rules '{"maxCallValueUsd":"100"}'` (`keys
-// list` shows the id).
+// it; the key of the local system has the rule. On your own instance set it, for example to $100:
+// `npm run -s operator -- keys rules <id> --rules '{"maxCallValueUsd":"100"}'` (`keys list` shows the id),
+// which replaces all rules of the key.
 import {
   encodeFunctionData,
   formatEther,
