@@ -55,7 +55,7 @@ export const chain = z
     depositEnabled: z
       .boolean()
       .describe(
-        "Whether new quotes may have this chain as their destination. False while the operator has closed it.",
+        "Despite its name this concerns the destination: whether new quotes may have this chain as their destination. The operator can set it to false while the chain stays available as an origin.",
       ),
     tokenSupport: z
       .enum(["All", "Limited"])

@@ -39,7 +39,7 @@ export const statusAnswer = z
     nextAction: z
       .enum(nextActions)
       .describe(
-        "What happens next, and who acts. `quote_again`: the payment deadline has passed. If you have not paid, request a new quote; a payment made in time is still detected.",
+        "What happens next, and who acts. `send_deposit`: the user carries out the steps of the quote. `send_payment`: the user sends the payment of a same-chain request, which goes to the recipient itself. `quote_again`: the payment deadline has passed. If you have not paid, request a new quote; a payment made in time is still detected.",
       ),
     supersededByRequestId: answerHash32
       .optional()

@@ -163,7 +163,7 @@ const feeShare = z.object({
 export const feeSponsorship = z
   .object({
     selectedComponents: z.array(z.enum(["execution", "swap", "relay", "app", "rent"])),
-    maxSubsidizationAmount: digits.optional().describe("USD with 6 decimals."),
+    maxSubsidizationAmount: digits.optional().describe("Millionths of a USD."),
     capHit: z.boolean().describe("Whether the sponsored fees exceeded `maxSubsidizationAmount`."),
     components: z.object({
       execution: feeShare,

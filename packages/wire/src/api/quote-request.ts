@@ -175,17 +175,17 @@ export const quoteRequest = z
       topupGas: flag
         .optional()
         .describe("Also send the recipient of a token some native token for gas, paid from the input."),
-      topupGasAmount: usdSixDecimals.describe("USD with 6 decimals; default 2000000 = $2."),
+      topupGasAmount: usdSixDecimals.describe("A whole number of millionths of a USD; default 2000000 = $2."),
       subsidizeFees: flag
         .optional()
         .describe(
           "The app balance of the API key's wallet pays the destination-side fees. App fees, swap costs and `fixedRate` are paid from its stablecoins only.",
         ),
       maxSubsidizationAmount: usdSixDecimals.describe(
-        "Maximum amount that the sponsor pays, in USD with 6 decimals; the user pays the rest.",
+        "Maximum amount that the sponsor pays, a whole number of millionths of a USD (`5000000` = $5); the user pays the rest.",
       ),
       sponsoredFeeComponents: names.describe(
-        "Any of `execution`, `swap`, `relay`, `app` and `rent`; default: all except `rent`.",
+        "Fees that the sponsor pays: `execution` (flat fee and gas of the fill), `swap` (cost of swaps), `relay` (service fee), `app` (app fees) and `rent` (always zero here). Never the user's own gas on the origin chain. Default: all except `rent`.",
       ),
       forceSolverExecution: flag
         .optional()

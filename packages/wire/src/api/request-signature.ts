@@ -12,7 +12,7 @@ const signatureOf = (tuple: string) =>
     .regex(/^0x[0-9a-f]{130}$/)
     .describe(
       `The solver's EIP-191 signature over the 32 bytes of keccak256(abi.encode(${tuple})). ` +
-        "EVM addresses are bytes32(uint256(uint160(address))). Addresses of non-EVM chains are left-padded likewise, or hashed with keccak256 if longer than 32 bytes.",
+        "EVM addresses are bytes32(uint256(uint160(address))). An address of a non-EVM chain is decoded to bytes (Solana: the public key), which are left-padded to 32 bytes likewise, or hashed with keccak256 if they are longer.",
     );
 
 export const requestSignatureAnswer = z

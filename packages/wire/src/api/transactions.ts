@@ -23,7 +23,9 @@ export const singleTransactionRequest = z
     {
       tx: z
         .string(because("must be a JSON string of the transaction with its txHash"))
-        .describe("JSON string of the step item's data plus `txHash` (or `replacementTxHash`)."),
+        .describe(
+          "JSON string of one object: the fields of the step item's `data`, and `txHash`. If the wallet replaced the transaction, `replacementTxHash` names the new one and `txHash` may be omitted.",
+        ),
       chainId: chainIdText.describe("Chain id of the transaction: an integer, or its digits in a string."),
       requestId: hash32,
       referrer: text(512).optional(),

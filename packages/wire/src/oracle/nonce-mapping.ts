@@ -39,9 +39,13 @@ export const nonceMappingAnswer = z
   .object({
     genericMapping: z.object({
       user: evmAddress.describe("The wallet's account on the hub."),
-      id: answerHash32.describe("sha256 of `NONCE_MAPPING:` followed by the nonce."),
+      id: answerHash32.describe(
+        "sha256 of the text `NONCE_MAPPING:` followed by the `nonce` of the request in decimal digits.",
+      ),
       data: answerHex.describe("The order id, followed by the 20 bytes of the depositor."),
-      nonce: answerHash32,
+      nonce: answerHash32.describe(
+        "sha256 of the text `<user>:<nonce>`: the account in EIP-55 and the nonce of the request in decimal digits.",
+      ),
       signatures: z.array(mappingSignature).min(1).describe("Sorted by signer, ascending."),
     }),
     ...answerExtras,

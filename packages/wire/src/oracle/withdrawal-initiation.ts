@@ -33,7 +33,9 @@ export const withdrawalInitiationRequest = z
   .object(
     {
       ...hubWithdrawal,
-      signature: hexData.describe("The owner's authorization of this withdrawal on this hub."),
+      signature: hexData.describe(
+        "EIP-191 signature by the withdrawer, an EVM account, of the 32 bytes sha256(JSON). The JSON has no spaces and these text fields in this order: `amount` (`expectedAmount`), `chainId`, `currency`, `depository`, `nonce` (`withdrawalNonce`), `operation` (`withdrawal`), `oracleContract` (of the hub), `owner` (`withdrawer`), `ownerChainId` (`withdrawerChainId`), `recipient`, `settlementChainId`, `settlementNetwork` (chain id of the hub in decimal digits).",
+      ),
       ...peerOptions,
     },
     because("must be an object"),

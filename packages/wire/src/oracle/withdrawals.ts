@@ -24,7 +24,11 @@ export const withdrawalAttestationRequest = z
   .object(
     {
       chainId: chainName,
-      withdrawal: hexData.max(65_538, "must have at most 32 KiB").describe("The encoded payload."),
+      withdrawal: hexData
+        .max(65_538, "must have at most 32 KiB")
+        .describe(
+          "The payload that the allocator signed for the depository, in the encoding of its chain family: on EVM chains the ABI-encoded call request.",
+        ),
       transactionId: transactionId.optional().describe("A hint; it never changes the signed content."),
       withdrawalAddressRequest,
       ...peerOptions,
