@@ -75,7 +75,7 @@ are yours: deploy the contracts, then set the variables.
 | \`httpRpcUrl\`, \`wsRpcUrl\` | endpoints of the service; can contain credentials, never shown |
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | endpoints shown to clients |
 | \`explorerUrl\`, \`explorerName\`, \`iconUrl\`, \`baseChainId\`, \`tags\` | for \`GET /chains\` |
-| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain, \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
+| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain, despite its name, \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
 | \`native\`, \`tokens[]\` | \`id\` (same asset = same id on every chain), \`symbol\`, \`name\`, \`decimals\`, \`class\` (\`stable\`, \`major\`, \`minor\`), \`priceId\`, and for tokens \`address\`, \`supportsPermit\`, \`resetsApproval\` |
 | … \`logoUri\`, \`verified\` | shown to clients as \`metadata\`: URL of a public image (default: none); whether you verified the token (default \`true\`) |
 | … \`supportsBridging\` | \`false\`: the solver does not hold the token; quotes that take or pay it swap it in pools |
@@ -89,7 +89,7 @@ are yours: deploy the contracts, then set the variables.
 | \`confirmationTiers\` | confirmations (1 = its own block) for a deposit worth less than \`belowUsd\`; ascending, the last tier without \`belowUsd\` |
 | \`maxUnconfirmedUsd\` | maximum total USD of deposits that are filled under a laxer tier before they have the confirmations of the strictest tier. Above it, every deposit waits for the strictest tier. Limits the loss from one orphaned block |
 | \`finalityBlocks\` | depth at which a block counts as irreversible |
-| \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\`; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
+| \`fees\` | \`flatUsd\`: added to the fee of quotes to the chain; \`depositBps\` and \`withdrawalBps\`: added to the service fee of quotes from and to the chain; \`gasMarginBps\`: margin on gas prices in quotes; \`minPriorityFeeGwei\`: lowest priority fee that is offered; \`maxFeePerGasGwei\`: replacements never offer more, and transactions wait for lower fees; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
 | \`hubChainId\`, \`additionalData\` | mostly for attestations, see below |
 
 ### Chains of other families
@@ -113,7 +113,7 @@ the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers
 The oracle reads the same file and ignores fields and unset variables that it does not need. It
 requires \`id\`, \`vmType\` and \`httpRpcUrl\`, and on EVM chains \`chainId\` or \`hubChainId\`; other
 families derive \`hubChainId\` from \`id\` if it is absent. Without \`depository\`, it attests no
-deposits and no withdrawals. \`blockTimeSeconds\` is optional. It also reads these fields:
+deposits and no withdrawals. \`blockTimeSeconds\` (seconds between blocks, from which the service estimates times) is required by the service and optional here. It also reads these fields:
 
 | Field | Meaning |
 |---|---|
@@ -128,7 +128,7 @@ deposits and no withdrawals. \`blockTimeSeconds\` is optional. It also reads the
 | \`additionalData.esploraCompatibleApiUrl\` | Bitcoin: explorer with the REST API of Esplora; absent: replaced withdrawals stay pending |
 | \`additionalData.rpcApiKey\` | Tron: sent with every node request as \`TRON-PRO-API-KEY\` |
 | \`additionalData.explorerApiUrl\` | Lighter: API of its explorer, which lists the transfers of a depository; absent: only transactions given by the caller are found. Hyperliquid: URL of its explorer; default: the API URL with \`rpc.\` in place of \`api.\`, otherwise the API itself |
-| \`additionalData.signingProfile\` | Hyperliquid: names in its signing types: \`default\`, or \`hyperliquid\` for the real networks |
+| \`additionalData.signingProfile\` | Hyperliquid: names in its signing types: \`hyperliquid\` for Hyperliquid's mainnet and testnet, \`default\` for the local system |
 | \`additionalData.weightPerMinute\` | Hyperliquid: weight that the first endpoint allows per IP address and minute, at least 1200; the API and the worker share it ([NON-EVM.md](NON-EVM.md)). Default: 1200 at \`api.hyperliquid.xyz\` and \`api.hyperliquid-testnet.xyz\`, no limit elsewhere. The oracle does not use it |
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | Hyperliquid: \`Mainnet\` (default) or \`Testnet\`; id of its USDC token (default: that of mainnet) |
 | \`additionalData.exchangeChainId\` | Lighter: its chain id in signed messages; default 304, mainnet |
