@@ -113,7 +113,8 @@ the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers
 The oracle reads the same file and ignores fields and unset variables that it does not need. It
 requires \`id\`, \`vmType\` and \`httpRpcUrl\`, and on EVM chains \`chainId\` or \`hubChainId\`; other
 families derive \`hubChainId\` from \`id\` if it is absent. Without \`depository\`, it attests no
-deposits and no withdrawals. \`blockTimeSeconds\` (seconds between blocks, from which the service estimates times) is required by the service and optional here. It also reads these fields:
+deposits and no withdrawals. \`blockTimeSeconds\` (seconds between blocks, from which the service
+estimates times) is required by the service and optional here. It also reads these fields:
 
 | Field | Meaning |
 |---|---|
