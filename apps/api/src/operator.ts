@@ -21,6 +21,7 @@ import { openRefunds } from "./process/refunds.ts";
 import { openWithdrawals } from "./process/withdrawals.ts";
 import { readDatabaseUrl } from "./config/database-url.ts";
 import { ARCHIVE_USAGE, runArchive } from "./process/commands/archive-command.ts";
+import { failureText } from "./process/commands/failure-text.ts";
 import { KEYS_USAGE, runKeys } from "./process/commands/keys-command.ts";
 import { chainsToName, namedRows } from "./process/named-rows.ts";
 import { REFUND_USAGE, runRefund } from "./process/commands/refund-command.ts";
@@ -34,7 +35,10 @@ const USAGE = `usage:
   operator settlement         how many payments wait to be settled on the hub, since when, and why
   operator settlement <requestId>  settlement of each final payment of one request: due, attested, settled or unrepayable, and why
   operator withdrawals        withdrawals from the hub, newest first
-  operator balances           the app balance of every wallet, what is reserved and what it owes; then the service's own accounts
+  operator balances           the app balance of every wallet, what is reserved and what it owes; then the service's own accounts (wallet \`house\`):
+                              held_on_chain: what the solver's address must hold: the wallets' money (less what they owe), fees and fronted
+                              fees: the service's money: what wallets paid for gas and fees
+                              fronted: the service's money: what apps paid for fast fills that no deposit covered, less deposit surpluses credited to them
   operator balances <wallet>  the same for one wallet
   operator holds              active holds of fast fills, and fast fills charged to an app balance because their deposit did not arrive in time
   operator webhooks           webhook URLs by API key, pending deliveries, and since when deliveries have failed
@@ -79,12 +83,6 @@ function print(rows: readonly object[], env: Env): void {
   if (rows.length === 0) process.stderr.write("none\n");
 }
 
-/** A host with two addresses that both refuse gives an error without a message. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.message === "" && "code" in error ? String(error.code) : error.message;
-}
-
 async function run(words: readonly string[], env: Env): Promise<number> {
   const question = questionOf(words);
   if (question === undefined) {
@@ -115,7 +113,7 @@ async function run(words: readonly string[], env: Env): Promise<number> {
     process.stderr.write(
       error instanceof ConfigError
         ? `${error.message}\n${hint}`
-        : `the database could not be read: ${reasonOf(error)}\n`,
+        : `${failureText(error, "the database could not be read: ")}\n`,
     );
     return 1;
   } finally {

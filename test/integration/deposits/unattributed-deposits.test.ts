@@ -231,6 +231,13 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
       refund_fail_reason: "MANUAL_REFUND_REQUIRED",
       refund_waits: expect.any(String) as string,
     });
+  const [toPlaceholder = "0x"] = hashes;
+  expect(await operatorRefund(world, toPlaceholder, "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /no refund recipient is known \(0x0*dead is a placeholder\), so this command cannot pay it: see "Returning a deposit without a recipient" in docs\/OPERATIONS\.md/,
+    ) as string,
+  });
 });
 
 test("dust is marked in one statement, without a payment or an alarm", async () => {

@@ -1,4 +1,4 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { formatAmount, NATIVE_CURRENCY } from "@causeway/domain";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { honest } from "./fake-oracle.ts";
@@ -126,9 +126,10 @@ test("a nonce belongs to one withdrawal: with another recipient or currency it s
   await world.withdraw(order);
   const owned = await world.solverOnHub();
   const { recipient } = world.order({ amount: 1n });
+  const options = `--amount 1 --currency ${order.currency} --chain ${order.chainName} --recipient ${order.recipient}`;
   for (const change of [{ recipient }, { currency: NATIVE_CURRENCY }])
     await expect(world.withdraw({ ...order, ...change })).rejects.toThrow(
-      `--nonce belongs to a withdrawal of 1000000 of ${order.currency}`,
+      `--nonce belongs to another withdrawal: use its options (${options}), or another nonce`,
     );
   expect(await world.solverOnHub()).toBe(owned);
   expect(await world.balance(recipient)).toBe(0n);
@@ -146,7 +147,7 @@ test("more than the solver's hub balance is refused with both amounts, before an
   const owned = await world.solverOnHub();
   const order = world.order({ amount: owned + 1n });
   await expect(world.withdraw(order)).rejects.toThrow(
-    new RegExp(`--amount ${owned + 1n} exceeds the solver's final balance on .*: ${owned} `),
+    `--amount ${formatAmount(owned + 1n, 6)} USDC exceeds the solver's final balance on the hub, ${formatAmount(owned, 6)} USDC`,
   );
   expect(await world.isStored(order)).toBe(false);
 });
@@ -154,7 +155,7 @@ test("more than the solver's hub balance is refused with both amounts, before an
 test("a hub balance that is not final cannot be withdrawn yet; a started withdrawal continues with an empty balance", async () => {
   const order = world.order({ amount: await world.solverOnHub() });
   world.delayFinality(true);
-  await expect(world.withdraw(order)).rejects.toThrow(/final balance on .*: 0 /);
+  await expect(world.withdraw(order)).rejects.toThrow(/final balance on the hub, 0 USDC$/);
   world.delayFinality(false);
   world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");

@@ -199,7 +199,7 @@ test("disables chains without variables silently, and names them if no chain is 
 test("outside the local environment, warns until UNATTRIBUTED_REFUND_AFTER_MS is set", () => {
   const warned = (env: Record<string, string>) =>
     readApiConfig(env).warnings.filter((warning) => warning.startsWith("UNATTRIBUTED_REFUND_AFTER_MS"));
-  expect(warned(production)).toEqual([expect.stringContaining("set it to 0 if other solvers")]);
+  expect(warned(production)).toEqual([expect.stringContaining("set it to 0, which turns these refunds off")]);
   for (const UNATTRIBUTED_REFUND_AFTER_MS of ["0", "3600000"])
     expect(warned({ ...production, UNATTRIBUTED_REFUND_AFTER_MS })).toEqual([]);
   expect(warned(local)).toEqual([]);
@@ -573,7 +573,7 @@ test("an address without its key stops the worker, which could not send what the
     "SOLVER_FORMER_KEYS is required in the worker because SOLVER_FORMER_ADDRESSES is set",
   ]);
   expect(readWorkerConfig({ ...local, ...accounts.keys }).warnings).toContain(
-    `EXECUTOR_ADDRESS is not set; set EXECUTOR_ADDRESS=${EXECUTOR_ADDRESS.toLowerCase()} for the API, and remove EXECUTOR_PRIVATE_KEY`,
+    `EXECUTOR_ADDRESS is not set: set EXECUTOR_ADDRESS=${EXECUTOR_ADDRESS.toLowerCase()} in the environments of the worker and the API. Remove EXECUTOR_PRIVATE_KEY from the API's environment only; the worker needs it`,
   );
 });
 

@@ -229,6 +229,6 @@ function unattributedRefundWarnings(environment: string, env: Env): readonly str
   const isSet = (env["UNATTRIBUTED_REFUND_AFTER_MS"] ?? "").trim() !== "";
   if (environment === LOCAL || isSet) return [];
   return [
-    "UNATTRIBUTED_REFUND_AFTER_MS is not set, so a deposit with an unknown order is refunded after an hour; set it to 0 if other solvers fill orders of the same depository, otherwise to 3600000",
+    "UNATTRIBUTED_REFUND_AFTER_MS is not set, so a deposit with an unknown order is refunded automatically after an hour. If other solvers fill deposits of the same depository, set it to 0, which turns these refunds off; otherwise set it to 3600000 to confirm the hour",
   ];
 }

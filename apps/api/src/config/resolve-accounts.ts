@@ -51,7 +51,9 @@ function warningsOf(
   if (role === "api")
     return [`${keyName} is ignored: the API does not need it. Set ${addressName}=${spelled} instead`];
   if (addresses.length > 0) return [];
-  return [`${addressName} is not set; set ${addressName}=${spelled} for the API, and remove ${keyName}`];
+  return [
+    `${addressName} is not set: set ${addressName}=${spelled} in the environments of the worker and the API. Remove ${keyName} from the API's environment only; the worker needs it`,
+  ];
 }
 
 /** @throws ConfigError without the key in it */

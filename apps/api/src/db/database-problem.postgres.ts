@@ -1,5 +1,6 @@
 import { StartProblem } from "@causeway/service-kit";
 import pg from "pg";
+import { whyDatabaseAway } from "./database-away.ts";
 
 /** Timeout for opening a connection at startup. */
 export const CONNECTED_WITHIN_MS = 10_000;
@@ -24,23 +25,13 @@ function sentenceOf(error: unknown, databaseUrl: string): string | undefined {
   const server = placeOf(databaseUrl);
   // The message of Postgres names the role or the database, but never the password.
   const says = `Postgres at ${server} reports: ${error.message}`;
-  if (code in AWAY || /timeout expired|terminated unexpectedly/.test(error.message))
-    return `Postgres does not respond at ${server} (${code === "" ? error.message : code}): start it, or correct DATABASE_URL`;
+  const away = whyDatabaseAway(error);
+  if (away !== undefined)
+    return `Postgres does not respond at ${server} (${away}): start it, or correct DATABASE_URL`;
   if (!(error instanceof pg.DatabaseError)) return undefined;
   const remedy = REMEDIES[code];
   return remedy === undefined ? undefined : `${says}: ${remedy}`;
 }
-
-const AWAY: Readonly<Record<string, true>> = {
-  ECONNREFUSED: true,
-  ECONNRESET: true,
-  EHOSTUNREACH: true,
-  ENETUNREACH: true,
-  ENOTFOUND: true,
-  EAI_AGAIN: true,
-  ETIMEDOUT: true,
-  ENOENT: true,
-};
 
 /** By Postgres error code or its class. */
 const REMEDIES: Readonly<Record<string, string | undefined>> = {

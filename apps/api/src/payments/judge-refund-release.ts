@@ -63,7 +63,7 @@ export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
     request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
   if (isPlaceholder(recipient))
     return refused(
-      `the request names no refund recipient (${recipient} is a placeholder): return the money through the allocator`,
+      `no refund recipient is known (${recipient} is a placeholder), so this command cannot pay it: see "Returning a deposit without a recipient" in docs/OPERATIONS.md`,
     );
   return { kind: "release", recipient, why };
 }

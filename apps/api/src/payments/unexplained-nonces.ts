@@ -18,7 +18,7 @@ type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does not know";
 const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
 const UNKNOWN_PENDING =
-  "a pending transaction of the sending key is not in the database; replace it with a cancel transaction if it is not mined";
+  "a pending transaction of the sending key is not in the database: wait until it is mined. Only if its fees are too low for that, send a transaction by hand from this key to its own address, with the same nonce and higher fees";
 
 /** Unknown nonces examined at once, newest first: a failover loses only a moment. */
 const MAX_NONCES = 256;

@@ -66,8 +66,8 @@ test.for([
 
 test("a month that the service still reads is refused, with the newest one that is not", async () => {
   expect(await runArchive(["--before", "2026-12", "--to", "/archive"], opened([]))).toBe(2);
-  expect(stderr).toContain("--before must be at most 2026-11, got 2026-12");
-  expect(stderr).toContain("2026-11 can be archived from 2026-12-31");
+  expect(stderr).toContain("--before must be at most 2026-11 today, got 2026-12");
+  expect(stderr).toContain("--before 2026-12, which also archives 2026-11, is possible from 2026-12-31");
 });
 
 test("a dry run prints what would move, and changes nothing", async () => {

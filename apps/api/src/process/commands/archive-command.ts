@@ -1,7 +1,6 @@
-import { ConfigError } from "@causeway/config";
 import { parseArgs } from "node:util";
 import type { Month } from "../../db/month.port.ts";
-import { isMonth } from "../../db/month.ts";
+import { isMonth, monthAfter } from "../../db/month.ts";
 import type { ArchiveFiles, ArchiveStore } from "../../reconcile/archive/archive.port.ts";
 import {
   archivableFromMs,
@@ -9,6 +8,7 @@ import {
   untouchedSinceMs,
   youngestArchivable,
 } from "../../reconcile/archive/archive-months.ts";
+import { failureText } from "./failure-text.ts";
 
 export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder>
                               moves traces, history entries and call data of requests that ended before that month to compressed files in
@@ -66,7 +66,7 @@ export async function runArchive(words: readonly string[], open: OpenArchives): 
       process.stderr.write(`${error.message}\nusage:\n${ARCHIVE_USAGE}`);
       return MISUSED;
     }
-    process.stderr.write(`${reasonOf(error)}\n`);
+    process.stderr.write(`${failureText(error)}\n`);
     return FAILED;
   }
 }
@@ -109,13 +109,7 @@ function refuseYoung(before: Month, nowMs: number): void {
   const youngest = youngestArchivable(nowMs);
   if (before <= youngest) return;
   throw new Misused(
-    `--before must be at most ${youngest}, got ${before}: the service still reads the last 30 days. ` +
-      `${youngest} can be archived from ${new Date(archivableFromMs(youngest)).toISOString().slice(0, 10)}`,
+    `--before must be at most ${youngest} today, got ${before}: the service still reads the last 30 days. ` +
+      `--before ${monthAfter(youngest)}, which also archives ${youngest}, is possible from ${new Date(archivableFromMs(youngest)).toISOString().slice(0, 10)}`,
   );
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof ConfigError) return error.message;
-  if (!(error instanceof Error)) return String(error);
-  return error.message === "" && "code" in error ? String(error.code) : error.message;
 }

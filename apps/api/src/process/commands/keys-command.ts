@@ -1,4 +1,3 @@
-import { ConfigError } from "@causeway/config";
 import type { Hex } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import {
@@ -15,6 +14,7 @@ import type { z } from "zod";
 import type { IssuedApiKey } from "../../callers/api-key-register.port.ts";
 import type { KeyAdmin } from "../../callers/key-admin.port.ts";
 import { apiKeyJson, keyWish, newKeyWish } from "../../callers/api-key-json.ts";
+import { failureText } from "./failure-text.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
                        [--quote-per-minute <n>] [--other-per-minute <n>]
@@ -24,6 +24,7 @@ export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote
   operator keys change <id>   takes the options of create; changes only the given ones
   operator keys rules <id> [--rules <JSON or @file>]   shows or replaces what may be paid from the app balance
   operator keys rotate <id> [--grace <seconds>]        issues another secret; the old one stays valid for the grace period
+                              (default: 0, which makes it invalid within a second; at most 2592000, 30 days)
   operator keys revoke <id>   permanent; takes effect in every process within a second
   operator keys link <id> --address <wallet> [--signature <hex>]
                               without --signature: shows the message that the wallet must sign; with it: links the wallet, whose app balance then pays
@@ -54,7 +55,7 @@ export async function runKeys(words: readonly string[], open: OpenKeys): Promise
       process.stderr.write(`${error.message}\nusage:\n${KEYS_USAGE}`);
       return MISUSED;
     }
-    process.stderr.write(`${reasonOf(error)}\n`);
+    process.stderr.write(`${failureText(error)}\n`);
     return FAILED;
   }
 }
@@ -216,10 +217,3 @@ async function rulesOf(admin: KeyAdmin, id: string): Promise<object> {
 const shown = ({ key, record }: IssuedApiKey): object => ({ key, apiKey: apiKeyJson(record) });
 
 const lower = (hex: string): Hex => hex.toLowerCase() as Hex;
-
-/** Errors of ours name no secret; those of the driver may name a host without a message of its own. */
-function reasonOf(error: unknown): string {
-  if (error instanceof ServiceError || error instanceof ConfigError) return error.message;
-  if (!(error instanceof Error)) return String(error);
-  return error.message === "" && "code" in error ? String(error.code) : error.message;
-}

@@ -26,6 +26,14 @@ test.for([
   expect(stderr).toContain("usage:");
 });
 
+test("names the database when both addresses of its host refuse", async () => {
+  const refused = () => {
+    throw Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
+  };
+  expect(await runRefund(["17"], refused)).toBe(1);
+  expect(stderr).toBe("the database could not be reached: ECONNREFUSED\n");
+});
+
 test.for(["17", `0x${"ab".repeat(32)}`, `0x${"AB".repeat(32)}`, "ab".repeat(32), `0x${"ab".repeat(64)}`])(
   "%s names a deposit",
   async (name) => {

@@ -10,6 +10,7 @@ import type { Currency, DepositId, Hex } from "@causeway/domain";
 import { parseArgs } from "node:util";
 import { releaseRefund } from "../../payments/release-refund.ts";
 import type { Release, ReleaseServices } from "../../payments/release-refund.ts";
+import { failureText, messageOf } from "./failure-text.ts";
 
 export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
                               shows a refund that waits for the operator; with --yes releases it: the worker pays it, and the daily limit does not apply.
@@ -55,7 +56,7 @@ export async function runRefund(words: readonly string[], open: OpenRefunds): Pr
       process.stderr.write(`${error.message}\nusage:\n${REFUND_USAGE}`);
       return MISUSED;
     }
-    process.stderr.write(`${reasonOf(error)}\n`);
+    process.stderr.write(`${failureText(error)}\n`);
     return FAILED;
   }
 }
@@ -167,14 +168,8 @@ async function worth(
     if (priceUsd === undefined) return `unknown: ${currency.symbol} has no price`;
     return formatUsd(amountToUsdUp(amount, { decimals: currency.decimals, priceUsd }));
   } catch (error) {
-    return `unknown: ${reasonOf(error)}`;
+    return `unknown: ${messageOf(error)}`;
   }
-}
-
-/** A host with two addresses that both refuse gives an error without a message. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.message === "" && "code" in error ? String(error.code) : error.message;
 }
 
 function print(step: string, facts: Readonly<Record<string, string | undefined>>): void {

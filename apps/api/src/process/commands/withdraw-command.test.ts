@@ -1,4 +1,5 @@
 import { localPrivateKey } from "@causeway/config";
+import type { Address } from "@causeway/domain";
 import { resolve } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { readApiConfig } from "../../config/config.ts";
@@ -147,6 +148,20 @@ test("a withdrawal that expired unpaid has an exit code of its own, and says whe
   expect(await runWithdraw(wish, env, expired)).toBe(4);
   expect(shown).toContain('"step":"expired"');
   expect(shown).toContain("nothing was paid");
+});
+
+test("names the database when it cannot be reached", async () => {
+  const withoutDatabase: OpenWithdrawals = (given) => {
+    const opened = openWithdrawals(given);
+    const hub = {
+      ...opened.services.hub,
+      signers: async () => ({ signers: new Set<Address>(), threshold: 1 }),
+    };
+    return { ...opened, services: { ...opened.services, hub } };
+  };
+  const DATABASE_URL = "postgres://user:hunter2@127.0.0.1:1/causeway";
+  expect(await runWithdraw(wish, { ...env, DATABASE_URL }, withoutDatabase)).toBe(1);
+  expect(told).toBe("the database could not be reached: ECONNREFUSED\n");
 });
 
 test.for([

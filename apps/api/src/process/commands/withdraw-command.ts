@@ -11,10 +11,14 @@ import { withdrawSettings } from "../../config/settings.ts";
 import { withdraw } from "../../settlement/withdrawals/withdraw.ts";
 import type { WithdrawalServices } from "../../settlement/withdrawals/withdraw.ts";
 import { recipientOf } from "../../settlement/withdrawal-recipient.ts";
+import { failureText } from "./failure-text.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
                               moves the solver's balance on the hub out of the chain's depository. Run it again with the same --nonce to resume.
+                              --wait: how long one run may take (default: 600). After that it ends with exit code 3; run it again with --nonce
+                              --lifetime: how long the depository may pay after the payload is created (default: 3600). If it has not paid
+                              by then, the hub credits the balance back, and the command ends with exit code 4
                               exit code 0: paid; 3: not finished, run it again; 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
 `;
 
@@ -59,7 +63,7 @@ export async function runWithdraw(
       return MISUSED;
     }
     // What is thrown names no secret: configuration errors and RPC faults are made so.
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${failureText(error)}\n`);
     return FAILED;
   }
 }

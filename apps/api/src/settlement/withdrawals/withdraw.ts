@@ -42,6 +42,7 @@ import { signedExecution } from "../signed-execution.ts";
 import { submitExecutions } from "../submit-executions.ts";
 import { askOracles } from "./ask-oracles.ts";
 import type { Asked, Waiting } from "./ask-oracles.ts";
+import { optionsOf, readableAmount } from "./order-text.ts";
 
 export interface WithdrawalServices extends SettlementServices {
   readonly withdrawals: WithdrawalStore;
@@ -113,11 +114,11 @@ async function proceed(
   const tokenId = hubTokenId(chain, order.currency);
   const it: Case = { order, address, ownerAlias, tokenId, judge, signal, tell };
 
-  refuseAnother(await services.withdrawals.find(order.nonce), it);
+  refuseAnother(services, await services.withdrawals.find(order.nonce), it);
   if (!(await isBegun(services, it))) await refuseVain(services, it);
   const record = await services.withdrawals.open(address, order, services.clock.nowMs());
   // Another withdrawal may have taken the nonce since.
-  refuseAnother(record, it);
+  refuseAnother(services, record, it);
   tell("ordered", { withdrawalAddress: address, nonce: order.nonce, amount: order.amount });
   if (record.outcome !== undefined) return { kind: "done", outcome: record.outcome };
 
@@ -133,10 +134,14 @@ async function proceed(
 }
 
 /** A nonce identifies one withdrawal: another recipient, currency or amount would be a second one. */
-function refuseAnother(known: WithdrawalRecord | undefined, { address, order }: Case): void {
+function refuseAnother(
+  { chains }: Pick<WithdrawalServices, "chains">,
+  known: WithdrawalRecord | undefined,
+  { address, order }: Case,
+): void {
   if (known === undefined || (known.address === address && known.amount === order.amount)) return;
   throw new WithdrawalRefused(
-    `--nonce belongs to a withdrawal of ${known.amount} of ${known.currency} on ${known.chainName} to ${known.recipient}; use the same options, or another nonce`,
+    `--nonce belongs to another withdrawal: use its options (${optionsOf(chains, known)}), or another nonce`,
   );
 }
 
@@ -152,7 +157,7 @@ async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promi
  * Checked before anything is stored or moved: an amount whose payload cannot be signed would be stuck between
  * the solver's account and the recipient.
  */
-async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promise<void> {
+async function refuseVain({ hub, payouts, chains }: WithdrawalServices, it: Case): Promise<void> {
   const { account, mayRecord, depositoryAllocator } = await payouts.standing();
   if (depositoryAllocator !== account)
     throw new WithdrawalRefused(
@@ -163,10 +168,14 @@ async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promi
       `ALLOCATOR_PRIVATE_KEY is the key of ${account}, which is not an allocator of the Allocator contract on ${hub.hub.name}`,
     );
   const owned = await hub.balance(it.ownerAlias, it.tokenId, "final");
-  if (owned < it.order.amount)
-    throw new WithdrawalRefused(
-      `--amount ${it.order.amount} exceeds the solver's final balance on ${hub.hub.name}: ${owned} (base units)`,
+  if (owned < it.order.amount) {
+    const [asked, available] = [it.order.amount, owned].map((amount) =>
+      readableAmount(chains, it.order, amount),
     );
+    throw new WithdrawalRefused(
+      `--amount ${asked} exceeds the solver's final balance on the hub, ${available}`,
+    );
+  }
 }
 
 const keyOfInitiation = (hubName: string, { tokenId, address }: Case): Hex32 =>

@@ -1,0 +1,35 @@
+import { RpcFault } from "@causeway/chains";
+import { expect, test } from "vitest";
+import { failureText } from "./failure-text.ts";
+
+const coded = (error: Error, facts: object): Error => Object.assign(error, facts);
+
+test.for([
+  [
+    "one address",
+    coded(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" }),
+    "ECONNREFUSED",
+  ],
+  ["two addresses", coded(new AggregateError([], ""), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
+  ["an unknown host", coded(new Error("getaddrinfo ENOTFOUND db"), { code: "ENOTFOUND" }), "ENOTFOUND"],
+  ["a missing socket", coded(new Error("connect ENOENT"), { code: "ENOENT", address: "/run/pg" }), "ENOENT"],
+  [
+    "a full pool",
+    new Error("timeout exceeded when trying to connect"),
+    "timeout exceeded when trying to connect",
+  ],
+] as const)("an unreachable database is named: %s", ([, error, why]) => {
+  expect(failureText(error)).toBe(`the database could not be reached: ${why}`);
+  expect(failureText(error, "the database could not be read: ")).toBe(
+    `the database could not be reached: ${why}`,
+  );
+});
+
+test("a missing file and an unreachable node are not the database's fault", () => {
+  const file = coded(new Error("ENOENT: no such file"), { code: "ENOENT", path: "/archive" });
+  expect(failureText(file)).toBe("ENOENT: no such file");
+  const cause = coded(new Error("connect"), { code: "ECONNREFUSED" });
+  const node = new RpcFault({ kind: "network", method: "eth_call", reason: "request failed", cause });
+  expect(failureText(node)).toBe("eth_call: request failed");
+  expect(failureText("odd", "the database could not be read: ")).toBe("the database could not be read: odd");
+});

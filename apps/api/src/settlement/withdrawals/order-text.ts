@@ -1,0 +1,32 @@
+import { formatAmount } from "@causeway/domain";
+import type { Currency } from "@causeway/domain";
+import type { KnownChains } from "../settlement-services.port.ts";
+import type { WithdrawalOrder } from "./withdrawals.port.ts";
+
+type Named = Pick<WithdrawalOrder, "chainName" | "currency">;
+
+/** The options of `operator withdraw` that repeat an order. */
+export function optionsOf(
+  chains: Pick<KnownChains, "all">,
+  { chainName, currency, amount, recipient }: Omit<WithdrawalOrder, "nonce" | "depository">,
+): string {
+  const known = currencyOf(chains, { chainName, currency });
+  const decimal = known === undefined ? inBaseUnits(amount) : formatAmount(amount, known.decimals);
+  return `--amount ${decimal} --currency ${currency} --chain ${chainName} --recipient ${recipient}`;
+}
+
+/** For example `1.5 USDC`. */
+export function readableAmount(chains: Pick<KnownChains, "all">, order: Named, amount: bigint): string {
+  const known = currencyOf(chains, order);
+  return known === undefined
+    ? inBaseUnits(amount)
+    : `${formatAmount(amount, known.decimals)} ${known.symbol}`;
+}
+
+const inBaseUnits = (amount: bigint): string => `(${amount} base units)`;
+
+/** Undefined: an earlier configuration had it. */
+function currencyOf({ all }: Pick<KnownChains, "all">, { chainName, currency }: Named): Currency | undefined {
+  const chain = all.find((one) => one.chain.name === chainName)?.chain;
+  return chain && [chain.native, ...chain.tokens].find(({ address }) => address === currency);
+}
