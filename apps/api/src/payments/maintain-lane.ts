@@ -4,6 +4,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { type LaneKeys, laneSigners, signerOf } from "../chains/index.ts";
+import { replacementFees } from "./moves.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import type { TransitionServices } from "../requests/index.ts";
@@ -155,26 +156,6 @@ function isStuck(
   if (nowMs - (latest.offeredSinceMs ?? latest.createdAtMs) < stuckAfterMs) return false;
   if (latest.offeredSinceMs === undefined) return latest.kind === "noop";
   return slot.nonce === used || latest.maxFeePerGas < prices.baseFeePerGas;
-}
-
-/**
- * Fees that nodes accept as a replacement of `latest` at current prices; undefined if the cap forbids them.
- */
-export function replacementFees(
-  latest: Pick<Attempt, "maxFeePerGas" | "maxPriorityFeePerGas">,
-  prices: GasPrices,
-  bumpBps: number,
-  capWei: bigint | undefined,
-): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | undefined {
-  const bump = (wei: bigint): bigint => (wei * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
-  const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-  const maxFeePerGas = larger(bump(latest.maxFeePerGas), prices.maxFeePerGas);
-  const maxPriorityFeePerGas = larger(bump(latest.maxPriorityFeePerGas), prices.maxPriorityFeePerGas);
-  if (capWei !== undefined && maxFeePerGas > capWei) return undefined;
-  return {
-    maxFeePerGas,
-    maxPriorityFeePerGas: maxPriorityFeePerGas < maxFeePerGas ? maxPriorityFeePerGas : maxFeePerGas,
-  };
 }
 
 async function replace(
