@@ -193,7 +193,6 @@ async function noteRefusal(
   const isRejected = outcome.kind === "rejected";
   const reason = isRejected ? outcome.reason : "the solver lacks the native token for this transaction";
   services.events.alarm("attempt_refused", { ...attemptFacts(slot, attempt), reason });
-  if (isRejected && attempt.kind === "noop") return;
   await services.uow.run(async (tx) => {
     if (isRejected && attempt.kind === "pay")
       return await tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED");
