@@ -3,7 +3,7 @@ import type { FailReason } from "@causeway/domain";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../db/records.port.ts";
 
-/** Decides what to do next with a slot, from facts alone. Reads and writes nothing. */
+/** Decides what to do next with a slot, from facts alone: reads and writes nothing. */
 
 /** What the chain shows of one attempt. */
 export type Observation =
@@ -99,16 +99,6 @@ export type Move =
 const WAIT: Move = { kind: "wait" };
 const NOT_INCLUDED = "TRANSACTION_NOT_INCLUDED";
 
-/** The one next move. After it was made, or could not be made, the next one is decided anew. */
-export function nextMove(situation: Situation): Move {
-  const facts = deduce(situation);
-  for (const [, decide] of CASES) {
-    const move = decide(facts);
-    if (move !== undefined) return move;
-  }
-  return WAIT;
-}
-
 interface Facts extends Situation {
   /** The attempt that the slot records as mined. */
   readonly recorded: Attempt | undefined;
@@ -155,143 +145,81 @@ function deduce(situation: Situation): Facts {
   };
 }
 
-type Case = readonly [reason: string, decide: (facts: Facts) => Move | undefined];
+/** The one next move, by the first case that applies. Once it was made, the next one is decided anew. */
+export function nextMove(situation: Situation): Move {
+  const facts = deduce(situation);
+  const { slot, seen, lane, policy, nowMs } = situation;
+  const { recorded, recordedSeen, mined, last, isOrdered, isCancelled, isLate, isExhausted } = facts;
+  const givenUp = slot.cancelReason ?? NOT_INCLUDED;
+  const isFinal = slot.state === "mined" && recordedSeen === "final";
+  const isUnsigned = slot.attempts.length === 0;
+  const isDead = !isUnsigned && last === undefined;
 
-/** The first case that applies decides. */
-const CASES: readonly Case[] = [
-  ["an ended slot never moves", ({ slot }) => when(slot.state === "final" || slot.state === "dead", WAIT)],
+  // An ended slot never moves.
+  if (slot.state === "final" || slot.state === "dead") return WAIT;
+  // A final no-op used the number, so nothing was paid.
+  if (isFinal && recorded?.kind === "noop") return { kind: "dead", reason: givenUp, why: "given up" };
+  // A payment that reverted in a final block did not pay.
+  if (isFinal && slot.minedStatus !== "success") return { kind: "dead", reason: "TRANSACTION_REVERTED" };
+  // A final payment is done.
+  if (isFinal) return { kind: "final" };
+  // A block that is not final may be orphaned.
+  if (slot.state === "mined" && recordedSeen === "mined") return WAIT;
+  // Its block was orphaned.
+  if (slot.state === "mined") return { kind: "orphaned" };
+  // An attempt is in a block.
+  if (mined !== undefined) return mined;
 
-  // Mined.
-  [
-    "a final no-op used the number, so nothing was paid",
-    (f) => when(isFinal(f) && f.recorded?.kind === "noop", deadBy(f, "given up")),
-  ],
-  [
-    "a payment that reverted in a final block did not pay",
-    (f) =>
-      when(isFinal(f) && f.slot.minedStatus !== "success", { kind: "dead", reason: "TRANSACTION_REVERTED" }),
-  ],
-  ["a final payment is done", (f) => when(isFinal(f), { kind: "final" })],
-  [
-    "a block that is not final may be orphaned",
-    ({ slot, recordedSeen }) => when(slot.state === "mined" && recordedSeen === "mined", WAIT),
-  ],
-  ["its block was orphaned", ({ slot }) => when(slot.state === "mined", { kind: "orphaned" })],
-  ["an attempt is in a block", ({ mined }) => mined],
+  // Someone else's final transaction used the number, so no attempt can be mined.
+  if (lane.turn === "foreign") return { kind: "dead", reason: NOT_INCLUDED };
+  // An attempt is in a newer block: the number is explained, and the watcher gets there.
+  if (lane.turn === "ahead") return slot.unexplainedSince === undefined ? WAIT : { kind: "explained" };
+  // Silence proves nothing: only a final transaction ends the slot.
+  if (lane.turn === "used") return { kind: "unexplained", search: isSearchDue(facts) };
 
-  // The chain used the number.
-  [
-    "someone else's final transaction used the number, so no attempt can be mined",
-    ({ lane }) => when(lane.turn === "foreign", { kind: "dead", reason: NOT_INCLUDED }),
-  ],
-  [
-    "an attempt is in a newer block: the number is explained, and the watcher gets there",
-    ({ lane, slot }) =>
-      when(lane.turn === "ahead", slot.unexplainedSince === undefined ? WAIT : { kind: "explained" }),
-  ],
-  [
-    "silence proves nothing: only a final transaction ends the slot, so none is looked for before that",
-    ({ lane: { turn, finalBlock }, slot: { unexplainedSince: since } }) =>
-      when(turn === "used", {
-        kind: "unexplained",
-        search: since !== undefined && finalBlock !== undefined && since < finalBlock,
-      }),
-  ],
+  // Nothing was signed in time, and nothing waits for the number.
+  if (isUnsigned && !isOrdered && (isLate || isCancelled))
+    return { kind: "dead", reason: givenUp, why: "never signed" };
+  // Bytes that must not be sent yet wait for their time.
+  if (!isLate && seen.some(({ kind }) => kind === "held")) return WAIT;
+  // No attempt can be mined, and no more may be signed.
+  if (isDead && (isCancelled || isLate || isExhausted))
+    return { kind: "dead", reason: givenUp, why: whyDead(facts) };
+  // No attempt can be mined, so new bytes cannot pay twice.
+  if (isDead) return { kind: "sign", attempt: "pay", why: whyDead(facts) };
 
-  // Nothing can pay.
-  [
-    "nothing was signed in time, and nothing waits for the number",
-    (f) =>
-      when(
-        f.slot.attempts.length === 0 && !f.isOrdered && (f.isLate || f.isCancelled),
-        deadBy(f, "never signed"),
-      ),
-  ],
-  [
-    "bytes that must not be sent yet wait for their time",
-    ({ seen, isLate }) => when(!isLate && seen.some(({ kind }) => kind === "held"), WAIT),
-  ],
-  [
-    "no attempt can be mined, and no more may be signed",
-    (f) => when(isDead(f) && (f.isCancelled || f.isLate || f.isExhausted), deadBy(f, whyDead(f))),
-  ],
-  [
-    "no attempt can be mined, so new bytes cannot pay twice",
-    (f) => when(isDead(f), { kind: "sign", attempt: "pay", why: whyDead(f) }),
-  ],
+  // No node ever accepted it, and it holds up the lane.
+  if (!isCancelled && isRefused(facts)) return { kind: "cancel", reason: "TRANSACTION_SUBMISSION_FAILED" };
+  // Too late to pay: a no-op takes the number.
+  if (!isCancelled && isOrdered && isLate) return { kind: "cancel", reason: NOT_INCLUDED };
 
-  // To give up.
-  [
-    "no node ever accepted it, and it holds up the lane",
-    (f) => when(!f.isCancelled && isRefused(f), { kind: "cancel", reason: "TRANSACTION_SUBMISSION_FAILED" }),
-  ],
-  [
-    "too late to pay: a no-op takes the number",
-    (f) => when(!f.isCancelled && f.isOrdered && f.isLate, { kind: "cancel", reason: NOT_INCLUDED }),
-  ],
-
-  // To sign.
-  [
-    "the process that reserved it is about to sign it",
-    (f) => when(f.last === undefined && (f.lane.isInHand || isYoung(f, f.slot)), WAIT),
-  ],
-  [
-    "its process left it unsigned",
-    (f) =>
-      when(f.last === undefined, { kind: "sign", attempt: f.isCancelled ? "noop" : "pay", why: "unsigned" }),
-  ],
-  [
-    "a payment that is given up is replaced by a no-op; where nodes may keep it, only one that no node has",
-    (f) =>
-      when((f.isCancelled || f.isLate) && f.last?.kind === "pay" && canTakeBack(f), {
-        kind: "sign",
-        attempt: "noop",
-        why: "too late",
-        ...feesOf(f, "noop"),
-      }),
-  ],
-  [
-    "the process that signed it is about to send it",
-    (f) =>
-      when(
-        f.last !== undefined && f.last.broadcastAtMs === undefined && (f.lane.isInHand || isYoung(f, f.last)),
-        WAIT,
-      ),
-  ],
-  [
-    "a stuck attempt is replaced if the cap on fees and attempts allows",
-    (f) => (isStuck(f) ? replaced(f) : undefined),
-  ],
-
-  // To send.
-  [
-    "a canceled payment is not offered again",
-    ({ last, isCancelled }) => when(last?.kind === "pay" && isCancelled, WAIT),
-  ],
-  [
-    "nodes may have dropped it",
-    ({ last, nowMs, policy }) =>
-      last &&
-      when(nowMs - (last.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs, { kind: "send", attempt: last }),
-  ],
-];
-
-function when<M>(applies: boolean, move: M): M | undefined {
-  return applies ? move : undefined;
+  // The process that reserved it is about to sign it.
+  if (last === undefined && (lane.isInHand || isYoung(facts, slot))) return WAIT;
+  // Its process left it unsigned.
+  if (last === undefined) return { kind: "sign", attempt: isCancelled ? "noop" : "pay", why: "unsigned" };
+  // A payment that is given up is replaced by a no-op.
+  if ((isCancelled || isLate) && last.kind === "pay" && canTakeBack(facts))
+    return { kind: "sign", attempt: "noop", why: "too late", ...feesOf(facts, "noop") };
+  // The process that signed it is about to send it.
+  if (last.broadcastAtMs === undefined && (lane.isInHand || isYoung(facts, last))) return WAIT;
+  // A canceled payment is not offered again.
+  if (last.kind === "pay" && isCancelled) return WAIT;
+  // A stuck attempt is replaced, if the caps on fees and attempts allow.
+  const replacement = isStuck(facts) ? replacementOf(facts) : undefined;
+  if (replacement !== undefined) return replacement;
+  // Nodes may have dropped it.
+  if (nowMs - (last.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs)
+    return { kind: "send", attempt: last };
+  return WAIT;
 }
 
-const isFinal = ({ slot, recordedSeen }: Facts): boolean =>
-  slot.state === "mined" && recordedSeen === "final";
-
-const isDead = ({ slot, last }: Facts): boolean => slot.attempts.length > 0 && last === undefined;
+function isSearchDue({ slot: { unexplainedSince }, lane: { finalBlock } }: Facts): boolean {
+  return unexplainedSince !== undefined && finalBlock !== undefined && unexplainedSince < finalBlock;
+}
 
 function whyDead({ seen }: Facts): string {
   const last = seen.at(-1);
   return last?.kind === "dead" ? last.reason : "";
-}
-
-function deadBy({ slot }: Facts, why: string): Move {
-  return { kind: "dead", reason: slot.cancelReason ?? NOT_INCLUDED, why };
 }
 
 function isYoung({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAtMs: number }): boolean {
@@ -330,10 +258,9 @@ function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: 
   );
 }
 
-function replaced(facts: Facts): Move | undefined {
-  const { last, lane, isCancelled, isExhausted, isOrdered } = facts;
+function replacementOf(facts: Facts): Move | undefined {
+  const { last, lane, isExhausted, isOrdered } = facts;
   if (last === undefined || lane.replacement === "impossible") return undefined;
-  if (last.kind === "pay" && isCancelled) return undefined;
   // The lane waits for a no-op, so it is never exhausted.
   if (isExhausted && !(isOrdered && last.kind === "noop")) return undefined;
   const priced = feesOf(facts, last.kind);
