@@ -19,7 +19,8 @@ const TOGETHER = 100;
 
 /**
  * Moves slots and their legs, and raises the events, in as few commits as possible. Does nothing to a slot
- * that changed since it was read: what the chain showed was about that slot, and the next pass reads it again.
+ * that changed since it was read: what the chain showed was about that slot, and the next pass reads it
+ * again.
  * @returns the moved slots, and the errors of those that could not be moved
  */
 export async function applyAll(

@@ -161,7 +161,7 @@ describe("any situation", () => {
     });
   });
 
-  test("signs beside bytes that may still be mined only what conflicts with them", () => {
+  test("signs, while bytes may still be mined, only what conflicts with them", () => {
     holds((move, situation) => {
       const { lane, seen } = situation;
       if (move.kind !== "sign" || living(situation).length === 0) return;

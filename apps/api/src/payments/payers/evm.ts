@@ -171,8 +171,8 @@ async function broadcastAll(
         const outcome = await connection.writer.broadcast(attempt.raw);
         if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
           await noteRefusal(services, slot, attempt, outcome);
-        // Too low: the nonce is used, by these bytes or by others; only a receipt shows which. Underpriced: an
-        // earlier attempt is in the mempool; it is replaced when it proves stuck.
+        // Too low: the nonce is used, by these bytes or by others; only a receipt shows which.
+        // Underpriced: an earlier attempt is in the mempool; it is replaced when it proves stuck.
         else taken.push({ slot, attempt, outcome: outcome.kind });
       } catch (error) {
         errors.set(slot.id, asError(error));
