@@ -161,23 +161,14 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
         },
         clock.nowMs(),
       );
-      await tx.lanes.addAttempt(given.id, {
-        ...replaced,
-        txHash: someHash(),
-        maxFeePerGas: 3n,
-        maxPriorityFeePerGas: 1n,
-        createdAtMs: clock.nowMs(),
-      });
-      await tx.lanes.addAttempt(given.id, {
-        ...replaced,
-        n: 1,
-        txHash,
-        maxFeePerGas: 5n,
-        maxPriorityFeePerGas: 2n,
-        createdAtMs: clock.nowMs() + 1,
-      });
-      await tx.lanes.setBroadcast(given.id, 0, clock.nowMs());
-      await tx.lanes.setBroadcast(given.id, 1, clock.nowMs() + 1);
+      const slotId = given.id;
+      const [atMs, fees] = [clock.nowMs(), { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }];
+      const first = { ...replaced, txHash: someHash(), ...fees, createdAtMs: atMs };
+      const bumped = { maxFeePerGas: 5n, maxPriorityFeePerGas: 2n, createdAtMs: atMs + 1 };
+      const second = { ...replaced, n: 1, txHash, ...bumped };
+      for (const attempt of [first, second]) await tx.lanes.addAttempts([{ slotId, attempt }]);
+      await tx.lanes.setBroadcasts([{ slotId, n: 0 }], clock.nowMs());
+      await tx.lanes.setBroadcasts([{ slotId, n: 1 }], clock.nowMs() + 1);
       return given;
     });
     return { slot, txHash };

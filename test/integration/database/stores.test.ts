@@ -355,7 +355,7 @@ test("keeps the signed bytes of a payment until long after it became final", asy
   } as const;
   const id = await uow.run(async (tx) => {
     const slot = await tx.lanes.reserve(plan, NOW_MS);
-    await tx.lanes.addAttempt(slot.id, signed);
+    await tx.lanes.addAttempts([{ slotId: slot.id, attempt: signed }]);
     return slot.id;
   });
   const finalAtMs = NOW_MS + 60_000;
@@ -376,7 +376,8 @@ test("reads a payment and its signed bytes as of one moment", async () => {
   const attempt = { n: 0, kind: "pay", raw: "0xabcd", txHash: someHash(), ...fees } as const;
   const id = await uow.run(async (tx) => {
     const slot = await tx.lanes.reserve(plan, NOW_MS);
-    await tx.lanes.addAttempt(slot.id, { ...attempt, broadcastAtMs: undefined, offeredSinceMs: undefined });
+    const unsent = { ...attempt, broadcastAtMs: undefined, offeredSinceMs: undefined };
+    await tx.lanes.addAttempts([{ slotId: slot.id, attempt: unsent }]);
     return slot.id;
   });
   const one = await pool.connect();
@@ -482,7 +483,7 @@ test("reserves the gas of the most expensive signed attempt, and that of the pla
       broadcastAtMs: undefined,
       offeredSinceMs: undefined,
     } as const;
-    await uow.run(async (tx) => await tx.lanes.addAttempt(id, attempt));
+    await uow.run(async (tx) => await tx.lanes.addAttempts([{ slotId: id, attempt }]));
   }
   expect(await reserved()).toBe(400_000n);
 });
@@ -506,7 +507,8 @@ test("keeps the first bytes when two processes sign for one nonce at once", asyn
         broadcastAtMs: undefined,
         offeredSinceMs: undefined,
       } as const;
-      return { txHash, ours: await uow.run(async (tx) => await tx.lanes.addAttempt(slot.id, attempt)) };
+      const signed = [{ slotId: slot.id, attempt }];
+      return { txHash, ours: (await uow.run(async (tx) => await tx.lanes.addAttempts(signed))).has(slot.id) };
     }),
   );
   const kept = results.filter(({ ours }) => ours);

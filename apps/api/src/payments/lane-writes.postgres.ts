@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, FailReason, Hex, TxHash } from "@causeway/domain";
 import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
-import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
+import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { defineQuery, defineSql, nameOf, type Params } from "../db/define-query.postgres.ts";
 import { legId, type LegKind } from "../db/leg.port.ts";
@@ -80,11 +80,23 @@ const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: LegKind
 interface Id extends Record<string, unknown> {
   readonly slotId: string;
 }
-const lockSlot = defineQuery("slot_lock", (db, { slotId }: Params<Id>) =>
-  db.select(SLOT).from(slots).where(eq(slots.id, slotId)).for("update"),
+interface Ids extends Record<string, unknown> {
+  readonly slotIds: readonly string[];
+}
+const lockSlots = defineQuery("slots_lock", (db, { slotIds }: Params<Ids>) =>
+  db
+    .select(SLOT)
+    .from(slots)
+    .where(text`${slots.id} = any(${slotIds}::bigint[])`)
+    .orderBy(asc(slots.id))
+    .for("update"),
 );
-const attemptsOf = defineQuery("slot_attempts", (db, { slotId }: Params<Id>) =>
-  db.select().from(attempts).where(eq(attempts.slotId, slotId)).orderBy(asc(attempts.n)),
+const attemptsOf = defineQuery("slots_attempts", (db, { slotIds }: Params<Ids>) =>
+  db
+    .select()
+    .from(attempts)
+    .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`)
+    .orderBy(asc(attempts.slotId), asc(attempts.n)),
 );
 const renameAttempt = defineQuery(
   "attempt_rename",
@@ -102,8 +114,11 @@ const noteRefused = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
-const forgetBroadcast = defineQuery("attempt_forget", (db, { slotId }: Params<Id>) =>
-  db.update(attempts).set({ broadcastAtMs: null, offeredSinceMs: null }).where(eq(attempts.slotId, slotId)),
+const forgetBroadcasts = defineQuery("attempts_forget", (db, { slotIds }: Params<Ids>) =>
+  db
+    .update(attempts)
+    .set({ broadcastAtMs: null, offeredSinceMs: null })
+    .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`),
 );
 interface Mined extends Id {
   readonly attempt: number;
@@ -231,15 +246,10 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async hasLiveSlot(leg): Promise<boolean> {
       return (await liveOfLeg(sql, { kind: leg.kind, legId: legId(leg) })).length > 0;
     },
-    async lockSlot(slotId): Promise<Slot | undefined> {
-      const [row] = await lockSlot(sql, { slotId });
-      return row && slotOf(row, await attemptsOf(sql, { slotId }));
-    },
-    async addAttempt(slotId: string, attempt: Attempt): Promise<boolean> {
-      return (await insertNewAttempts(sql, [{ slotId, attempt }])).has(slotId);
-    },
-    async setBroadcast(slotId, n, atMs): Promise<void> {
-      await noteBroadcasts(sql, [{ slotId, n }], atMs);
+    async lockSlots(slotIds): Promise<Map<string, Slot>> {
+      const rows = await lockSlots(sql, { slotIds });
+      const signed = Map.groupBy(await attemptsOf(sql, { slotIds }), ({ slotId }) => slotId);
+      return new Map(rows.map((row) => [String(row.id), slotOf(row, signed.get(row.id) ?? [])]));
     },
     async renameAttempt(slotId, n, txHash): Promise<void> {
       await renameAttempt(sql, { slotId, n, txHash });
@@ -247,8 +257,8 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async noteRefused(slotId, n, atMs): Promise<void> {
       await noteRefused(sql, { slotId, n, atMs });
     },
-    async forgetBroadcast(slotId): Promise<void> {
-      await forgetBroadcast(sql, { slotId });
+    async forgetBroadcasts(slotIds): Promise<void> {
+      await forgetBroadcasts(sql, { slotIds });
     },
     async setMined(slotId, mined): Promise<void> {
       await setMined(sql, { slotId, ...mined });
