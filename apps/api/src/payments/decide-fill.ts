@@ -4,6 +4,7 @@ import type { RequestRecord } from "../db/records.port.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";
 import { endOf } from "../http/request-end.ts";
+import { whyMaybePaid } from "./unexplained-nonces.ts";
 import { fillBasisOf } from "./fill-basis.ts";
 import { giveUpFill, postpone, untilExplained } from "./fill-outcome.ts";
 import type { FillServices } from "./fill-services.port.ts";
@@ -14,7 +15,6 @@ import { planFill } from "./plan/plan-fill.ts";
 export async function decideFill(
   services: FillServices,
   request: RequestRecord,
-  maybePaid: Promise<string | undefined>,
 ): Promise<Progress | PlannedFill> {
   const { terms } = request;
   const [basis, execution] = await Promise.all([
@@ -29,9 +29,16 @@ export async function decideFill(
   const destination = endOf(services.chains, terms.destination.chainId);
   if (origin === undefined || destination === undefined)
     return postpone(services, request, "the chain is disabled");
-  const whyPaid = await maybePaid;
+  // At once, so that the reads of both share their queries: planning writes nothing.
+  const [planned, whyPaid] = await Promise.all([
+    planFill(services, request, { basis, execution, origin, destination }).catch(
+      (error: unknown) => ({ kind: "unknown", error }) as const,
+    ),
+    whyMaybePaid(services, terms.destination.chainId, terms),
+  ]);
+  if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(terms.requestId);
+  // Before anything is given up: it may have been paid.
   if (whyPaid !== undefined) return untilExplained(services, terms.requestId, whyPaid);
-  const planned = await planFill(services, request, { basis, execution, origin, destination });
   switch (planned.kind) {
     case "ready":
       return planned;
@@ -39,7 +46,25 @@ export async function decideFill(
       return postpone(services, request, planned.why, planned.reason);
     case "refund":
       return giveUpFill(services, request, planned.reason, planned.detail);
+    case "unknown":
+      return await giveUpAfterFaults(services, request, planned.error);
     default:
       return unreachable(planned);
   }
+}
+
+/** A failure that persists as long as fills wait for inventory is final. @throws any other */
+async function giveUpAfterFaults(
+  services: FillServices,
+  request: RequestRecord,
+  error: unknown,
+): Promise<Progress> {
+  const { inventoryWaitMs } = services.enginePolicy;
+  const nowMs = services.clock.nowMs();
+  const { requestId } = request.terms;
+  const failedForMs = services.planFaults.failedForMs(requestId, error, nowMs, inventoryWaitMs);
+  if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
+  services.planFaults.clear(requestId);
+  const detail = error instanceof Error ? error.message : "planning the fill failed";
+  return await giveUpFill(services, request, "UNKNOWN", detail);
 }

@@ -36,7 +36,7 @@ export async function planFill(
     ? transferPlanner(destination)
     : callPlanner(services, destination, { currency, recipient });
   const toContract = await planner.paysContract();
-  const due = await amountToPay(services, request, basis, { origin, destination }, toContract);
+  const due = await amountToPay(services, request, basis, { origin, destination }, { toContract, execution });
   if (due.kind === "refund") return { kind: "refund", reason: due.reason };
   if (due.kind === "wait") return waits(due.why, "SLIPPAGE");
   const { amount, budget, sponsoredUsd = 0n } = due;
