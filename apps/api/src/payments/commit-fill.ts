@@ -22,7 +22,7 @@ import { isNonEvm } from "../http/request-end.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "../requests/index.ts";
 import { DONE } from "../db/wait.ts";
-import type { PlannedFill } from "./decide-fill.ts";
+import type { PlannedFill } from "./plan/fill-planned.ts";
 import { giveUpFill, postpone } from "./fill-outcome.ts";
 import type { FillChain, FillServices } from "./fill-services.port.ts";
 import type { Progress } from "../db/wait.ts";

@@ -22,15 +22,10 @@ export { openRailLane } from "./non-evm/open-rail-lane.ts";
 export { trackRail } from "./non-evm/track-rail.ts";
 export { openLane } from "./open-lane.ts";
 export { gasAllowance, isNativeToContract } from "./payment-plan.ts";
-export {
-  type CallsOfFill,
-  type FillPlanServices,
-  type FillThroughCallsPlan,
-  maxGasOfCalls,
-  planFillThroughCalls,
-} from "./plan-fill-through-calls.ts";
-export { valueOf } from "./plan-fill-with-calls.ts";
-export { planFillWithSwap } from "./plan-fill-with-swap.ts";
+export { maxGasOfCalls, valueOf } from "./plan/gas-of-calls.ts";
+export type { TransactionPlanned } from "./plan/fill-planned.ts";
+export { type FillPlanServices, planTransaction } from "./plan/plan-transaction.ts";
+export type { CallsOfFill } from "./plan/routed-fill.ts";
 export { reconcileSweeps } from "./reconcile-sweeps.ts";
 export { topupGas } from "./topup-gas.ts";
 export { trackLane } from "./track-lane.ts";
