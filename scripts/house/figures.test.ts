@@ -32,6 +32,7 @@ test.each([
   "switch (chain.vmType) {}",
   'if (vm === "solana-vm") f();',
   'if ("rail" in end) f();',
+  'if ("depository" in chain) f();',
   "if (origin.chain.exchange !== undefined) f();",
   "if (chain.bitcoin === undefined) f();",
   "if (chains.rail(id) !== undefined) f();",

@@ -90,7 +90,7 @@ function asksKindOfChain({ type, callee, operator, left, right, discriminant }: 
   if (type === "SwitchStatement") return /\bvmType$/.test(of(discriminant));
   if (type !== "BinaryExpression") return false;
   const sides = [of(left), of(right)];
-  if (operator === "in") return sides[0] === '"rail"';
+  if (operator === "in") return /^"(?:rail|depository)"$/.test(sides[0] ?? "");
   if (operator !== "===" && operator !== "!==") return false;
   if (sides.some((side) => /\bvmType$/.test(side) || FAMILY.test(side))) return true;
   const isKindOnly = (side: string): boolean => OF_ONE_KIND.test(side) || railLookups(text).has(side);
