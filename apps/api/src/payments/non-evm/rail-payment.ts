@@ -84,9 +84,9 @@ export async function hasInventory(
   const { currency, amount } = plan.outflow;
   const reserved = await tx.lanes.reserved(chain.id, plan.sender, native, NO_BLOCK);
   const cost = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas;
-  if (currency === native) return pulse.solverBalance(native) >= reserved.amount + cost + amount;
+  if (currency === native) return pulse.solverBalance(native).amount >= reserved.amount + cost + amount;
   // Where payments cost nothing, no native tokens are needed.
-  if (cost > 0n && pulse.solverBalance(native) < reserved.amount + cost) return false;
+  if (cost > 0n && pulse.solverBalance(native).amount < reserved.amount + cost) return false;
   const tokens = await tx.lanes.reserved(chain.id, plan.sender, currency, NO_BLOCK);
-  return pulse.solverBalance(currency) >= tokens.amount + amount;
+  return pulse.solverBalance(currency).amount >= tokens.amount + amount;
 }

@@ -124,6 +124,6 @@ export async function refuseUnpayable(
 }
 
 function freeOf(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
-  const held = isNonEvm(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
+  const held = end.pulse.solverBalance(address).amount;
   return held - reservations.reserved(end.chain.id, address);
 }
