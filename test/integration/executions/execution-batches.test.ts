@@ -247,7 +247,7 @@ test("whenever the process dies while it broadcasts calls together, each of them
   });
   for (const moment of [
     "before requests.lockAll",
-    "before lanes.reserveTogether",
+    "before lanes.reserve",
     "after commit",
     "before sign",
     "before lanes.addAttempts",
