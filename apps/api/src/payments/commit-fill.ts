@@ -18,7 +18,7 @@ import { DONE } from "../db/wait.ts";
 import type { PlannedFill } from "./decide-fill.ts";
 import { giveUpFill, postpone } from "./fill-outcome.ts";
 import type { FillServices } from "./fill-services.port.ts";
-import { solverOn, transferPayerOn } from "./payers/covers.ts";
+import { solverFunds, transferFunds } from "./payers/covers.ts";
 import type { LegKindToPay, Sent } from "./reserve.port.ts";
 import { reserveOne } from "./reserve.ts";
 import { resumeSlot } from "./resume-slot.ts";
@@ -66,11 +66,11 @@ async function sendAlone(
   fill: FillPlan,
 ): Promise<Sent | RefusedFill> {
   const { destination } = planned;
-  const payer = isNonEvm(destination)
-    ? transferPayerOn(destination)
-    : solverOn(destination, services.signer.address);
+  const funds = isNonEvm(destination)
+    ? transferFunds(destination)
+    : solverFunds(destination, services.signer.address);
   const kind = limitedFill(services, planned, exposures);
-  const outcome = await reserveOne(services, payer, kind, fill).catch((error: unknown) => {
+  const outcome = await reserveOne(services, funds, kind, fill).catch((error: unknown) => {
     // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
     // owes.
     if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")

@@ -1,6 +1,6 @@
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
-import type { Payer } from "./payers/payer.port.ts";
+import type { LaneFunds } from "./payers/funds.port.ts";
 import type { LegKindToPay, Sent, Wanted } from "./reserve.port.ts";
 import { reserve } from "./reserve.ts";
 import { sendTogether, type SendServices } from "./send-together.ts";
@@ -39,11 +39,11 @@ export function inLaneBatches<Plan>(
 export async function payTogether<W extends Wanted>(
   services: SendServices,
   connected: ConnectedChain,
-  payer: Payer,
+  funds: LaneFunds,
   kind: LegKindToPay<W>,
   wanted: readonly W[],
 ): Promise<ReadonlyArray<Sent | Error>> {
-  const outcomes = await reserve(services, payer, kind, wanted);
+  const outcomes = await reserve(services, funds, kind, wanted);
   const slots = outcomes.flatMap((outcome) => ("slot" in outcome ? outcome.slot : []));
   const errors = await sendTogether(services, connected, [
     ...new Map(slots.map((slot) => [slot.id, slot])).values(),

@@ -7,7 +7,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { ClaimRecord } from "../balances/claims.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { solverOn } from "./payers/covers.ts";
+import { solverFunds } from "./payers/covers.ts";
 import type { LegKindToPay, Wanted } from "./reserve.port.ts";
 import { reserveOne } from "./reserve.ts";
 import { gasAllowance } from "./payment-plan.ts";
@@ -110,7 +110,7 @@ async function pay(
   const kind: LegKindToPay<Wanted> = {
     due: async (tx) => [(await tx.claims.lock(claimId))?.state === "paying" ? "due" : "moved"],
   };
-  const outcome = await reserveOne(services, solverOn(connected, plan.sender), kind, { plan });
+  const outcome = await reserveOne(services, solverFunds(connected, plan.sender), kind, { plan });
   if (outcome.kind === "short")
     return { waitMs: SHORT_WAIT_MS, why: "the solver's inventory does not cover the claim" };
   if (outcome.kind === "reserved") await sendSlot(services, outcome.slot.id);

@@ -70,7 +70,7 @@ async function stop(services: RefundServices, deposit: DepositRecord, blocked: B
 
 async function pay(
   services: RefundServices,
-  { chain, payer, price }: RefundPayer,
+  { chain, funds, price }: RefundPayer,
   deposit: DepositRecord,
   request: RequestRecord | undefined,
 ): Promise<Progress> {
@@ -154,7 +154,7 @@ async function pay(
       return undefined;
     },
   };
-  const outcome = await reserveOne(services, payer, kind, { plan: planned.plan });
+  const outcome = await reserveOne(services, funds, kind, { plan: planned.plan });
   if (outcome.kind === "refused") return { waitMs: LIMIT_WAIT_MS, why: outcome.why };
   if (outcome.kind === "short")
     return { waitMs: 5_000, why: "the solver's inventory does not cover the refund" };

@@ -6,7 +6,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import { ownAccounts } from "../chains/index.ts";
 import { sweepGasOf } from "../deposits/index.ts";
 import { gasOf } from "../markets/index.ts";
-import { solverOn } from "./payers/covers.ts";
+import { solverFunds } from "./payers/covers.ts";
 import { gasAllowance, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { Blocked, PricedRefund, RefundPayer, RefundQuestion } from "./refund-payer.port.ts";
 import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
@@ -38,7 +38,7 @@ export function evmRefunds(services: RefundServices, connected: ConnectedChain):
   const { chain } = connected;
   return {
     chain,
-    payer: solverOn(connected, services.signer.address),
+    funds: solverFunds(connected, services.signer.address),
     async whyEarly(deposit) {
       // A block that was announced but not read may be on another branch, without the deposit.
       const read = await services.reads.cursor(chain.id);

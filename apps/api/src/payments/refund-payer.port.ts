@@ -1,6 +1,6 @@
 import type { Address, Chain, Currency, PricedUnit, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord, SlotPlan } from "../db/records.port.ts";
-import type { Payer } from "./payers/payer.port.ts";
+import type { LaneFunds } from "./payers/funds.port.ts";
 
 /** A deposit to refund. */
 export interface RefundQuestion {
@@ -34,7 +34,7 @@ export interface PricedRefund {
 /** Refunds deposits of one chain. */
 export interface RefundPayer {
   readonly chain: Chain | RailChain;
-  readonly payer: Payer;
+  readonly funds: LaneFunds;
   /** Why this deposit is not refunded yet. */
   whyEarly(deposit: DepositRecord): Promise<Blocked | undefined>;
   /** @throws RpcFault */

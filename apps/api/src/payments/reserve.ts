@@ -2,8 +2,8 @@ import { legId } from "../db/leg.port.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { coverage } from "./payers/covers.ts";
-import type { Payer } from "./payers/payer.port.ts";
+import { covers } from "./payers/covers.ts";
+import type { LaneFunds } from "./payers/funds.port.ts";
 import type { LegKindToPay, Outcome, Refused, Wanted } from "./reserve.port.ts";
 import { asError } from "./send-together.ts";
 
@@ -23,41 +23,41 @@ const MAX_AGE_MS = 20_000;
  */
 export async function reserve<W extends Wanted, Refusal extends Refused = never>(
   services: Needs,
-  payer: Payer,
+  funds: LaneFunds,
   kind: LegKindToPay<W, Refusal>,
   wanted: readonly W[],
 ): Promise<ReadonlyArray<Outcome<Refusal> | Error>> {
   try {
-    return await reserveTogether(services, payer, kind, wanted);
+    return await reserveTogether(services, funds, kind, wanted);
   } catch (error) {
     if (wanted.length === 1 || error instanceof ServerReplaced) throw error;
-    return await eachAlone(services, payer, kind, wanted, asError(error));
+    return await eachAlone(services, funds, kind, wanted, asError(error));
   }
 }
 
 /** {@link reserve} for one payment. */
 export async function reserveOne<W extends Wanted, Refusal extends Refused = never>(
   services: Needs,
-  payer: Payer,
+  funds: LaneFunds,
   kind: LegKindToPay<W, Refusal>,
   wanted: W,
 ): Promise<Outcome<Refusal>> {
-  const [outcome = MOVED] = await reserveTogether(services, payer, kind, [wanted]);
+  const [outcome = MOVED] = await reserveTogether(services, funds, kind, [wanted]);
   return outcome;
 }
 
 const MOVED = { kind: "moved" } as const;
 
-/** Rolls back the commit of a payment that its leg refused. */
+/** Rolls back a commit that reserves no slot although its leg may have taken something. */
 class RolledBack extends Error {}
 
 async function reserveTogether<W extends Wanted, Refusal extends Refused>(
   services: Needs,
-  payer: Payer,
+  funds: LaneFunds,
   kind: LegKindToPay<W, Refusal>,
   wanted: readonly W[],
 ): Promise<ReadonlyArray<Outcome<Refusal>>> {
-  const refused: { by?: Refusal | undefined } = {};
+  const alone: { outcome?: Outcome<Refusal> | undefined } = {};
   try {
     return await services.uow.run(async (tx) => {
       // Locks in the same order everywhere: requests, legs, lane.
@@ -70,8 +70,8 @@ async function reserveTogether<W extends Wanted, Refusal extends Refused>(
         return verdict === "due";
       });
       if (due.length > 0) {
-        await tx.lanes.lockLane(payer.chainId, payer.sender);
-        const covered = await coveredOf(tx, payer, due, outcomes);
+        await tx.lanes.lockLane(funds.chainId, funds.sender);
+        const covered = await coveredOf(tx, funds, due, outcomes);
         const plans = [...covered.values()].map(({ plan }) => plan);
         const taken = (await tx.lanes.reserve(plans, services.clock.nowMs())).flatMap((slot) => {
           const one = covered.get(legId(slot.leg));
@@ -80,27 +80,29 @@ async function reserveTogether<W extends Wanted, Refusal extends Refused>(
           const { requestId } = slot.leg;
           return { wanted: one, slot, request: requestId && requests.get(requestId) };
         });
-        if (taken.length > 0) refused.by = await kind.taken?.(tx, taken);
-        if (refused.by !== undefined) throw new RolledBack();
+        if (taken.length > 0) alone.outcome = await kind.taken?.(tx, taken);
+        // What the leg took in this commit is not for the slot that already pays it.
+        else if (covered.size > 0 && wanted.length === 1) alone.outcome = MOVED;
+        if (alone.outcome !== undefined) throw new RolledBack();
       }
       return wanted.map(({ plan }) => outcomes.get(legId(plan.leg)) ?? MOVED);
     });
   } catch (error) {
-    if (error instanceof RolledBack && refused.by !== undefined && wanted.length === 1) return [refused.by];
-    throw error;
+    if (!(error instanceof RolledBack) || alone.outcome === undefined || wanted.length > 1) throw error;
+    return [alone.outcome];
   }
 }
 
 /** Those that the payer can pay one after another, by leg. Call with the lane locked. */
 async function coveredOf<W extends Wanted>(
   tx: Tx,
-  payer: Payer,
+  funds: LaneFunds,
   due: readonly W[],
   outcomes: Map<string, Outcome<Refused>>,
 ): Promise<ReadonlyMap<string, W>> {
   // The wait for the lane counts too.
   const oldestMs = performance.now() - MAX_AGE_MS;
-  const take = coverage(tx, payer);
+  const take = covers(tx, funds);
   const covered = new Map<string, W>();
   for (const one of due) {
     const id = legId(one.plan.leg);
@@ -115,7 +117,7 @@ async function coveredOf<W extends Wanted>(
 
 async function eachAlone<W extends Wanted, Refusal extends Refused>(
   services: Needs,
-  payer: Payer,
+  funds: LaneFunds,
   kind: LegKindToPay<W, Refusal>,
   wanted: readonly W[],
   cause: Error,
@@ -130,7 +132,7 @@ async function eachAlone<W extends Wanted, Refusal extends Refused>(
       outcomes.push(common);
       continue;
     }
-    const outcome = await reserveOne(services, payer, kind, one).catch(asError);
+    const outcome = await reserveOne(services, funds, kind, one).catch(asError);
     failed = outcome instanceof Error ? [...failed, outcome] : [];
     // The common commit may have succeeded although its answer was lost: a retry continues with its slot.
     outcomes.push(!(outcome instanceof Error) && outcome.kind === "moved" ? cause : outcome);

@@ -3,7 +3,7 @@ import { type TransitionServices, transitionAll } from "../requests/index.ts";
 import { isBasisOf } from "./fill-basis.ts";
 import type { FillPlan, SendFill } from "./fill-lane.port.ts";
 import { inLaneBatches, payTogether } from "./lane-batches.ts";
-import { solverOn } from "./payers/covers.ts";
+import { solverFunds } from "./payers/covers.ts";
 import type { LegKindToPay, Sent } from "./reserve.port.ts";
 import type { SendServices } from "./send-together.ts";
 
@@ -24,8 +24,8 @@ export async function sendFills(
   connected: ConnectedChain,
   fills: readonly FillPlan[],
 ): Promise<ReadonlyArray<Sent | Error>> {
-  const payer = solverOn(connected, services.signer.address);
-  return await payTogether(services, connected, payer, plainFills(services, connected), fills);
+  const funds = solverFunds(connected, services.signer.address);
+  return await payTogether(services, connected, funds, plainFills(services, connected), fills);
 }
 
 /** Moves the requests of fills in the commit that reserves their slots. */

@@ -1,7 +1,7 @@
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { ExecutionPlan, SendExecution } from "../execution-lane.port.ts";
 import { inLaneBatches, payTogether } from "../lane-batches.ts";
-import { gasPayerOn } from "../payers/covers.ts";
+import { gasFunds } from "../payers/covers.ts";
 import type { LegKindToPay, Sent, Wanted } from "../reserve.port.ts";
 import { reserveOne } from "../reserve.ts";
 import { sendSlot } from "../send-slot.ts";
@@ -26,8 +26,8 @@ export async function sendExecution(
   connected: ConnectedChain,
   plan: ExecutionPlan,
 ): Promise<Sent> {
-  const payer = gasPayerOn(connected, plan.sender);
-  const outcome = await reserveOne(services, payer, executionsOn(services, connected), { plan });
+  const funds = gasFunds(connected, plan.sender);
+  const outcome = await reserveOne(services, funds, executionsOn(services, connected), { plan });
   if (outcome.kind !== "reserved") return outcome.kind;
   await sendSlot(services, outcome.slot.id);
   return "sent";
@@ -42,8 +42,8 @@ export async function sendExecutions(
   const [first] = plans;
   if (first === undefined) return [];
   const wanted = plans.map((plan) => ({ plan }));
-  const payer = gasPayerOn(connected, first.sender);
-  return await payTogether(services, connected, payer, executionsOn(services, connected), wanted);
+  const funds = gasFunds(connected, first.sender);
+  return await payTogether(services, connected, funds, executionsOn(services, connected), wanted);
 }
 
 interface WantedExecution extends Wanted {

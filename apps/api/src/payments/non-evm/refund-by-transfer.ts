@@ -1,5 +1,5 @@
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
-import { transferPayerOn } from "../payers/covers.ts";
+import { transferFunds } from "../payers/covers.ts";
 import type { RefundPayer } from "../refund-payer.port.ts";
 import { slotPlanOf } from "./rail-payment.ts";
 
@@ -8,7 +8,7 @@ export function refundsByTransfer(connected: ConnectedPayingRail): RefundPayer {
   const { chain, rail } = connected;
   return {
     chain,
-    payer: transferPayerOn(connected),
+    funds: transferFunds(connected),
     whyEarly: async () => undefined,
     async price({ deposit: { id, currency, orderId, requestId }, recipient }) {
       const cost = await rail.paymentCost(currency, recipient);

@@ -2,10 +2,10 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
-import type { Payer } from "./payer.port.ts";
+import type { LaneFunds } from "./funds.port.ts";
 
 /** The solver's account on an EVM chain. */
-export function solverOn({ chain, pulse }: ConnectedChain, sender: Address): Payer {
+export function solverFunds({ chain, pulse }: ConnectedChain, sender: Address): LaneFunds {
   return {
     chainId: chain.id,
     sender,
@@ -15,7 +15,7 @@ export function solverOn({ chain, pulse }: ConnectedChain, sender: Address): Pay
 }
 
 /** An executor or operator account on an EVM chain: it holds only native tokens. */
-export function gasPayerOn({ chain, pulse }: ConnectedChain, sender: Address): Payer {
+export function gasFunds({ chain, pulse }: ConnectedChain, sender: Address): LaneFunds {
   const native = chain.native.address;
   return {
     chainId: chain.id,
@@ -32,7 +32,7 @@ export function gasPayerOn({ chain, pulse }: ConnectedChain, sender: Address): P
 const NO_BLOCK = -1n;
 
 /** The solver's account on a non-EVM chain. Its mined payments count until final: balances may omit them. */
-export function transferPayerOn({ chain, rail, pulse }: ConnectedRail): Payer {
+export function transferFunds({ chain, rail, pulse }: ConnectedRail): LaneFunds {
   return {
     chainId: chain.id,
     sender: rail.solver,
@@ -42,14 +42,14 @@ export function transferPayerOn({ chain, rail, pulse }: ConnectedRail): Payer {
 }
 
 /**
- * What a payer can still pay: its balances minus everything that they do not show yet. Use with the lane
- * locked, so that no other payment slips in.
- * @returns takes what a payment and its gas may use from what is left; false if that is not there, and then
- * takes nothing. A payment without gas would block its whole lane.
+ * Decides which payments a lane can still pay, one after another: from its balances minus everything that
+ * they do not show yet. Use with the lane locked, so that no other payment slips in.
+ * @returns takes what a payment and its gas may use; false, and nothing is taken, if that is not there. A
+ * payment without gas would block its whole lane.
  */
-export function coverage(
+export function covers(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
-  { chainId, sender, native, balance }: Payer,
+  { chainId, sender, native, balance }: LaneFunds,
 ): (plan: SlotPlan) => Promise<boolean> {
   const left = new Map<Address, bigint>();
   /** Reserved for gas and the native tokens that payments in tokens carry. */

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 
-/** The account that pays from one lane, and what the chain shows of its balances. */
-export interface Payer {
+/** The account that pays from a lane, and what the chain shows of its balances. */
+export interface LaneFunds {
   readonly chainId: number;
   readonly sender: Address;
   readonly native: Address;
