@@ -143,24 +143,27 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     } as const;
     const slot = await uow.run(async (tx) => {
       await tx.lanes.open(side.chainId, sender, 7);
-      const given = await tx.lanes.reserve(
-        {
-          chainId: side.chainId,
-          sender,
-          leg:
-            leg === "fill"
-              ? { kind: "fill", requestId: terms.requestId }
-              : { kind: "refund", depositId: legId, requestId: terms.requestId },
-          call: { to: someAddress(), data: "0xabcd", value: 1n },
-          gasLimit: 50_000n,
-          maxFeePerGas: 3n,
-          maxPriorityFeePerGas: 1n,
-          outflow: { currency: side.currency, amount },
-          ...(leg === "fill" && { delivers: amount }),
-          cancelAfterMs: clock.nowMs() + 60_000,
-        },
+      const [given] = await tx.lanes.reserve(
+        [
+          {
+            chainId: side.chainId,
+            sender,
+            leg:
+              leg === "fill"
+                ? { kind: "fill", requestId: terms.requestId }
+                : { kind: "refund", depositId: legId, requestId: terms.requestId },
+            call: { to: someAddress(), data: "0xabcd", value: 1n },
+            gasLimit: 50_000n,
+            maxFeePerGas: 3n,
+            maxPriorityFeePerGas: 1n,
+            outflow: { currency: side.currency, amount },
+            ...(leg === "fill" && { delivers: amount }),
+            cancelAfterMs: clock.nowMs() + 60_000,
+          },
+        ],
         clock.nowMs(),
       );
+      if (given === undefined) throw new Error("the leg is paid already");
       const slotId = given.id;
       const [atMs, fees] = [clock.nowMs(), { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }];
       const first = { ...replaced, txHash: someHash(), ...fees, createdAtMs: atMs };

@@ -299,7 +299,7 @@ test("whenever the process dies while it sends fills together, each of them pays
   });
   for (const moment of [
     "before requests.lockAll",
-    "before lanes.reserveTogether",
+    "before lanes.reserve",
     "after commit",
     "before sign",
     "before lanes.addAttempts",

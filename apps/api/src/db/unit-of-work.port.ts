@@ -314,15 +314,10 @@ export interface LaneWrites {
    */
   noteNonceUser(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
   /**
-   * Locks the lane and allocates its next nonce to the plan.
-   * @throws LegTaken if a nonce not known to be dead pays this leg already
+   * Locks the lane of these plans, which are for one kind of leg, and allocates its next nonces to them in
+   * order. A leg that a nonce not known to be dead already pays gets none: paying again could pay twice.
    */
-  reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
-  /**
-   * The same for several plans of one locked lane and one kind of leg, in order; legs that are already paid
-   * get none.
-   */
-  reserveTogether(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
+  reserve(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
   /**
    * Outflows in `currency`, and the maximum gas cost, that balances read at `balanceBlock` do not include
    * yet. Valid only while `lockLane` holds the lane.

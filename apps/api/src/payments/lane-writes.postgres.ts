@@ -1,14 +1,13 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, FailReason, Hex, TxHash } from "@causeway/domain";
 import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
-import type { Slot, SlotPlan } from "../db/records.port.ts";
+import type { Slot } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { defineQuery, defineSql, nameOf, type Params } from "../db/define-query.postgres.ts";
 import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
-import { LegTaken } from "./leg-taken.port.ts";
 import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
 import { SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.postgres.ts";
@@ -228,14 +227,13 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       const user = { chainId, sender, nonce, txHash, pays: pays ?? null, inputEnd: inputEnd ?? null };
       await noteNonceUser(sql, user);
     },
-    async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
-      // While the lane is locked, no other process can reserve another nonce for the leg.
-      await locked(plan.chainId, plan.sender);
-      const [slot] = await reserveSlots(sql, [plan], atMs);
-      if (slot === undefined) throw new LegTaken(plan.leg);
-      return slot;
+    async reserve(plans, atMs) {
+      const [first] = plans;
+      if (first === undefined) return [];
+      // While the lane is locked, no other process can reserve another nonce for the legs.
+      await locked(first.chainId, first.sender);
+      return await reserveSlots(sql, plans, atMs);
     },
-    reserveTogether: async (plans, atMs) => await reserveSlots(sql, plans, atMs),
     addAttempts: async (signed) => await insertNewAttempts(sql, signed),
     setBroadcasts: async (sent, atMs) => await noteBroadcasts(sql, sent, atMs),
     async reserved(chainId, sender, currency, balanceBlock): Promise<{ amount: bigint; gasWei: bigint }> {
