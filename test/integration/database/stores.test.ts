@@ -191,13 +191,35 @@ test("a transaction that continues after a failed statement reports that nothing
   const events = recordedEvents();
   const run = postgresUnitOfWork(pool, events).run(async (tx) => {
     tx.events.happened("deposit_seen", {});
-    const ancestor = { number: 2n ** 64n, hash: someHash() };
-    await tx.trail.beginAdvance(1, ancestor, someHash()).catch((error: unknown) => {
-      expect(error).toHaveProperty("code", "22003");
+    await tx.lanes.lockSlot("not a number").catch((error: unknown) => {
+      expect(error).toHaveProperty("code", "22P02");
     });
   });
   await expect(run).rejects.toThrow("invariant violated");
   expect(events.all).toEqual([]);
+});
+
+test("a transaction fails by the error of its first failed write, although it waits for none, and commits nothing", async () => {
+  const events = recordedEvents();
+  const tooHigh = { number: 2n ** 64n, hash: someHash() };
+  const outcomes = await Promise.allSettled([
+    postgresUnitOfWork(pool, events).run(async (tx) => {
+      tx.events.happened("deposit_seen", {});
+      await tx.trail.setCursor(77, { number: 1n, hash: someHash() });
+      await tx.trail.beginAdvance(1, tooHigh, someHash());
+    }),
+    postgresUnitOfWork(pool, events).run(async (tx) => {
+      await tx.trail.setCursor(78, { number: 1n, hash: someHash() });
+      await tx.trail.beginAdvance(1, tooHigh, someHash());
+      // Fails because the transaction is aborted.
+      await tx.trail.lockCursor(1);
+    }),
+  ]);
+  expect(outcomes).toMatchObject([{ reason: { code: "22003" } }, { reason: { code: "22003" } }]);
+  expect(events.all).toEqual([]);
+  await postgresUnitOfWork(pool, events).run(async (tx) => {
+    expect([await tx.trail.lockCursor(77), await tx.trail.lockCursor(78)]).toEqual([undefined, undefined]);
+  });
 });
 
 test("a deadlock victim that runs again raises its events once", async () => {

@@ -3,7 +3,7 @@ import type { Address, FailReason, Hex, TxHash } from "@causeway/domain";
 import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
 import type { Slot } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
-import { defineQuery, defineSql, nameOf, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, defineSql, nameOf, type Params, defineWrite } from "../db/define-query.postgres.ts";
 import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
@@ -17,7 +17,7 @@ interface Lane extends Record<string, unknown> {
   readonly sender: Address;
 }
 const isLane = (p: Params<Lane>) => and(eq(lanes.chainId, p.chainId), eq(lanes.sender, p.sender));
-const openLane = defineQuery("lane_open", (db, p: Params<Lane & { readonly nonce: number }>) =>
+const openLane = defineWrite("lane_open", (db, p: Params<Lane & { readonly nonce: number }>) =>
   db.insert(lanes).values({ chainId: p.chainId, sender: p.sender, nextNonce: p.nonce }).onConflictDoNothing(),
 );
 const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
@@ -27,7 +27,7 @@ const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
     .where(isLane(p))
     .for("update"),
 );
-const noteSearchFrom = defineQuery(
+const noteSearchFrom = defineWrite(
   "lane_note_search_from",
   (db, p: Params<Lane & { readonly block: bigint }>) =>
     db
@@ -35,7 +35,7 @@ const noteSearchFrom = defineQuery(
       .set({ searchFrom: p.block })
       .where(and(isLane(p), isNull(lanes.searchFrom))),
 );
-const raise = defineQuery("lane_raise", (db, p: Params<Lane & { readonly nonce: number }>) =>
+const raise = defineWrite("lane_raise", (db, p: Params<Lane & { readonly nonce: number }>) =>
   db
     .update(lanes)
     .set({ nextNonce: p.nonce, searchFrom: null })
@@ -47,7 +47,7 @@ interface NonceUser extends Lane {
   readonly pays: string | null;
   readonly inputEnd: Hex | null;
 }
-const noteNonceUser = defineQuery(
+const noteNonceUser = defineWrite(
   "lane_note_nonce_user",
   (db, { chainId, sender, nonce, txHash, pays, inputEnd }: Params<NonceUser>) =>
     db
@@ -97,7 +97,7 @@ const attemptsOf = defineQuery("slots_attempts", (db, { slotIds }: Params<Ids>) 
     .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`)
     .orderBy(asc(attempts.slotId), asc(attempts.n)),
 );
-const renameAttempt = defineQuery(
+const renameAttempt = defineWrite(
   "attempt_rename",
   (db, p: Params<{ slotId: string; n: number; txHash: TxHash }>) =>
     db
@@ -105,7 +105,7 @@ const renameAttempt = defineQuery(
       .set({ txHash: p.txHash })
       .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
-const noteRefused = defineQuery(
+const noteRefused = defineWrite(
   "attempt_refused",
   (db, p: Params<Id & { readonly n: number; readonly atMs: number }>) =>
     db
@@ -113,7 +113,7 @@ const noteRefused = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
-const forgetBroadcasts = defineQuery("attempts_forget", (db, { slotIds }: Params<Ids>) =>
+const forgetBroadcasts = defineWrite("attempts_forget", (db, { slotIds }: Params<Ids>) =>
   db
     .update(attempts)
     .set({ broadcastAtMs: null, offeredSinceMs: null })
@@ -128,7 +128,7 @@ interface Mined extends Id {
   readonly effectiveGasPrice: bigint;
   readonly atMs: number;
 }
-const setMined = defineQuery("slot_mined", (db, p: Params<Mined>) =>
+const setMined = defineWrite("slot_mined", (db, p: Params<Mined>) =>
   db
     .update(slots)
     .set({
@@ -145,7 +145,7 @@ const setMined = defineQuery("slot_mined", (db, p: Params<Mined>) =>
     })
     .where(eq(slots.id, p.slotId)),
 );
-const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
+const setOpen = defineWrite("slot_open", (db, { slotId }: Params<Id>) =>
   db
     .update(slots)
     .set({
@@ -160,7 +160,7 @@ const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
     })
     .where(eq(slots.id, slotId)),
 );
-const setFinal = defineQuery("slot_final", (db, p: Params<Id & { readonly atMs: number }>) =>
+const setFinal = defineWrite("slot_final", (db, p: Params<Id & { readonly atMs: number }>) =>
   db.update(slots).set({ state: "final", finalAtMs: p.atMs }).where(eq(slots.id, p.slotId)),
 );
 // Nothing broadcasts an ended payment again. Its nonce and its hashes stay, so a variant that a reorg below
@@ -179,11 +179,11 @@ const dropBytes = defineSql(
       where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1)
     select count(*) as dropped from emptied`,
 );
-const setDead = defineQuery("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
+const setDead = defineWrite("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
   db.update(slots).set({ state: "dead", deadReason: p.reason }).where(eq(slots.id, p.slotId)),
 );
 const isOpen = text`${slots.state} = 'open'`;
-const noteUnexplained = defineQuery(
+const noteUnexplained = defineWrite(
   "slot_note_unexplained",
   (db, p: Params<Id & { readonly head: bigint }>) =>
     db
@@ -194,10 +194,10 @@ const noteUnexplained = defineQuery(
       })
       .where(and(eq(slots.id, p.slotId), isOpen, ne(slots.unexplainedConfirmed, true))),
 );
-const clearUnexplained = defineQuery("slot_clear_unexplained", (db, { slotId }: Params<Id>) =>
+const clearUnexplained = defineWrite("slot_clear_unexplained", (db, { slotId }: Params<Id>) =>
   db.update(slots).set({ unexplainedSince: null, unexplainedConfirmed: false }).where(eq(slots.id, slotId)),
 );
-const cancel = defineQuery("slot_cancel", (db, p: Params<Id & { readonly reason: FailReason }>) =>
+const cancel = defineWrite("slot_cancel", (db, p: Params<Id & { readonly reason: FailReason }>) =>
   db
     .update(slots)
     .set({ cancelReason: p.reason })
