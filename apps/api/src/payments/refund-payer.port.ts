@@ -1,4 +1,5 @@
-import type { Address, Chain, Currency, PricedUnit, RailChain } from "@causeway/domain";
+import type { Address, Currency, PricedUnit } from "@causeway/domain";
+import type { RequestEnd } from "../chains/chains.port.ts";
 import type { DepositRecord, RequestRecord, SlotPlan } from "../db/records.port.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
 
@@ -33,7 +34,7 @@ export interface PricedRefund {
 
 /** Refunds deposits of one chain. */
 export interface RefundPayer {
-  readonly chain: Chain | RailChain;
+  readonly chain: RequestEnd["chain"];
   readonly funds: LaneFunds;
   /** Why this deposit is not refunded yet. */
   whyEarly(deposit: DepositRecord): Promise<Blocked | undefined>;
