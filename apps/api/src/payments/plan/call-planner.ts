@@ -1,9 +1,9 @@
 import { amountToUsdUp, FORMER_ROUTER, formatUsd } from "@causeway/domain";
-import type { OutputCalls, PricedUnit } from "@causeway/domain";
+import type { Currency, OutputCalls, PricedUnit } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { fillContractOf } from "../../chains/index.ts";
 import { gasOf } from "../../markets/index.ts";
-import type { DestinationExecution, ExecutionRecord } from "../executions.port.ts";
+import type { ExecutionRecord } from "../executions.port.ts";
 import { whySaleWaits } from "../executions/value-sale.ts";
 import type { FillServices } from "../fill-services.port.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "../gas-used-by-fills.ts";
@@ -21,12 +21,12 @@ export function callPlanner(
   connected: ConnectedChain,
   { currency, recipient }: Pick<FillQuestion["payment"], "currency" | "recipient">,
 ): FillPlanner {
-  const { native: coin } = connected.chain;
   return {
     paysContract: async () => await isNativeToContract(connected, currency, recipient),
     async plan(question) {
       const { terms, basis, execution, payment, budget, sponsoredUsd } = question;
-      const native = { decimals: coin.decimals, priceUsd: await services.prices.usd(coin) };
+      const { native: nativeToken } = connected.chain;
+      const native = { decimals: nativeToken.decimals, priceUsd: await services.prices.usd(nativeToken) };
       // A gas top-up calls the recipient, who may have deployed code since the quote.
       const runsForeignCode =
         payment.toContract ||
@@ -56,7 +56,7 @@ export function callPlanner(
         topup: terms.gasTopup?.amount,
       });
       if (planned.kind !== "ready") return planned;
-      const why = await whyCallsWait(services, execution, coin);
+      const why = await whyCallsWait(services, execution, nativeToken);
       if (why !== undefined) return waits(why, "SLIPPAGE");
       const { plan } = planned;
       const uncoveredUsd = mayBurn
@@ -102,9 +102,9 @@ function callsOf({ calls, authorizationList, left }: OutputCalls): CallsOfFill {
 async function whyCallsWait(
   services: FillServices,
   execution: ExecutionRecord | undefined,
-  coin: ConnectedChain["chain"]["native"],
+  native: Currency,
 ): Promise<string | undefined> {
-  const calls: DestinationExecution | undefined = execution?.destination;
+  const calls = execution?.destination;
   if (execution === undefined || calls === undefined || valueOf(calls.calls) === 0n) return undefined;
-  return await whySaleWaits(services, execution.requestId, coin, calls.salePriceUsd ?? calls.coinUsd);
+  return await whySaleWaits(services, execution.requestId, native, calls.salePriceUsd ?? calls.coinUsd);
 }

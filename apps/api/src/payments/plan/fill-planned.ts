@@ -99,7 +99,7 @@ export function refused(reason: FailReason, detail: string): FillRefused {
   return { kind: "refund", reason, detail };
 }
 
-export function tooDear(gas: bigint): FillRefused {
+export function tooMuchGas(gas: bigint): FillRefused {
   const detail = `the fill would use ${gas} gas, more than allowed`;
   return { ...refused("QUOTED_GAS_LIMIT_EXCEEDED", detail), excessiveGas: gas };
 }

@@ -12,7 +12,7 @@ import { planPayment } from "../payment-plan.ts";
 import type { PaymentQuestion } from "../payment-plan.ts";
 import { buyAndPay } from "./buy-and-pay.ts";
 import { refusedCombination } from "./combinations.ts";
-import { refused, tooDear, waits } from "./fill-planned.ts";
+import { refused, tooMuchGas, waits } from "./fill-planned.ts";
 import type { TransactionPlanned } from "./fill-planned.ts";
 import { giveToCalls } from "./give-to-calls.ts";
 import { payAndCall } from "./pay-and-call.ts";
@@ -94,7 +94,7 @@ export async function planTransaction(
   }
   const { gas } = simulated.outcome;
   const maxGas = question.maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
-  if (gas > maxGas) return tooDear(gas);
+  if (gas > maxGas) return tooMuchGas(gas);
   const roomy = withHeadroom(gas);
   return {
     kind: "ready",
@@ -153,7 +153,7 @@ async function planAlone(
     case "ready":
       return { ...planned, left: 0n };
     case "tooDear":
-      return tooDear(planned.gas);
+      return tooMuchGas(planned.gas);
     case "insufficientFunds":
       return waits(NO_FUNDS);
     case "reverts": {

@@ -33,7 +33,7 @@ export interface RoutedFill {
   readonly forbidden?: string | undefined;
   /** How it is refused for its effects. */
   readonly rejection: FailReason;
-  /** The reason if its calls take what the recipient gets. Absent: the failure is told as it is. */
+  /** The reason if its calls take what the recipient gets. Absent: the reason is the failure itself. */
   readonly loss?: string;
   /** Why oracles could not attest the payment; undefined: they can. Only events are attested. */
   unattested(logs: readonly FrameLog[]): string | undefined;
@@ -54,7 +54,8 @@ export interface RoutedFill {
 export const TRACE_OF_CALLS: TraceOptions = { maxGas: 10_000_000n, roomBps: GAS_HEADROOM_BPS };
 
 /**
- * Simulates a fill through the router on the latest state. One whose payment could not be proven is forbidden.
+ * Simulates a fill through the router on the latest state. One whose payment could not be proven is
+ * forbidden.
  * @param spent what the router takes from the solver
  * @throws RpcFault if the node did not answer
  */
@@ -100,8 +101,8 @@ export function logsOf({ outcome }: Extract<SimulatedExecution, { kind: "ok" }>)
 }
 
 /**
- * Whether the solver can pay this amount through the router: it must hold the tokens and have approved them to
- * the proxy.
+ * Whether the solver can pay this amount through the router: it must hold the tokens and have approved them
+ * to the proxy.
  * @throws RpcFault; ServiceError RPC_HTTP_ERROR if no fresh balance is known
  */
 export async function canRoute(
