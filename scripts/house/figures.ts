@@ -93,12 +93,12 @@ function asksKindOfChain({ type, callee, operator, left, right, discriminant }: 
   if (operator === "in") return /^"(?:rail|depository)"$/.test(sides[0] ?? "");
   if (operator !== "===" && operator !== "!==") return false;
   if (sides.some((side) => /\bvmType$/.test(side) || FAMILY.test(side))) return true;
-  const isKindOnly = (side: string): boolean => OF_ONE_KIND.test(side) || railLookups(text).has(side);
+  const isKindOnly = (side: string): boolean => OF_ONE_KIND.test(side) || namesOfLookups(text).has(side);
   return sides.includes("undefined") && sides.some(isKindOnly);
 }
 
 /** Names that a file gives to results of `chains.rail(id)`. */
-function railLookups(text: string): ReadonlySet<string> {
+function namesOfLookups(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/const (\w+) = [\w.]*\brail\(/g)].map(([, name = ""]) => name));
 }
 
