@@ -1,8 +1,9 @@
 import type { Address, Chain, Currency, ErrorCode, Hex, RailChain, TradeType } from "@causeway/domain";
 import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../chains/chains.port.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
+import { type Side, sideOf } from "../side.ts";
 import { endOf, isNonEvm } from "../../http/request-end.ts";
 import {
   depositsClosed,
@@ -16,6 +17,8 @@ import {
 export interface RailQuestion {
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
+  readonly from: Side;
+  readonly to: Side;
   readonly originCurrency: Currency;
   readonly destinationCurrency: Currency;
   readonly user: Hex;
@@ -45,8 +48,15 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
   const origin = openEnd(chains, input.originChainId, "originChainId");
   const destination = openEnd(chains, input.destinationChainId, "destinationChainId");
   if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
-  if (isNonEvm(origin) && !makesSteps(origin)) throw depositsNotEnabled(origin.chain);
-  refuseOldProtocol(origin, input);
+  const [from, to] = [sideOf(origin), sideOf(destination)];
+  if (!from.makesSteps) throw depositsNotEnabled(origin.chain);
+  // Without the id of an order, the client must know the step that maps the nonce to the request.
+  if (from.needsWalletNonce && input.protocolVersion !== "v2")
+    throw refusal(
+      "INVALID_REQUEST",
+      `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
+      "protocolVersion",
+    );
 
   const originCurrency = currencyOf(chains, origin.chain, input.originCurrency, "originCurrency");
   const destinationCurrency = currencyOf(
@@ -75,6 +85,8 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
   return {
     origin,
     destination,
+    from,
+    to,
     originCurrency,
     destinationCurrency,
     user,
@@ -95,24 +107,6 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
   if (end === undefined) throw unsupportedChain(id, field);
   if (end.chain.disabled) throw disabledChain(end.chain, field);
   return end;
-}
-
-/** Whether this build can create what the user's wallet signs on this chain. */
-function makesSteps({ chain, users }: ConnectedRail): boolean {
-  return chain.exchange === undefined ? users?.deposit !== undefined : users?.token !== undefined;
-}
-
-/**
- * A Hyperliquid transfer carries nothing but a nonce, so the client must know the step that maps the nonce to
- * the request.
- */
-function refuseOldProtocol(origin: RequestEnd, { protocolVersion }: QuoteInput): void {
-  if (!isNonEvm(origin) || origin.chain.exchange === undefined || protocolVersion === "v2") return;
-  throw refusal(
-    "INVALID_REQUEST",
-    `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
-    "protocolVersion",
-  );
 }
 
 /** Resolves a currency that the solver holds: these routes do not swap. */
