@@ -16,6 +16,14 @@ export interface Side {
   readonly needsWalletNonce: boolean;
   /** This build can create what the user's wallet signs. */
   readonly makesSteps: boolean;
+  /** Tokens that the solver does not hold can be swapped on other routes. */
+  readonly swaps: boolean;
+  /** A payment in the native token runs the recipient's code. */
+  readonly runsRecipientCode: boolean;
+  /** Families of chains on which the user surely has the key of their own address. */
+  readonly walletFamilies: readonly string[];
+  /** Asks the chain why it would refuse a payment. Absent: it refuses none. @throws RpcFault */
+  readonly refusalOf?: ConnectedRail["rail"]["refusalOf"];
   /** @throws ServiceError RPC_HTTP_ERROR when no fresh value is known */
   solverBalance(currency: Hex): bigint;
   /**
@@ -39,6 +47,9 @@ function evmSide({ chain, pulse }: ConnectedChain): Side {
     minPayment: 0n,
     needsWalletNonce: false,
     makesSteps: true,
+    swaps: chain.liquidity !== undefined,
+    runsRecipientCode: true,
+    walletFamilies: [chain.vmType],
     solverBalance: (currency) => pulse.solverBalance(currency).amount,
     refundCost: ({ gas, refundGasMarginBps }, currency) =>
       gasCostWei(
@@ -55,7 +66,7 @@ function evmSide({ chain, pulse }: ConnectedChain): Side {
 const BITCOIN_DUST = 546n;
 const SOLANA_FINAL_BLOCKS = 32;
 
-function transferSide({ chain, pulse, users }: ConnectedRail): Side {
+function transferSide({ chain, pulse, rail, users }: ConnectedRail): Side {
   const isExchange = chain.exchange !== undefined;
   const { confirmations, minPayment } = {
     svm: { confirmations: SOLANA_FINAL_BLOCKS, minPayment: 0n },
@@ -67,6 +78,11 @@ function transferSide({ chain, pulse, users }: ConnectedRail): Side {
     amountBits: 63n,
     minPayment,
     needsWalletNonce: isExchange,
+    swaps: false,
+    runsRecipientCode: false,
+    // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on Hyperliquid.
+    walletFamilies: isExchange ? [chain.vmType, "evm"] : [chain.vmType],
+    refusalOf: (payment) => rail.refusalOf(payment),
     makesSteps: (isExchange ? users?.token : users?.deposit) !== undefined,
     solverBalance: (currency) => pulse.solverBalance(currency),
     refundCost: ({ refundGasMarginBps }, { address }, cost) =>

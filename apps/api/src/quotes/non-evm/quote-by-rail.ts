@@ -10,7 +10,6 @@ import type { Reservations, RouteTimings } from "../../markets/quote.port.ts";
 import { type OrderSigners, signedOrder } from "../../chains/index.ts";
 import { pricingOf, type RoutePricing } from "../../markets/index.ts";
 import { withQuoted } from "../with-quoted.ts";
-import { isNonEvm } from "../../http/request-end.ts";
 import { quotedCostOfPaying } from "../../payments/index.ts";
 import { toRailAnswer } from "./quote-answer.ts";
 import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
@@ -113,9 +112,9 @@ async function workOut(
 ): Promise<Worked> {
   refuseOnRails(input);
   const question = readRailQuestion(services, input);
-  const { origin, originCurrency, refundTo, destination, destinationCurrency, recipient } = question;
+  const { origin, originCurrency, refundTo, destination, to, destinationCurrency, recipient } = question;
   const toContract =
-    !isNonEvm(destination) && destinationCurrency.address === NATIVE_CURRENCY
+    to.runsRecipientCode && destinationCurrency.address === NATIVE_CURRENCY
       ? await services.recipientCodes.hasCode(destination.chain.id, recipient)
       : false;
   const [railCost, refundCost] = await Promise.all([

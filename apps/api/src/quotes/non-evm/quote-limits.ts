@@ -3,7 +3,6 @@ import { pow10, ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { isBeyondCap, type RoutePricing } from "../../markets/index.ts";
-import { isNonEvm } from "../../http/request-end.ts";
 import type { Side } from "../side.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { withinNodeLimit } from "../../db/within-node-limit.ts";
@@ -89,15 +88,15 @@ function refuseDust(
  * RPC_HTTP_ERROR when the chain does not answer
  */
 export async function refuseUnpayable(
-  { destination, destinationCurrency: currency, recipient }: RailQuestion,
+  { destination: { chain }, to, destinationCurrency: currency, recipient }: RailQuestion,
   amount: bigint,
 ): Promise<void> {
-  if (!isNonEvm(destination)) return;
-  const { chain, rail } = destination;
+  const { refusalOf: askChain } = to;
+  if (askChain === undefined) return;
   const refusalOf = async (of: bigint): Promise<string | undefined> => {
     try {
       const payment = { recipient, currency: currency.address, amount: of };
-      return await withinNodeLimit(chain, "destinationChainId", () => rail.refusalOf(payment));
+      return await withinNodeLimit(chain, "destinationChainId", () => askChain(payment));
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(

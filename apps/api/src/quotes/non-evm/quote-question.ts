@@ -58,10 +58,11 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
       "protocolVersion",
     );
 
-  const originCurrency = currencyOf(chains, origin.chain, input.originCurrency, "originCurrency");
+  const originCurrency = currencyOf(chains, origin.chain, from, input.originCurrency, "originCurrency");
   const destinationCurrency = currencyOf(
     chains,
     destination.chain,
+    to,
     input.destinationCurrency,
     "destinationCurrency",
   );
@@ -72,7 +73,7 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
       "destinationCurrency",
     );
   const user = parseAccount(origin.chain, input.user, "user");
-  const recipient = recipientOf(origin.chain, destination.chain, user, input.recipient);
+  const recipient = recipientOf(from, destination.chain, user, input.recipient);
   refuseNoWallet(
     { chains, solver },
     destination,
@@ -113,6 +114,7 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
 function currencyOf(
   chains: ChainDirectory,
   chain: Chain | RailChain,
+  { swaps }: Side,
   text: string,
   field: "originCurrency" | "destinationCurrency",
 ): Currency {
@@ -120,7 +122,7 @@ function currencyOf(
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known === undefined) {
     // Another token of an EVM chain may be swapped on other routes, but not on this one.
-    if (address !== undefined && chain.vmType === "evm" && chain.liquidity !== undefined) throw noSwap(field);
+    if (address !== undefined && swaps) throw noSwap(field);
     const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";
     throw refusal(
       code,
@@ -129,9 +131,7 @@ function currencyOf(
     );
   }
   if (known.supportsBridging) return known;
-  throw chain.vmType === "evm" && chain.liquidity !== undefined
-    ? noSwap(field)
-    : notBridgeable(known, chain, field);
+  throw swaps ? noSwap(field) : notBridgeable(known, chain, field);
 }
 
 function noSwap(field: string): ServiceError {
@@ -148,15 +148,13 @@ function noSwap(field: string): ServiceError {
  * may be a contract's, which has no key on Hyperliquid.
  */
 function recipientOf(
-  origin: Chain | RailChain,
+  { walletFamilies }: Side,
   destination: Chain | RailChain,
   user: Hex,
   text: string | undefined,
 ): Hex {
   if (text !== undefined) return parseAccount(destination, text, "recipient");
-  const isHis =
-    origin.vmType === destination.vmType || (origin.vmType === "hypevm" && destination.vmType === "evm");
-  if (isHis) return user;
+  if (walletFamilies.includes(destination.vmType)) return user;
   throw refusal(
     "INVALID_ADDRESS",
     `recipient is required: an address on ${destination.displayName}`,
