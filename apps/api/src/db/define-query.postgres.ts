@@ -87,7 +87,7 @@ export function defineSql<P extends Record<string, unknown>, R extends Returns>(
   };
 }
 
-/** {@link defineSql} for a statement whose rows nobody reads; waits like {@link defineWrite}. */
+/** {@link defineSql} for a statement whose rows are not read; waits like {@link defineWrite}. */
 export function defineSqlWrite<P extends Record<string, unknown>>(
   name: string,
   build: (params: Params<P>) => SQL,
