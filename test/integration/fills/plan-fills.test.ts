@@ -71,22 +71,20 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
   ]);
 });
 
-test.each([
+const refusing: Partial<Reader> = {
+  simulate: async () => ({ kind: "reverts", data: "0x", reason: "the token refuses" }),
+};
+
+test.each<[string, Partial<Reader>]>([
   ["could be made", {}],
-  [
-    "would be refused for good",
-    { simulate: async () => ({ kind: "reverts", reason: "the token refuses" }) as const },
-  ],
-] satisfies [string, Partial<Reader>][])(
-  "while the sending key has an unexplained nonce, a fill that %s waits",
-  async (_what, by) => {
-    const agreed = await fillable();
-    const { services, planned } = planning({ ...by, nonce: async () => 1_000_000 });
-    expect(await fillDestination(services, agreed.requestId)).toEqual({
-      waitMs: 1_000,
-      why: "the sending key used a nonce that the database does not know",
-    });
-    expect(planned).toEqual([]);
-    expect(await world.request(agreed.requestId)).toMatchObject({ state: { name: "fillable" } });
-  },
-);
+  ["would be refused for good", refusing],
+])("while the sending key has an unexplained nonce, a fill that %s waits", async (_what, by) => {
+  const agreed = await fillable();
+  const { services, planned } = planning({ ...by, nonce: async () => 1_000_000 });
+  expect(await fillDestination(services, agreed.requestId)).toEqual({
+    waitMs: 1_000,
+    why: "the sending key used a nonce that the database does not know",
+  });
+  expect(planned).toEqual([]);
+  expect(await world.request(agreed.requestId)).toMatchObject({ state: { name: "fillable" } });
+});
