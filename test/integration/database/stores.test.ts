@@ -191,7 +191,7 @@ test("a transaction that continues after a failed statement reports that nothing
   const events = recordedEvents();
   const run = postgresUnitOfWork(pool, events).run(async (tx) => {
     tx.events.happened("deposit_seen", {});
-    await tx.lanes.lockSlot("not a number").catch((error: unknown) => {
+    await tx.lanes.lockSlots(["not a number"]).catch((error: unknown) => {
       expect(error).toHaveProperty("code", "22P02");
     });
   });
@@ -202,14 +202,15 @@ test("a transaction that continues after a failed statement reports that nothing
 test("a transaction fails by the error of its first failed write, although it waits for none, and commits nothing", async () => {
   const events = recordedEvents();
   const tooHigh = { number: 2n ** 64n, hash: someHash() };
+  const block = { number: 1n, hash: someHash(), parentHash: someHash(), timestamp: 1n, baseFeePerGas: 1n };
   const outcomes = await Promise.allSettled([
     postgresUnitOfWork(pool, events).run(async (tx) => {
       tx.events.happened("deposit_seen", {});
-      await tx.trail.setCursor(77, { number: 1n, hash: someHash() });
+      await tx.trail.setCursor(77, block);
       await tx.trail.beginAdvance(1, tooHigh, someHash());
     }),
     postgresUnitOfWork(pool, events).run(async (tx) => {
-      await tx.trail.setCursor(78, { number: 1n, hash: someHash() });
+      await tx.trail.setCursor(78, block);
       await tx.trail.beginAdvance(1, tooHigh, someHash());
       // Fails because the transaction is aborted.
       await tx.trail.lockCursor(1);

@@ -307,12 +307,11 @@ class SimulatedChain {
   private readonly depth = new Map<number, number>();
   private readonly dead = new Set<number>();
   private readonly nodes = new Set<number>();
+  private readonly chance: (probability: number) => boolean;
   private foreignDepth = -1;
 
-  constructor(
-    lane: LaneFacts,
-    private readonly chance: (probability: number) => boolean,
-  ) {
+  constructor(lane: LaneFacts, chance: (probability: number) => boolean) {
+    this.chance = chance;
     this.situation = aSituation({}, [], { lane });
   }
 
