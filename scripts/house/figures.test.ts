@@ -25,7 +25,29 @@ test("two rooms that import each other are a pair; one direction is none", () =>
   expect(figure("mutualPairs", ["a/y.ts", up], ["b/deep/x.ts", ""])).toBe(0);
 });
 
-test("a question for the kind of a chain is a branch", () => {
-  const text = 'if (isNonEvm(x)) f(); if (chain.vmType === "evm") g(); if (a === b) h();';
-  expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(2);
+test.each([
+  "if (isNonEvm(x)) f();",
+  'if (chain.vmType === "evm") f();',
+  'if ("evm" !== vmType) f();',
+  "switch (chain.vmType) {}",
+  'if (vm === "solana-vm") f();',
+  'if ("rail" in end) f();',
+  'if ("depository" in chain) f();',
+  "if (origin.chain.exchange !== undefined) f();",
+  "if (chain.bitcoin === undefined) f();",
+  "if (chains.rail(id) !== undefined) f();",
+  "if ((rail(a) ?? rail(b)) !== undefined) f();",
+  "ends.some((rail) => rail !== undefined);",
+  "const onRail = services.chains.rail(id); if (onRail === undefined) f();",
+])("a question for the kind of a chain is a branch: %s", (text) => {
+  expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(1);
+});
+
+test.each([
+  "if (a === b) f();",
+  "const end = chains.get(id) ?? chains.rail(id);",
+  "const { pulse } = chains.rail(id); if (pulse === undefined) f();",
+  "if (swap.exchange === undefined) f();",
+])("no question for the kind of a chain is a branch: %s", (text) => {
+  expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(0);
 });

@@ -79,14 +79,27 @@ function raisesEvent({ type, callee }: Node, text: string): boolean {
   return /(?<!\btx\.)\bevents\.(happened|alarm)$/.test(text.slice(start, end));
 }
 
-function asksKindOfChain({ type, callee, operator, left, right }: Node, text: string): boolean {
+/** Names of chain families, as the API and the oracles write them. */
+const FAMILY = /^"(?:evm|svm|bvm|hypevm|(?:ethereum|solana|bitcoin|hyperliquid|lighter|tron)-vm)"$/;
+/** What only chains of one kind have, or what a lookup among them returned. */
+const OF_ONE_KIND = /\bchain\.(?:exchange|bitcoin)$|\brail(?:\([^()]*\))?\)?$/;
+
+function asksKindOfChain({ type, callee, operator, left, right, discriminant }: Node, text: string): boolean {
   const of = (node: unknown): string => text.slice((node as Node).start, (node as Node).end);
   if (type === "CallExpression") return /\bisNonEvm$/.test(of(callee));
-  return (
-    type === "BinaryExpression" &&
-    (operator === "===" || operator === "!==") &&
-    /\bvmType$/.test(`${of(left)}\n${of(right)}`.split("\n")[0] ?? "")
-  );
+  if (type === "SwitchStatement") return /\bvmType$/.test(of(discriminant));
+  if (type !== "BinaryExpression") return false;
+  const sides = [of(left), of(right)];
+  if (operator === "in") return /^"(?:rail|depository)"$/.test(sides[0] ?? "");
+  if (operator !== "===" && operator !== "!==") return false;
+  if (sides.some((side) => /\bvmType$/.test(side) || FAMILY.test(side))) return true;
+  const isKindOnly = (side: string): boolean => OF_ONE_KIND.test(side) || namesOfLookups(text).has(side);
+  return sides.includes("undefined") && sides.some(isKindOnly);
+}
+
+/** Names that a file gives to results of `chains.rail(id)`. */
+function namesOfLookups(text: string): ReadonlySet<string> {
+  return new Set([...text.matchAll(/const (\w+) = [\w.]*\brail\(/g)].map(([, name = ""]) => name));
 }
 
 function isConst({ typeAnnotation }: Node, text: string): boolean {

@@ -1,6 +1,7 @@
 import type { AccountState, ChainConnection, ChainReader, GasPrices } from "@causeway/chains";
 import type { Address, Chain, ChainLiquidity, Currency, Hex32, RequestTerms } from "@causeway/domain";
-import { defaultFeePolicy, NATIVE_CURRENCY } from "@causeway/domain";
+import { defaultFeePolicy, gasCostWei, NATIVE_CURRENCY } from "@causeway/domain";
+import { accountsOn } from "../../apps/api/src/chains/accounts-on.ts";
 import type { QuoteInput } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../apps/api/src/chains/chains.port.ts";
 import type { QuoteServices } from "../../apps/api/src/quotes/create-quote.ts";
@@ -268,11 +269,14 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
     pulse: {
       head: () => undefined,
       gasPrices: () => world.gasPrices ?? defaultGasPrices,
+      paymentCost: (_currency, gas) =>
+        gasCostWei(gas, world.gasPrices ?? defaultGasPrices, chain.fees.minPriorityFeeWei, 0),
       solverBalance: (currency) => ({ amount: held(currency), blockNumber: 1n }),
       gasBalance: () => ({ amount: 0n, blockNumber: 0n }),
       lagging: () => false,
       headAgeMs: () => 0,
     },
+    users: accountsOn(chain, { reader: reader as ChainReader }),
   };
 }
 

@@ -95,9 +95,14 @@ export function aRailChain(vmType: RailVm, overrides: Partial<RailChain> = {}): 
     tokens: tokens[vmType],
     depository: bytesOn(vmType, texts.depository),
     confirmations: 6,
+    confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
+    recordsOnlyFinal: true,
+    keepsUnattributed: true,
+    ...(vmType === "bvm" && { paysFromAnyAddress: true }),
     blockTimeSeconds: { svm: 0.4, bvm: 600, hypevm: 1 }[vmType],
     fees: { flatUsd: 10n ** 16n, depositBps: 0, withdrawalBps: 0, gasMarginBps: 0 },
     ...(vmType === "hypevm" && {
+      needsNonceMappings: true,
       exchange: {
         profile: "default",
         isTestnet: false,
@@ -154,7 +159,7 @@ export function aConnectedRail(vmType: RailVm, story: RailStory = {}): Connected
       ...story.rail,
     },
     pulse: {
-      solverBalance: balanceOf,
+      solverBalance: (currency) => ({ amount: balanceOf(currency) }),
       paymentCost: () => story.paymentCost ?? costs[vmType],
       lagging: () => story.lagging ?? false,
       headAgeMs: () => 0,

@@ -1,5 +1,6 @@
 import type { Hex, Hex32 } from "@causeway/domain";
 import { defaultFeePolicy, inChargeOrder } from "@causeway/domain";
+import { accountsOn } from "../../apps/api/src/chains/accounts-on.ts";
 import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/chains/pulse.adapter.ts";
@@ -92,7 +93,7 @@ export function startService(around: Surroundings, configuration: Configuration)
       quietRefreshMs: 2 ** 30,
       onFault: (error) => reportFault("pulse", error),
     });
-    return { chain, connection, pulse };
+    return { chain, connection, pulse, users: accountsOn(chain, connection) };
   });
   const home = around.nodes[0]?.chain;
   if (home === undefined) throw new Error("invariant violated: a service without a chain");

@@ -143,41 +143,35 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     } as const;
     const slot = await uow.run(async (tx) => {
       await tx.lanes.open(side.chainId, sender, 7);
-      const given = await tx.lanes.reserve(
-        {
-          chainId: side.chainId,
-          sender,
-          leg:
-            leg === "fill"
-              ? { kind: "fill", requestId: terms.requestId }
-              : { kind: "refund", depositId: legId, requestId: terms.requestId },
-          call: { to: someAddress(), data: "0xabcd", value: 1n },
-          gasLimit: 50_000n,
-          maxFeePerGas: 3n,
-          maxPriorityFeePerGas: 1n,
-          outflow: { currency: side.currency, amount },
-          ...(leg === "fill" && { delivers: amount }),
-          cancelAfterMs: clock.nowMs() + 60_000,
-        },
+      const [given] = await tx.lanes.reserve(
+        [
+          {
+            chainId: side.chainId,
+            sender,
+            leg:
+              leg === "fill"
+                ? { kind: "fill", requestId: terms.requestId }
+                : { kind: "refund", depositId: legId, requestId: terms.requestId },
+            call: { to: someAddress(), data: "0xabcd", value: 1n },
+            gasLimit: 50_000n,
+            maxFeePerGas: 3n,
+            maxPriorityFeePerGas: 1n,
+            outflow: { currency: side.currency, amount },
+            ...(leg === "fill" && { delivers: amount }),
+            cancelAfterMs: clock.nowMs() + 60_000,
+          },
+        ],
         clock.nowMs(),
       );
-      await tx.lanes.addAttempt(given.id, {
-        ...replaced,
-        txHash: someHash(),
-        maxFeePerGas: 3n,
-        maxPriorityFeePerGas: 1n,
-        createdAtMs: clock.nowMs(),
-      });
-      await tx.lanes.addAttempt(given.id, {
-        ...replaced,
-        n: 1,
-        txHash,
-        maxFeePerGas: 5n,
-        maxPriorityFeePerGas: 2n,
-        createdAtMs: clock.nowMs() + 1,
-      });
-      await tx.lanes.setBroadcast(given.id, 0, clock.nowMs());
-      await tx.lanes.setBroadcast(given.id, 1, clock.nowMs() + 1);
+      if (given === undefined) throw new Error("the leg is paid already");
+      const slotId = given.id;
+      const [atMs, fees] = [clock.nowMs(), { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }];
+      const first = { ...replaced, txHash: someHash(), ...fees, createdAtMs: atMs };
+      const bumped = { maxFeePerGas: 5n, maxPriorityFeePerGas: 2n, createdAtMs: atMs + 1 };
+      const second = { ...replaced, n: 1, txHash, ...bumped };
+      for (const attempt of [first, second]) await tx.lanes.addAttempts([{ slotId, attempt }]);
+      await tx.lanes.setBroadcasts([{ slotId, n: 0 }], clock.nowMs());
+      await tx.lanes.setBroadcasts([{ slotId, n: 1 }], clock.nowMs() + 1);
       return given;
     });
     return { slot, txHash };

@@ -123,7 +123,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   if (origin === undefined || destination === undefined) throw new Error("there are two chains");
   const connected = ends.map(({ chain, network, rail }): ConnectedPayingRail => {
     const pulse = {
-      solverBalance: (currency: Hex) => network.balance(currency),
+      solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
       paymentCost: () => network.cost,
       lagging: () => network.isDown,
       headAgeMs: () => 0,
@@ -297,6 +297,11 @@ function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): Rail
     family: RAIL_FAMILIES[vmType],
     depository: accountOn(vmType === "svm" ? "expiring" : "coins"),
     confirmations: 3,
+    confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
+    recordsOnlyFinal: true,
+    keepsUnattributed: true,
+    ...(vmType === "bvm" && { paysFromAnyAddress: true }),
+    ...(vmType === "hypevm" && { needsNonceMappings: true }),
     rpcUrl: "http://127.0.0.1:1",
     publicRpcUrl: "http://127.0.0.1:1",
     publicWsRpcUrl: undefined,

@@ -10,6 +10,7 @@ import {
 } from "@causeway/localnet";
 import { erc20Abi, parseEther, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { accountsOn } from "../../apps/api/src/chains/accounts-on.ts";
 import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/chains/pulse.adapter.ts";
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
@@ -109,7 +110,7 @@ export async function startTestChain(
   return {
     chain,
     client,
-    connected: { chain, connection, pulse },
+    connected: { chain, connection, pulse, users: accountsOn(chain, connection) },
     mine,
     reorg: async (depth) => {
       await client.request({ method: "anvil_reorg" as never, params: [depth, []] as never });

@@ -53,6 +53,9 @@ export function toRailChain(entry: RailEntry): RailChain {
     tokens: entry.tokens.map((one) => currency(bytes(one.address), one)),
     depository: bytes(entry.depository),
     confirmations: entry.confirmations,
+    confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
+    recordsOnlyFinal: true,
+    keepsUnattributed: true,
     blockTimeSeconds: entry.blockTimeSeconds,
     fees: {
       flatUsd: usd(entry.fees.flatUsd),
@@ -60,8 +63,12 @@ export function toRailChain(entry: RailEntry): RailChain {
       withdrawalBps: entry.fees.withdrawalBps,
       gasMarginBps: entry.fees.gasMarginBps,
     },
-    ...(vmType === "bvm" && { bitcoin: { network: entry.additionalData.bitcoinNetwork } }),
+    ...(vmType === "bvm" && {
+      bitcoin: { network: entry.additionalData.bitcoinNetwork },
+      paysFromAnyAddress: true,
+    }),
     ...(entry.exchange !== undefined && {
+      needsNonceMappings: true,
       exchange: {
         profile: entry.additionalData.signingProfile,
         isTestnet: entry.additionalData.exchangeNetwork === "Testnet",

@@ -11,10 +11,9 @@ import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
-import { LegTaken } from "../../../apps/api/src/payments/leg-taken.port.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
-import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
-import type { NewDeposit, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
+import type { Slot, SlotPlan } from "../../../apps/api/src/db/records.port.ts";
+import type { NewDeposit, Tx, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { measuredQuoteGas } from "../../../apps/api/src/quotes/quote-gas.ts";
 import { KEPT_MS, pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
@@ -107,6 +106,12 @@ function aPlan(sender: string, leg: SlotPlan["leg"]): SlotPlan {
   };
 }
 
+async function aSlot(tx: Tx, plan: SlotPlan): Promise<Slot> {
+  const [slot] = await tx.lanes.reserve([plan], NOW_MS);
+  if (slot === undefined) throw new Error("the leg is paid already");
+  return slot;
+}
+
 async function aLane(firstNonce = 0): Promise<`0x${string}`> {
   const sender = someAddress();
   await uow.run(async (tx) => await tx.lanes.open(2, sender, firstNonce));
@@ -186,13 +191,36 @@ test("a transaction that continues after a failed statement reports that nothing
   const events = recordedEvents();
   const run = postgresUnitOfWork(pool, events).run(async (tx) => {
     tx.events.happened("deposit_seen", {});
-    const ancestor = { number: 2n ** 64n, hash: someHash() };
-    await tx.trail.beginAdvance(1, ancestor, someHash()).catch((error: unknown) => {
-      expect(error).toHaveProperty("code", "22003");
+    await tx.lanes.lockSlots(["not a number"]).catch((error: unknown) => {
+      expect(error).toHaveProperty("code", "22P02");
     });
   });
   await expect(run).rejects.toThrow("invariant violated");
   expect(events.all).toEqual([]);
+});
+
+test("a transaction fails by the error of its first failed write, although it waits for none, and commits nothing", async () => {
+  const events = recordedEvents();
+  const tooHigh = { number: 2n ** 64n, hash: someHash() };
+  const block = { number: 1n, hash: someHash(), parentHash: someHash(), timestamp: 1n, baseFeePerGas: 1n };
+  const outcomes = await Promise.allSettled([
+    postgresUnitOfWork(pool, events).run(async (tx) => {
+      tx.events.happened("deposit_seen", {});
+      await tx.trail.setCursor(77, block);
+      await tx.trail.beginAdvance(1, tooHigh, someHash());
+    }),
+    postgresUnitOfWork(pool, events).run(async (tx) => {
+      await tx.trail.setCursor(78, block);
+      await tx.trail.beginAdvance(1, tooHigh, someHash());
+      // Fails because the transaction is aborted.
+      await tx.trail.lockCursor(1);
+    }),
+  ]);
+  expect(outcomes).toMatchObject([{ reason: { code: "22003" } }, { reason: { code: "22003" } }]);
+  expect(events.all).toEqual([]);
+  await postgresUnitOfWork(pool, events).run(async (tx) => {
+    expect([await tx.trail.lockCursor(77), await tx.trail.lockCursor(78)]).toEqual([undefined, undefined]);
+  });
 });
 
 test("a deadlock victim that runs again raises its events once", async () => {
@@ -227,7 +255,7 @@ test("a cut connection fails only the transaction on it", async () => {
     if (record) await transition(services, tx, record, seen("1"));
     await pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and state = 'idle in transaction'`,
+       where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
     );
     await sleep(50);
     await tx.requests.note(terms.requestId, NOW_MS, "settled", {});
@@ -240,12 +268,10 @@ test("a cut connection fails only the transaction on it", async () => {
 test("one of two concurrent reservations of fills for one request gets a nonce, the other finds the leg taken", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
   const leg = { kind: "fill", requestId: terms.requestId } as const;
-  const results = await Promise.allSettled(
-    [1, 2].map(async () => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS))),
+  const slots = await Promise.all(
+    [1, 2].map(async () => await uow.run(async (tx) => await tx.lanes.reserve([aPlan(sender, leg)], NOW_MS))),
   );
-  expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-  for (const result of results)
-    if (result.status === "rejected") expect(result.reason).toBeInstanceOf(LegTaken);
+  expect(slots.map(({ length }) => length).toSorted()).toEqual([0, 1]);
   expect(await reads.unsettledSlots(2, sender)).toHaveLength(1);
 });
 
@@ -254,7 +280,7 @@ test("a leg that occurs twice in one batch gets one nonce, and the batch's other
   const [first, second] = [1, 2].map(() => ({ kind: "fill", requestId: someTerms().requestId }) as const);
   if (first === undefined || second === undefined) throw new Error("two legs");
   const plans = [first, first, second].map((leg) => aPlan(sender, leg));
-  const slots = await uow.run(async (tx) => await tx.lanes.reserveTogether(plans, NOW_MS));
+  const slots = await uow.run(async (tx) => await tx.lanes.reserve(plans, NOW_MS));
   expect(slots.map(({ leg, nonce }) => [leg.requestId, nonce])).toEqual([
     [first.requestId, 3],
     [second.requestId, 4],
@@ -266,9 +292,7 @@ test("two lanes cannot pay one leg at once: the database itself refuses the seco
   const leg = { kind: "fill", requestId: terms.requestId } as const;
   const senders = [await aLane(), await aLane()];
   const results = await Promise.allSettled(
-    senders.map(
-      async (sender) => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS)),
-    ),
+    senders.map(async (sender) => await uow.run(async (tx) => await aSlot(tx, aPlan(sender, leg)))),
   );
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
@@ -276,14 +300,16 @@ test("two lanes cannot pay one leg at once: the database itself refuses the seco
 test("a leg can be paid again only after its nonce is dead", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
   const leg = { kind: "fill", requestId: terms.requestId } as const;
-  const reserve = async () => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS));
-  const first = await reserve();
+  const reserve = async () =>
+    await uow.run(async (tx) => await tx.lanes.reserve([aPlan(sender, leg)], NOW_MS));
+  const [first] = await reserve();
+  if (first === undefined) throw new Error("the leg was never paid");
   for (const live of ["setOpen", "setFinal"] as const) {
     await uow.run(async (tx) => await tx.lanes[live](first.id, NOW_MS));
-    await expect(reserve()).rejects.toBeInstanceOf(LegTaken);
+    expect(await reserve()).toEqual([]);
   }
   await uow.run(async (tx) => await tx.lanes.setDead(first.id, "TRANSACTION_REVERTED"));
-  expect((await reserve()).nonce).toBe(first.nonce + 1);
+  expect(await reserve()).toMatchObject([{ nonce: first.nonce + 1 }]);
 });
 
 test("fifty concurrent reservations get fifty consecutive nonces, and a failing one takes none", async () => {
@@ -292,7 +318,7 @@ test("fifty concurrent reservations get fifty consecutive nonces, and a failing 
     Array.from({ length: 50 }, async (_, at) => {
       const { requestId } = someTerms();
       return await uow.run(async (tx) => {
-        const slot = await tx.lanes.reserve(aPlan(sender, { kind: "fill", requestId }), NOW_MS);
+        const slot = await aSlot(tx, aPlan(sender, { kind: "fill", requestId }));
         if (at % 10 === 3) throw new Error("fails after the nonce was given");
         return slot;
       });
@@ -307,7 +333,7 @@ test("a lane never goes back, and skips nonces that the key used elsewhere", asy
   const next = async () => {
     const { requestId } = someTerms();
     const plan = aPlan(sender, { kind: "fill", requestId });
-    return (await uow.run(async (tx) => await tx.lanes.reserve(plan, NOW_MS))).nonce;
+    return (await uow.run(async (tx) => await aSlot(tx, plan))).nonce;
   };
   expect(await next()).toBe(5);
   await uow.run(async (tx) => await tx.lanes.open(2, sender, 3));
@@ -320,7 +346,7 @@ test("money of open payments is reserved until a balance shows that it left", as
   const sender = await aLane();
   const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
   const { currency } = plan.outflow;
-  const slot = await uow.run(async (tx) => await tx.lanes.reserve(plan, NOW_MS));
+  const slot = await uow.run(async (tx) => await aSlot(tx, plan));
   const reservedAt = async (block: bigint): Promise<bigint> =>
     (await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, block))).amount;
   expect(await reservedAt(100n)).toBe(5n);
@@ -354,8 +380,8 @@ test("keeps the signed bytes of a payment until long after it became final", asy
     offeredSinceMs: undefined,
   } as const;
   const id = await uow.run(async (tx) => {
-    const slot = await tx.lanes.reserve(plan, NOW_MS);
-    await tx.lanes.addAttempt(slot.id, signed);
+    const slot = await aSlot(tx, plan);
+    await tx.lanes.addAttempts([{ slotId: slot.id, attempt: signed }]);
     return slot.id;
   });
   const finalAtMs = NOW_MS + 60_000;
@@ -375,8 +401,9 @@ test("reads a payment and its signed bytes as of one moment", async () => {
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, createdAtMs: NOW_MS } as const;
   const attempt = { n: 0, kind: "pay", raw: "0xabcd", txHash: someHash(), ...fees } as const;
   const id = await uow.run(async (tx) => {
-    const slot = await tx.lanes.reserve(plan, NOW_MS);
-    await tx.lanes.addAttempt(slot.id, { ...attempt, broadcastAtMs: undefined, offeredSinceMs: undefined });
+    const slot = await aSlot(tx, plan);
+    const unsent = { ...attempt, broadcastAtMs: undefined, offeredSinceMs: undefined };
+    await tx.lanes.addAttempts([{ slotId: slot.id, attempt: unsent }]);
     return slot.id;
   });
   const one = await pool.connect();
@@ -454,7 +481,7 @@ test("native tokens that a token payment carries are reserved with its gas, thos
     const sender = await aLane();
     const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
     const carrying = { ...plan, call: { ...plan.call, value: 9n }, outflow: { currency, amount: 9n } };
-    await uow.run(async (tx) => await tx.lanes.reserve(carrying, NOW_MS));
+    await uow.run(async (tx) => await aSlot(tx, carrying));
     const { gasWei } = await uow.run(async (tx) => await tx.lanes.reserved(2, sender, native, 100n));
     return gasWei - plan.gasLimit * plan.maxFeePerGas;
   };
@@ -468,7 +495,7 @@ test("reserves the gas of the most expensive signed attempt, and that of the pla
   const { currency } = plan.outflow;
   const reserved = async (): Promise<bigint> =>
     (await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, 100n))).gasWei;
-  const { id } = await uow.run(async (tx) => await tx.lanes.reserve(plan, NOW_MS));
+  const { id } = await uow.run(async (tx) => await aSlot(tx, plan));
   expect(await reserved()).toBe(150_000n);
   for (const [n, maxFeePerGas] of [3n, 8n, 5n].entries()) {
     const attempt = {
@@ -482,7 +509,7 @@ test("reserves the gas of the most expensive signed attempt, and that of the pla
       broadcastAtMs: undefined,
       offeredSinceMs: undefined,
     } as const;
-    await uow.run(async (tx) => await tx.lanes.addAttempt(id, attempt));
+    await uow.run(async (tx) => await tx.lanes.addAttempts([{ slotId: id, attempt }]));
   }
   expect(await reserved()).toBe(400_000n);
 });
@@ -490,7 +517,7 @@ test("reserves the gas of the most expensive signed attempt, and that of the pla
 test("keeps the first bytes when two processes sign for one nonce at once", async () => {
   const sender = await aLane();
   const slot = await uow.run(
-    async (tx) => await tx.lanes.reserve(aPlan(sender, { kind: "fill", requestId: someHash() }), NOW_MS),
+    async (tx) => await aSlot(tx, aPlan(sender, { kind: "fill", requestId: someHash() })),
   );
   const results = await Promise.all(
     [1, 2, 3].map(async () => {
@@ -506,7 +533,8 @@ test("keeps the first bytes when two processes sign for one nonce at once", asyn
         broadcastAtMs: undefined,
         offeredSinceMs: undefined,
       } as const;
-      return { txHash, ours: await uow.run(async (tx) => await tx.lanes.addAttempt(slot.id, attempt)) };
+      const signed = [{ slotId: slot.id, attempt }];
+      return { txHash, ours: (await uow.run(async (tx) => await tx.lanes.addAttempts(signed))).has(slot.id) };
     }),
   );
   const kept = results.filter(({ ours }) => ours);

@@ -55,7 +55,7 @@ test("whenever the process dies between detecting money at an address and sweepi
     "before lanes.reserve",
     "before depositAddresses.setSweep",
     "before sign",
-    "before lanes.addAttempt",
+    "before lanes.addAttempts",
     "before broadcast",
     "after broadcast",
   ])

@@ -218,6 +218,28 @@ test("as many simultaneous calls get a nonce as the executor's native tokens cov
   expect(await origin.sentBy(executor)).toHaveLength(5);
 });
 
+/** Plans of these calls, which were not sent. */
+async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly ExecutionPlan[]> {
+  const plans: ExecutionPlan[] = [];
+  const sendExecution: SendExecution = async (_, plan) => {
+    plans.push(plan);
+    return "moved";
+  };
+  for (const id of ids) await submitExecution({ ...by, sendExecution }, id);
+  return plans;
+}
+
+test("a call that cannot be reserved fails alone, and the others of its batch are sent", async () => {
+  const calls = await accepted(3);
+  const [broken, ...others] = await plansOf(calls.keys());
+  if (broken === undefined) throw new Error("nothing was accepted");
+  const plans = [{ ...broken, outflow: { currency: world.usdc, amount: 1n } }, ...others];
+  const ends = await sendExecutions(world.services, world.origin.connected, plans);
+  expect(ends).toEqual([expect.any(RangeError), "sent", "sent"]);
+  expect(world.events.of("execution_planned")).toHaveLength(2);
+  await expectEachOnce(calls);
+});
+
 test("whenever the process dies while it broadcasts calls together, each of them runs exactly once", async () => {
   let calls = new Map<RequestId, Address>();
   const deaths = await dieAtEveryMoment(world, {
@@ -229,12 +251,7 @@ test("whenever the process dies while it broadcasts calls together, each of them
       return { requestId, terms: { recipient } } as unknown as Agreed;
     },
     live: async (by) => {
-      const plans: ExecutionPlan[] = [];
-      const sendExecution: SendExecution = async (_, plan) => {
-        plans.push(plan);
-        return "moved";
-      };
-      for (const id of calls.keys()) await submitExecution({ ...by, sendExecution }, id);
+      const plans = await plansOf(calls.keys(), by);
       const connected = by.chains.get(world.origin.chain.id);
       if (connected === undefined) throw new Error("the chain is gone");
       for (const sent of await sendExecutions(by, connected, plans)) if (sent instanceof Error) throw sent;
@@ -247,7 +264,7 @@ test("whenever the process dies while it broadcasts calls together, each of them
   });
   for (const moment of [
     "before requests.lockAll",
-    "before lanes.reserveTogether",
+    "before lanes.reserve",
     "after commit",
     "before sign",
     "before lanes.addAttempts",

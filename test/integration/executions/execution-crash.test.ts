@@ -64,7 +64,7 @@ test("whenever the process dies between the acceptance of a call and its end, it
     "before reader.trace",
     "before lanes.reserve",
     "before sign",
-    "before lanes.addAttempt",
+    "before lanes.addAttempts",
     "before broadcast",
     "after broadcast",
     "before lanes.setMined",

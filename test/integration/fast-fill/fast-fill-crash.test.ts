@@ -104,10 +104,10 @@ test("whenever the worker dies between the acceptance and the end of a fast fill
   for (const moment of [
     "before lanes.reserve",
     "before sign",
-    "before lanes.addAttempt",
+    "before lanes.addAttempts",
     "before broadcast",
     "after broadcast",
-    "before lanes.setBroadcast",
+    "before lanes.setBroadcasts",
     "before lanes.setMined",
     "before ledger.setHold",
     "before lanes.setFinal",

@@ -243,17 +243,19 @@ test("fast fills an executed request only once its transaction has a nonce", asy
   if (sender === undefined) throw new Error("this instance sends calls");
   await services.uow.run(async (tx) => {
     await tx.lanes.reserve(
-      {
-        chainId: origin.chain.id,
-        sender,
-        leg: { kind: "execution", requestId },
-        call: { to: world.user.address, data: "0x", value: 0n },
-        gasLimit: 100_000n,
-        maxFeePerGas: 1n,
-        maxPriorityFeePerGas: 0n,
-        outflow: { currency: NATIVE_CURRENCY, amount: 0n },
-        cancelAfterMs: services.clock.nowMs() + 600_000,
-      },
+      [
+        {
+          chainId: origin.chain.id,
+          sender,
+          leg: { kind: "execution", requestId },
+          call: { to: world.user.address, data: "0x", value: 0n },
+          gasLimit: 100_000n,
+          maxFeePerGas: 1n,
+          maxPriorityFeePerGas: 0n,
+          outflow: { currency: NATIVE_CURRENCY, amount: 0n },
+          cancelAfterMs: services.clock.nowMs() + 600_000,
+        },
+      ],
       services.clock.nowMs(),
     );
   });

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import type { FillPlan, SendFill } from "../../../apps/api/src/payments/fill-lane.port.ts";
+import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
+import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { groupedFills, sendFills } from "../../../apps/api/src/payments/send-fills.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
@@ -187,6 +189,97 @@ test("of two plans for a request, one whose deposit was reorged out does not hid
   await expectEachOnce([one]);
 });
 
+/** Compares the destination's lane with its newest head, after its block was read. */
+async function track(by: WorkerServices): Promise<void> {
+  const { services, destination } = world;
+  const { connected } = destination;
+  const head = await destination.announce();
+  const trail = await scanChain(services, connected, await loadTrail(services, connected), head);
+  await trackLane(by, connected, trail);
+}
+
+const statesOf = async (): Promise<readonly string[]> =>
+  (
+    await world.pool.query<{ state: string }>(
+      "select state from slots where leg_kind = 'fill' order by nonce",
+    )
+  ).rows.map(({ state }) => state);
+
+test("fills of one block share the commit that makes them mined, and the one that makes them final", async () => {
+  const { services, destination } = world;
+  const list = await due(6);
+  await fillAll(services, list);
+  let commits = 0;
+  const uow: WorkerServices["uow"] = {
+    run: async (work) => {
+      commits++;
+      return await services.uow.run(work);
+    },
+  };
+  await destination.mine();
+  await track({ ...services, uow });
+  expect(await statesOf()).toEqual(list.map(() => "mined"));
+  expect(commits).toBe(1);
+  await destination.mine();
+  await track({ ...services, uow });
+  expect(await statesOf()).toEqual(list.map(() => "final"));
+  expect(commits).toBe(2);
+  expect(world.events.of("slot_mined")).toHaveLength(6);
+  expect(world.events.of("slot_final")).toHaveLength(6);
+  await expectEachOnce(list);
+});
+
+test("an outcome that cannot be stored fails alone, and those of the same block are stored", async () => {
+  const { services, destination, solver } = world;
+  const list = await due(3);
+  await fillAll(services, list);
+  const [, broken] = await services.reads.unsettledSlots(destination.chain.id, solver.address);
+  const uow: WorkerServices["uow"] = {
+    run: async (work) =>
+      await services.uow.run(async (tx) => {
+        const setMined: typeof tx.lanes.setMined = async (slotId, mined) => {
+          if (slotId === broken?.id) throw new Error("this slot cannot be stored");
+          await tx.lanes.setMined(slotId, mined);
+        };
+        return await work({ ...tx, lanes: { ...tx.lanes, setMined } });
+      }),
+  };
+  await destination.mine();
+  await expect(track({ ...services, uow })).rejects.toThrow("this slot cannot be stored");
+  expect(await statesOf()).toEqual(["mined", "open", "mined"]);
+  expect(world.events.of("slot_mined")).toHaveLength(2);
+  await expectEachOnce(list);
+});
+
+test("whenever the process dies while it stores the outcomes of fills together, each pays exactly once", async () => {
+  let list: readonly Due[] = [];
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      list = await due(2);
+      const [first] = list;
+      if (first === undefined) throw new Error("no request is due");
+      await fillAll(world.services, list);
+      await world.destination.mine();
+      return first.agreed;
+    },
+    live: async (by) => {
+      await track(by);
+      await world.destination.mine();
+      await track(by);
+    },
+    verify: async (_, moment) => await expectEachOnce(list, moment),
+  });
+  for (const moment of [
+    "before requests.lockAll",
+    "before lanes.lockSlots",
+    "before lanes.setMined",
+    "before lanes.setFinal",
+    "before commit",
+    "after commit",
+  ])
+    expect(deaths).toContain(moment);
+}, 300_000);
+
 test("whenever the process dies while it sends fills together, each of them pays exactly once", async () => {
   let list: readonly Due[] = [];
   const deaths = await dieAtEveryMoment(world, {
@@ -206,7 +299,7 @@ test("whenever the process dies while it sends fills together, each of them pays
   });
   for (const moment of [
     "before requests.lockAll",
-    "before lanes.reserveTogether",
+    "before lanes.reserve",
     "after commit",
     "before sign",
     "before lanes.addAttempts",

@@ -143,7 +143,7 @@ async function connect(chain: RailChain, attestation: AttestationChain): Promise
   const [rail, users] = [await createRail(options), await createRailUsers(options)];
   if (users === undefined) throw new Error(`${chain.name} has users`);
   const holding = {
-    solverBalance: () => 10n ** 15n,
+    solverBalance: () => ({ amount: 10n ** 15n }),
     paymentCost: () => 1_000n,
     lagging: () => false,
     headAgeMs: () => 0,

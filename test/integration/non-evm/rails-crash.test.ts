@@ -41,10 +41,10 @@ test.each(kinds)(
       "before rails.setCursor",
       "before lanes.reserve",
       "before rail.prepare",
-      "before lanes.addAttempt",
+      "before lanes.addAttempts",
       "before rail.send",
       "after rail.send",
-      "before lanes.setBroadcast",
+      "before lanes.setBroadcasts",
       "before rail.outcome",
       "before lanes.setMined",
       "before lanes.setFinal",
@@ -121,7 +121,7 @@ test.each(kinds)(
         expect((await world.status(agreed.requestId)).status, moment).toBe("success");
       },
     });
-    expect(deaths).toContain("before lanes.addAttempt");
+    expect(deaths).toContain("before lanes.addAttempts");
   },
   120_000,
 );

@@ -15,7 +15,6 @@ import { indexTransaction } from "../../../apps/api/src/deposits/index-transacti
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
 import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { readArrivals } from "../../../apps/api/src/deposits/non-evm/read-arrivals.ts";
-import { refundByRail } from "../../../apps/api/src/payments/non-evm/refund-by-rail.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import {
   anAccount,
@@ -269,11 +268,10 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
   const txHash = world.pay(agreed, { amount: 10n });
   world.origin.network.settle();
   await world.watch(world.origin);
-  const connected = world.services.chains.rail(world.origin.chain.id);
   const [depositRow] = await world.depositsAt(txHash);
   const request = await world.services.reads.request(requestId);
   const deposit = depositRow && (await world.services.reads.deposit(depositRow.id));
-  if (!connected || !deposit || !request) throw new Error("the deposit is read");
+  if (!deposit || !request) throw new Error("the deposit is read");
   const { chainId } = agreed.terms.destination;
   await world.pool.query(
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 1, 1, 1)",
@@ -308,7 +306,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
     request: async () => ({ ...request, state: { ...request.state, depositId: deposit.id } }),
     revertedSlotsOfLeg: async () => [revertedSlot],
   };
-  await refundByRail({ ...world.services, reads }, connected, deposit);
+  await refundDeposit({ ...world.services, reads }, deposit.id);
   const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
   expect(rows).toEqual([{ unpaid_wei: 0n }]);
 });

@@ -42,7 +42,7 @@ export const EXCHANGE_ID = 1337;
 const NAME = "exchange";
 
 /** The service's description of Hyperliquid; nothing here calls it. */
-const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", family: "hyperliquid-vm" } as RailChain;
+const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", needsNonceMappings: true } as RailChain;
 
 /**
  * `POST /authorize`, the worker's rounds and what the engine reads of them, on a real database, a real hub,

@@ -48,10 +48,10 @@ test("whenever the process dies between a deposit and the end of its fill, the r
     "after commit",
     "before lanes.reserve",
     "before sign",
-    "before lanes.addAttempt",
+    "before lanes.addAttempts",
     "before broadcast",
     "after broadcast",
-    "before lanes.setBroadcast",
+    "before lanes.setBroadcasts",
     "before lanes.setMined",
     "before lanes.setFinal",
   ])
@@ -112,7 +112,7 @@ test("whenever the process dies while it replaces a stuck fill, one of the two v
       expect((await world.status(agreed.requestId)).status, moment).toBe("success");
     },
   });
-  expect(deaths).toContain("before lanes.addAttempt");
+  expect(deaths).toContain("before lanes.addAttempts");
 }, 120_000);
 
 test("whenever the process dies while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {

@@ -886,7 +886,7 @@ test("does not end a payment by a used nonce while an attempt was signed after t
   const [attempt] = attempts;
   if (attempt === undefined) throw new Error("the fill is signed");
   const later = { ...attempt, n: 1, txHash: keccak256("0x01") };
-  await world.services.uow.run((tx) => tx.lanes.addAttempt(id, later));
+  await world.services.uow.run((tx) => tx.lanes.addAttempts([{ slotId: id, attempt: later }]));
   await destination.mine();
   const trail = await scanChain(
     world.services,

@@ -144,3 +144,55 @@ test("at the fee cap an abandoned payment is not broadcast again: a cancel trans
   });
   expect(await destination.balance(agreed.terms.recipient, world.usdc)).toBe(0n);
 });
+
+test("a cancel transaction that the node rejects is offered again at the usual interval, and bumped once it is stuck", async () => {
+  const { destination, clock, services } = world;
+  const { rebroadcastIntervalMs, stuckAfterMs } = services.enginePolicy;
+  let broadcasts = 0;
+  const by = sendingBy(async () => {
+    broadcasts++;
+    return { kind: "rejected", reason: "in-flight transaction limit reached" };
+  });
+  const agreed = await aDeposit();
+  await world.work(by);
+  await world.maintainLaneOf(destination, by);
+  expect((await slotOf(agreed))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
+  for (let passedMs = 1_000; passedMs < stuckAfterMs; passedMs += 1_000) {
+    clock.forward(1_000);
+    await world.maintainLaneOf(destination, by);
+  }
+  // One of the payment, one of its no-op, and the repetitions.
+  expect(broadcasts).toBeGreaterThan(2);
+  expect(broadcasts).toBeLessThanOrEqual(2 + stuckAfterMs / rebroadcastIntervalMs);
+  clock.forward(1_000);
+  await world.maintainLaneOf(destination, by);
+  expect((await slotOf(agreed))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop", "noop"]);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
+});
+
+test("a payment that is stuck at the fee cap is broadcast again at the usual interval", async () => {
+  const { destination, clock, services } = world;
+  const { rebroadcastIntervalMs, stuckAfterMs } = services.enginePolicy;
+  const agreed = await aDeposit();
+  await world.work();
+  let broadcasts = 0;
+  const by = withChain(services, destination.connected, {
+    chain: { fees: { ...destination.chain.fees, maxFeePerGasWei: 1n } },
+    connection: {
+      writer: {
+        broadcast: async (raw) => {
+          broadcasts++;
+          return await destination.connected.connection.writer.broadcast(raw);
+        },
+      },
+    },
+  });
+  clock.forward(stuckAfterMs + 1);
+  for (let passedMs = 0; passedMs <= 2 * rebroadcastIntervalMs; passedMs += 1_000) {
+    await world.maintainLaneOf(destination, by);
+    clock.forward(1_000);
+  }
+  expect((await slotOf(agreed))?.attempts).toHaveLength(1);
+  expect(broadcasts).toBeGreaterThan(1);
+  expect(broadcasts).toBeLessThanOrEqual(3);
+});

@@ -8,7 +8,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { planFillThroughCalls } from "../../../apps/api/src/payments/plan-fill-through-calls.ts";
+import { planTransaction } from "../../../apps/api/src/payments/plan/plan-transaction.ts";
 import { priceDestination } from "../../../apps/api/src/payments/executions/price-destination.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
@@ -582,24 +582,23 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
   const [spent, left] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
   const callee = world.anAddress();
   const call = currency === NATIVE_CURRENCY ? pays(callee, spent) : transfer(currency, callee, spent);
-  const plan = await planFillThroughCalls(
-    services,
-    destination.connected,
-    {
+  const plan = await planTransaction(services, destination.connected, {
+    payment: {
       leg: { kind: "fill", requestId: someHash() },
       currency,
       amount,
       recipient: world.anAddress(),
       orderId: someHash(),
       cancelAfterMs: 0,
+      toContract: false,
+      maxGas: 2n ** 255n,
     },
-    {
+    calls: {
       calls: [{ to: call.to as Address, data: call.data as Hex, value: BigInt(call.value) }],
       minLeft: left,
-      maxGas: undefined,
     },
-    { paidFrom, planned: 2n ** 255n, max: 2n ** 255n },
-  );
+    swap: { paidFrom, planned: 2n ** 255n, max: 2n ** 255n },
+  });
   expect(plan).toMatchObject({ kind: "ready", left });
   if (plan.kind !== "ready") return;
   // More than the swap's cost is taken at first; the rest is returned.

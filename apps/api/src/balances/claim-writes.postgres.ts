@@ -1,7 +1,7 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import { eq, sql as text } from "drizzle-orm";
 import type { ClaimRecord, ClaimState, ClaimWrites } from "./claims.port.ts";
-import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, defineSql, type Params, defineWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { claims } from "./claims.tables.ts";
 
@@ -32,7 +32,7 @@ interface Offer extends Record<string, unknown> {
   readonly expiresAt: number;
   readonly createdAtMs: number;
 }
-const offer = defineQuery("claim_offer", (db, p: Params<Offer>) =>
+const offer = defineWrite("claim_offer", (db, p: Params<Offer>) =>
   db.insert(claims).values({
     claimId: p.claimId,
     wallet: p.wallet,
@@ -59,13 +59,13 @@ interface Change extends Record<string, unknown> {
   readonly failReason: string | null;
   readonly atMs: number;
 }
-const setState = defineQuery("claim_set_state", (db, p: Params<Change>) =>
+const setState = defineWrite("claim_set_state", (db, p: Params<Change>) =>
   db
     .update(claims)
     .set({ state: p.state, tries: p.tries, failReason: p.failReason, updatedAtMs: p.atMs })
     .where(eq(claims.claimId, p.claimId)),
 );
-const setTxHash = defineQuery(
+const setTxHash = defineWrite(
   "claim_set_tx_hash",
   (db, p: Params<{ claimId: Hex; txHash: TxHash | null; atMs: number }>) =>
     db.update(claims).set({ txHash: p.txHash, updatedAtMs: p.atMs }).where(eq(claims.claimId, p.claimId)),

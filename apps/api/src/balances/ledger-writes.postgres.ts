@@ -1,7 +1,14 @@
 import type { Address, Hex, HoldState, MovementContext, RequestId } from "@causeway/domain";
 import { and, asc, desc, eq, sql as text } from "drizzle-orm";
 import type { LedgerWrites, Reservation, ReservationRecord, ReservationState } from "./ledger.port.ts";
-import { defineQuery, defineSql, namesOf, type Params } from "../db/define-query.postgres.ts";
+import {
+  defineQuery,
+  defineSql,
+  namesOf,
+  type Params,
+  defineWrite,
+  defineSqlWrite,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { bookOf, HOLD, holdOf, readBook, readHeld } from "./ledger-rows.postgres.ts";
 import {
@@ -15,7 +22,7 @@ import {
 } from "./ledger.tables.ts";
 import { reserveTogether } from "./reserved-fees.postgres.ts";
 
-const addWallet = defineQuery(
+const addWallet = defineWrite(
   "ledger_add_wallet",
   (db, { wallet, createdAtMs }: Params<{ wallet: Address; createdAtMs: number }>) =>
     db.insert(appWallets).values({ wallet, createdAtMs }).onConflictDoNothing(),
@@ -52,7 +59,7 @@ interface Entries extends Record<string, unknown> {
   readonly currencies: readonly Address[];
   readonly amounts: readonly bigint[];
 }
-const addEntries = defineSql("ledger_add_entries", {}, (p: Params<Entries>) => {
+const addEntries = defineSqlWrite("ledger_add_entries", (p: Params<Entries>) => {
   const { movementId, wallet, account, chainId, currency, amount } = ledgerEntries;
   const given = namesOf(account, chainId, currency, amount);
   return text`insert into ${ledgerEntries} (${namesOf(movementId, wallet)}, ${given})
@@ -129,7 +136,7 @@ interface Parts extends Record<string, unknown> {
   readonly amounts: readonly bigint[];
   readonly usd: readonly bigint[];
 }
-const addParts = defineSql("fee_reservation_parts_add", {}, (p: Params<Parts>) => {
+const addParts = defineSqlWrite("fee_reservation_parts_add", (p: Params<Parts>) => {
   const { reservationId, chainId, currency, amount, usd, n } = feeReservationParts;
   const given = namesOf(chainId, currency, amount, usd, n);
   return text`insert into ${feeReservationParts} (${namesOf(reservationId)}, ${given})
@@ -137,7 +144,7 @@ const addParts = defineSql("fee_reservation_parts_add", {}, (p: Params<Parts>) =
     from unnest(${p.chainIds}::bigint[], ${p.currencies}::text[], ${p.amounts}::numeric[], ${p.usd}::numeric[])
       with ordinality as p (${given})`;
 });
-const closeReservation = defineQuery(
+const closeReservation = defineWrite(
   "fee_reservation_close",
   (db, p: Params<{ id: string; state: ReservationState; atMs: number; paidUsd: bigint | null }>) =>
     db
@@ -145,14 +152,14 @@ const closeReservation = defineQuery(
       .set({ state: p.state, closedAtMs: p.atMs, paidUsd: p.paidUsd })
       .where(and(eq(feeReservations.id, p.id), text`${feeReservations.state} = 'open'`)),
 );
-const noteFeesDue = defineQuery(
+const noteFeesDue = defineWrite(
   "app_fees_due_note",
   (db, { requestId, sinceMs }: Params<{ requestId: RequestId; sinceMs: number }>) =>
     db.insert(appFeesDue).values({ requestId, sinceMs }).onConflictDoNothing(),
 );
 
 type OfRequest = Params<{ requestId: RequestId }>;
-const feesCredited = defineQuery("app_fees_due_forget", (db, { requestId }: OfRequest) =>
+const feesCredited = defineWrite("app_fees_due_forget", (db, { requestId }: OfRequest) =>
   db.delete(appFeesDue).where(eq(appFeesDue.requestId, requestId)),
 );
 const holdWallet = defineQuery("hold_wallet", (db, { requestId }: OfRequest) =>
@@ -172,7 +179,7 @@ interface NewHold extends Record<string, unknown> {
   readonly placedAtMs: number;
   readonly surplusUsd: bigint;
 }
-const addHold = defineQuery(
+const addHold = defineWrite(
   "hold_add",
   (
     db,
@@ -182,7 +189,7 @@ const addHold = defineQuery(
       .insert(holds)
       .values({ requestId, wallet, keyId, usd, chainId, currency, amount, placedAtMs, surplusUsd }),
 );
-const setHold = defineQuery(
+const setHold = defineWrite(
   "hold_set",
   (db, p: Params<{ requestId: RequestId; state: HoldState; debits: number; atMs: number }>) =>
     db

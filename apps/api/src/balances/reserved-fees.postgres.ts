@@ -2,7 +2,7 @@ import type { Address } from "@causeway/domain";
 import { mergeEntries } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
 import type { FeesToReserve } from "./ledger.port.ts";
-import { defineSql, namesOf, recordset, rowsJson, type Params } from "../db/define-query.postgres.ts";
+import { namesOf, recordset, rowsJson, type Params, defineSqlWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { feeReservationParts, feeReservations, ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
 
@@ -35,7 +35,7 @@ interface Reserved extends Record<string, unknown> {
   readonly atMs: number;
 }
 // The trigger on entries sees the movements that this statement writes.
-const reserve = defineSql("ledger_reserve_many", {}, (p: Params<Reserved>) => {
+const reserve = defineSqlWrite("ledger_reserve_many", (p: Params<Reserved>) => {
   const { movementKey, context, reason, wallet, requestId, createdAtMs, id } = ledgerMovements;
   const [part, entry] = [namesOf(...Object.values(PART)), namesOf(...Object.values(ENTRY))];
   return text`

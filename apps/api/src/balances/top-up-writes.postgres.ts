@@ -9,6 +9,7 @@ import {
   recordset,
   rowsJson,
   type Params,
+  defineWrite,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { appTopUps as topUps } from "./top-ups.tables.ts";
@@ -73,7 +74,7 @@ const lockDue = defineQuery("top_up_lock_due", (db, p: Params<{ chainId: number;
     .orderBy(asc(topUps.wallet), asc(topUps.id))
     .for("update"),
 );
-const setState = defineQuery(
+const setState = defineWrite(
   "top_up_set_state",
   (db, p: Params<{ id: string; state: TopUpState; credits: number }>) =>
     db.update(topUps).set({ state: p.state, credits: p.credits }).where(eq(topUps.id, p.id)),

@@ -6,7 +6,7 @@ import type { ApiKeyRecord, ApiKeyRegister, ApiKeySettings } from "./api-key-reg
 import { newSecret } from "./new-secret.adapter.ts";
 import { IDENTITY, identityOf } from "./api-key-rows.postgres.ts";
 import { apiKeys, fundingChallenges } from "./callers.tables.ts";
-import { defineQuery, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, type Params, defineWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 
 const RECORD = {
@@ -106,7 +106,7 @@ const revoke = defineQuery("api_key_revoke", (db, { id, atMs }: Params<{ id: str
     .returning(RECORD),
 );
 
-const openChallenge = defineQuery(
+const openChallenge = defineWrite(
   "api_key_challenge",
   (db, { keyId, address, nonce, expiresAtMs }: Params<typeof fundingChallenges.$inferInsert>) =>
     db

@@ -4,7 +4,14 @@ import type { Usage, UsageCount, UsageNote } from "../http/usage.port.ts";
 import type { SearchTurns } from "../http/usage.port.ts";
 import { inTime } from "../db/in-time.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { columnsOf, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
+import {
+  columnsOf,
+  defineSql,
+  nameOf,
+  namesOf,
+  type Params,
+  defineSqlWrite,
+} from "../db/define-query.postgres.ts";
 import { apiUsage } from "./callers.tables.ts";
 
 const MINUTE_MS = 60_000;
@@ -34,9 +41,8 @@ interface Counts extends Record<string, unknown> {
   readonly errorCodes: readonly string[];
   readonly counts: readonly number[];
 }
-const add = defineSql(
+const add = defineSqlWrite(
   "usage_add",
-  {},
   (p: Params<Counts>) => text`
     insert into ${apiUsage} (${names}, ${nameOf(count)})
     select * from unnest(${p.keyIds}::text[], ${p.minutesMs}::bigint[], ${p.endpoints}::text[], ${p.statuses}::integer[],

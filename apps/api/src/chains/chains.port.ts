@@ -2,12 +2,33 @@ import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head, PayingRa
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
 import type { RailUsers } from "./rail-steps.port.ts";
 
-/**
- * The newest facts of one chain, refreshed once per block and kept in memory, so that quotes do not wait for
- * the chain.
- */
-export interface ChainPulse {
-  /** Newest head; undefined before the first one arrived. */
+/** The newest facts of a chain of any family, kept in memory, so that quotes do not wait for the chain. */
+export interface Pulse {
+  /**
+   * The solver's balance of a configured currency, base units.
+   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
+   */
+  solverBalance(currency: Address): { readonly amount: bigint };
+  /**
+   * The cost of a payment in this currency, base units of the native currency, without the chain's margin.
+   * @param gas units that it uses, on chains with gas
+   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
+   */
+  paymentCost(currency: Address, gas: bigint): bigint;
+  /** True when the chain was silent for much longer than its block time. */
+  lagging(): boolean;
+  /** Time since the newest head arrived or the state was last read, or since the start before that, ms. */
+  headAgeMs(): number;
+  /** Newest head; undefined before the first one arrived. Absent: blocks are not tracked. */
+  head?(): Head | undefined;
+  /** How the node reports the effects of a call; undefined or absent: not probed yet. */
+  effectsView?(): EffectsView | undefined;
+  /** Median time of the newest calls to the node, ms; undefined or absent: too few calls. */
+  latencyMs?(): number | undefined;
+}
+
+/** The newest facts of one EVM chain, refreshed once per block. */
+export interface ChainPulse extends Pulse {
   head(): Head | undefined;
   /** @throws ServiceError RPC_HTTP_ERROR when no fresh value is known */
   gasPrices(): GasPrices;
@@ -22,38 +43,18 @@ export interface ChainPulse {
    * watched
    */
   gasBalance(account: Address): { readonly amount: bigint; readonly blockNumber: bigint };
-  /** True when no block arrived for much longer than the chain's block time. */
-  lagging(): boolean;
-  /** Time since the newest head arrived, or since the start without one, ms. */
-  headAgeMs(): number;
-  /** How the node reports the effects of a call; undefined or absent: not probed yet. */
-  effectsView?(): EffectsView | undefined;
-  /** Median time of the newest calls to the node, ms; undefined or absent: too few calls. */
-  latencyMs?(): number | undefined;
 }
 
 export interface ConnectedChain {
   readonly chain: Chain;
   readonly connection: ChainConnection;
   readonly pulse: ChainPulse;
+  readonly users: Pick<RailUsers, "balance">;
 }
 
 /** The newest facts of a non-EVM chain, refreshed in the background. */
-export interface RailPulse {
-  /**
-   * The solver's balance of a configured currency, base units.
-   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
-   */
-  solverBalance(currency: Address): bigint;
-  /**
-   * The cost of a payment in this currency, base units of the native currency.
-   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
-   */
+export interface RailPulse extends Pulse {
   paymentCost(currency: Address): bigint;
-  /** True when the chain was silent for much longer than its block time. */
-  lagging(): boolean;
-  /** Time since its state was last read, or since the start before that, ms. */
-  headAgeMs(): number;
 }
 
 /** A chain without account nonces (Solana, Bitcoin, Hyperliquid), and the connection to it. */

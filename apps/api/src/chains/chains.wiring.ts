@@ -4,6 +4,7 @@ import type { Lifecycle } from "@causeway/service-kit";
 import type { ApiConfig } from "../config/config.ts";
 import { monotonicClock } from "../config/monotonic-clock.ts";
 import type { Services } from "../db/services.port.ts";
+import { accountsOn } from "./accounts-on.ts";
 import type { ConnectedChain } from "./chains.port.ts";
 import type { OwnKeys } from "./lane-signers.ts";
 import { createNodeLatency } from "./node-latency.adapter.ts";
@@ -84,7 +85,7 @@ async function connectChain(
     if (error instanceof RpcFault && error.kind === "wrongChain") throw error;
     events.fault("chain_fault", error, { ...facts, at: "start" });
   }
-  return { chain, connection, pulse };
+  return { chain, connection, pulse, users: accountsOn(chain, connection) };
 }
 
 function gasPayersOf({ executor, depositAddressOperator }: OwnKeys): readonly Address[] {

@@ -1,6 +1,6 @@
 import type { ChainConnection, EffectsView, GasPrices } from "@causeway/chains";
 import type { Address, Chain } from "@causeway/domain";
-import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import { gasCostWei, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { ChainPulse } from "./chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 
@@ -161,6 +161,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   return {
     head: () => heads.latest,
     gasPrices: () => freshFacts().gasPrices,
+    paymentCost: (_currency, gas) => gasCostWei(gas, freshFacts().gasPrices, chain.fees.minPriorityFeeWei, 0),
     solverBalance: (currency) => {
       const { balances, blockNumber } = freshFacts();
       const amount = balances.get(currency);

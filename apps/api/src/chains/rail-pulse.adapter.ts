@@ -103,7 +103,7 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   const headAgeMs = (): number => monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs);
 
   return {
-    solverBalance: (currency) => freshValue("balances", currency),
+    solverBalance: (currency) => ({ amount: freshValue("balances", currency) }),
     paymentCost: (currency) => freshValue("costs", currency),
     lagging: () => headAgeMs() > lateMs,
     headAgeMs,

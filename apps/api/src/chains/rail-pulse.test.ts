@@ -59,8 +59,8 @@ const codeOf = (act: () => unknown): string | undefined => {
 test("returns the last read values of every configured currency", async () => {
   const { pulse } = aWorld();
   await pulse.refresh();
-  expect(pulse.solverBalance(chain.native.address)).toBe(7n);
-  expect(pulse.solverBalance(usdc!.address)).toBe(7n);
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(7n);
+  expect(pulse.solverBalance(usdc!.address).amount).toBe(7n);
   expect(pulse.paymentCost(usdc!.address)).toBe(3n);
   expect(() => pulse.solverBalance(`0x${"99".repeat(32)}`)).toThrow(RangeError);
 });
@@ -81,15 +81,15 @@ test("reads on a timer and retries after a failure, which keeps the known values
   await pulse.refresh();
   facts.balance = 8n;
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(pulse.solverBalance(chain.native.address)).toBe(8n);
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(8n);
   facts.away = true;
   facts.balance = 9n;
   await vi.advanceTimersByTimeAsync(12_000);
   expect(faults.length).toBeGreaterThan(0);
-  expect(pulse.solverBalance(chain.native.address)).toBe(8n);
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(8n);
   facts.away = false;
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(pulse.solverBalance(chain.native.address)).toBe(9n);
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(9n);
 });
 
 test("news cause prompt reads, limited to the configured rate", async () => {

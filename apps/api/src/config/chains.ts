@@ -74,7 +74,7 @@ export function hubProblems(
 
 /** Their transfers carry no order id, so oracles learn only from the hub which order one belongs to. */
 function chainsWithoutDepositIds(chains: readonly RailChain[]): readonly string[] {
-  return chains.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
+  return chains.flatMap(({ needsNonceMappings, name }) => (needsNonceMappings === true ? [name] : []));
 }
 
 /** Other chains can be settled later. The hub must learn the orders of these transfers within an hour. */

@@ -93,31 +93,26 @@ export function readOwnAccounts(
           addresses: evmAddresses(settings.solverFormerAddresses),
         }),
   );
+  const byVm = new Map(nonEvmChains.toReversed().map((chain) => [chain.vmType, chain]));
   const solana = resolved(["solverSolanaKey", "solverSolanaAddress"], () =>
-    resolveOnRail(
-      role,
-      nonEvmChains.find(({ vmType }) => vmType === "svm"),
-      {
-        ofKey: solanaAccount,
-        keyName: "SOLVER_SOLANA_KEY",
-        key: keys.solana,
-        addressName: "SOLVER_SOLANA_ADDRESS",
-        address: settings.solverSolanaAddress,
-      },
-    ),
+    resolveOnRail(role, byVm.get("svm"), {
+      ofKey: solanaAccount,
+      keyName: "SOLVER_SOLANA_KEY",
+      key: keys.solana,
+      addressName: "SOLVER_SOLANA_ADDRESS",
+      address: settings.solverSolanaAddress,
+    }),
   );
   const bitcoin = resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
-    resolveOnRail(
-      role,
-      nonEvmChains.find(({ vmType }) => vmType === "bvm"),
-      {
-        ofKey: bitcoinAccount,
-        keyName: "SOLVER_BITCOIN_KEY",
-        key: keys.bitcoin,
-        addressName: "SOLVER_BITCOIN_ADDRESS",
-        address: settings.solverBitcoinAddress,
-      },
-    ),
+    resolveOnRail(role, byVm.get("bvm"), {
+      ofKey: bitcoinAccount,
+      // The solver's key spends from no other kind of address.
+      onlyForm: { name: "P2WPKH", pattern: /^0x00[0-9a-f]{40}$/ },
+      keyName: "SOLVER_BITCOIN_KEY",
+      key: keys.bitcoin,
+      addressName: "SOLVER_BITCOIN_ADDRESS",
+      address: settings.solverBitcoinAddress,
+    }),
   );
   const { solverPrivateKey } = settings;
   const solver =
@@ -196,10 +191,12 @@ function resolveOnRail(
   {
     key,
     address,
+    onlyForm,
     ...settings
   }: Pick<AccountSettings, "keyName" | "addressName" | "ofKey"> & {
     readonly key: Secret | undefined;
     readonly address: string | undefined;
+    readonly onlyForm?: AddressForm;
   },
 ): ResolvedAccounts {
   const { keyName, addressName } = settings;
@@ -217,18 +214,23 @@ function resolveOnRail(
   return resolveAccounts(role, {
     ...settings,
     keys: key ? [key] : [],
-    addresses: address === undefined ? [] : [railAddress(chain, addressName, address)],
+    addresses: address === undefined ? [] : [railAddress(chain, addressName, address, onlyForm)],
     spell: (account) => formatAddress(chain, account),
   });
 }
 
+/** The one kind of address, by its bytes, that an account may have on a chain with several. */
+interface AddressForm {
+  readonly name: string;
+  readonly pattern: RegExp;
+}
+
 /** @throws ConfigError */
-function railAddress(chain: RailChain, name: string, text: string): Hex {
+function railAddress(chain: RailChain, name: string, text: string, form: AddressForm | undefined): Hex {
   try {
     const account = parseAccount(chain, text, name);
-    // The solver's key spends from no other kind of address.
-    if (chain.vmType !== "bvm" || /^0x00[0-9a-f]{40}$/.test(account)) return account;
-    throw new ConfigError([`${name} must be a P2WPKH address of ${chain.displayName}`]);
+    if (form?.pattern.test(account) !== false) return account;
+    throw new ConfigError([`${name} must be a ${form.name} address of ${chain.displayName}`]);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new ConfigError([`${name} must be an address of ${chain.displayName}`]);

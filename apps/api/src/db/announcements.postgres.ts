@@ -1,6 +1,6 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import { announcements } from "./db.tables.ts";
-import { defineSql, namesOf, type Params } from "./define-query.postgres.ts";
+import { defineSql, namesOf, type Params, defineSqlWrite } from "./define-query.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Maximum number of announcements per statement. */
@@ -27,9 +27,8 @@ const send = defineSql(
     select pg_notify(channel, payload) from quick, (select channel, payload from gone order by id) as ordered`,
 );
 
-const beat = defineSql(
+const beat = defineSqlWrite(
   "announcements_beat",
-  {},
   (p: Params<{ channel: string; text: string }>) =>
     text`with ${quickly} select pg_notify(${p.channel}, ${p.text}) from quick`,
 );

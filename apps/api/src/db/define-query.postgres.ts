@@ -34,6 +34,24 @@ export function defineQuery<P extends Record<string, unknown>, Result>(
   };
 }
 
+/**
+ * Defines a named query that changes rows and returns nothing. In a transaction it does not wait for the
+ * answer: the transaction does, at its end, so that a write costs no round trip.
+ * @param name unique in the process
+ */
+export function defineWrite<P extends Record<string, unknown>>(
+  name: string,
+  build: (db: NodePgDatabase, params: Params<P>) => Preparable<unknown>,
+): (sql: Sql, params: P) => Promise<void> {
+  const query = defineQuery(name, build);
+  return async (sql, params) => await untilWritten(sql, query(sql, params));
+}
+
+async function untilWritten(sql: Sql, answer: Promise<unknown>): Promise<void> {
+  if (sql.atEnd === undefined) await answer;
+  else sql.atEnd(answer);
+}
+
 /** What a statement returns: by output name in camelCase, its column or how a value is decoded. */
 type Returns = Readonly<Record<string, Column | ((value: never) => unknown)>>;
 export type Row<R extends Returns> = {
@@ -67,6 +85,16 @@ export function defineSql<P extends Record<string, unknown>, R extends Returns>(
     const values = fillPlaceholders(built.params, params);
     return (await connection.query<DriverRow>({ name, text: built.text, announces }, values)).map(rowOf);
   };
+}
+
+/** {@link defineSql} for a statement whose rows are not read; waits like {@link defineWrite}. */
+export function defineSqlWrite<P extends Record<string, unknown>>(
+  name: string,
+  build: (params: Params<P>) => SQL,
+  options: { readonly announces?: boolean } = {},
+): (sql: Sql, params: P) => Promise<void> {
+  const query = defineSql(name, {}, build, options);
+  return async (sql, params) => await untilWritten(sql, query(sql, params));
 }
 
 /** Runs a statement that is built for one use. The database plans it for exactly its values. */

@@ -1,6 +1,13 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import { jobRuns as runs } from "./db.tables.ts";
-import { defineQuery, defineSql, nameOf, namesOf, type Params } from "./define-query.postgres.ts";
+import {
+  defineSql,
+  nameOf,
+  namesOf,
+  type Params,
+  defineWrite,
+  defineSqlWrite,
+} from "./define-query.postgres.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { JobRuns } from "./job-runs.port.ts";
 import type { Sql } from "./pool.postgres.ts";
@@ -20,7 +27,7 @@ const note = (p: Params<Noted>): SQL => text`
   on conflict (${namesOf(runs.jobName, runs.legId)}) do update set ${nameOf(runs.jobId)} = excluded.${nameOf(runs.jobId)},
     ${nameOf(runs.ranAtMs)} = excluded.${nameOf(runs.ranAtMs)},
     ${nameOf(runs.lostAfterMs)} = excluded.${nameOf(runs.lostAfterMs)}, ${nameOf(runs.rescues)} = 0`;
-const noteWaiting = defineSql("job_run_note_waiting", {}, note);
+const noteWaiting = defineSqlWrite("job_run_note_waiting", note);
 const takeOver = defineSql(
   "job_run_take_over",
   { jobId: runs.jobId },
@@ -29,14 +36,13 @@ const takeOver = defineSql(
     returning ${runs.jobId}`,
 );
 // A leg that was queued again keeps the time set then.
-const noteFailed = defineSql(
+const noteFailed = defineSqlWrite(
   "job_run_note_failed",
-  {},
   (p: Params<Run>) => text`
     update ${runs} set ${nameOf(runs.lostAfterMs)} = least(${runs.lostAfterMs}, ${p.nowMs})
     where ${runs.jobName} = ${p.job} and ${runs.legId} = ${p.legId} and ${runs.jobId} = ${p.jobId} and ${runs.rescues} = 0`,
 );
-const forgetAll = defineQuery("job_runs_forget_all", (db) => db.delete(runs));
+const forgetAll = defineWrite("job_runs_forget_all", (db) => db.delete(runs));
 
 /**
  * Parts of a statement that finds legs whose job was lost.

@@ -2,7 +2,7 @@ import { sql as text, type SQL } from "drizzle-orm";
 import type { Outbox, OutboxEntry } from "./unit-of-work.port.ts";
 import { storeAnnouncements } from "./announcements.postgres.ts";
 import { jobRuns, outbox as jobs } from "./db.tables.ts";
-import { defineSql, nameOf, namesOf, type Params } from "./define-query.postgres.ts";
+import { defineSql, nameOf, namesOf, type Params, defineSqlWrite } from "./define-query.postgres.ts";
 import { rescueJobId } from "./leg-of-job-id.ts";
 import type { Sql } from "./pool.postgres.ts";
 
@@ -29,10 +29,9 @@ const addJobs = (p: Params<Jobs & { readonly atMs: readonly number[] }>): SQL =>
   ${intoOutbox}
   select * from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[])
   ${unlessOpen}`;
-const add = defineSql("outbox_add", {}, addJobs);
-const addAnnounced = defineSql(
+const add = defineSqlWrite("outbox_add", addJobs);
+const addAnnounced = defineSqlWrite(
   "outbox_add_announced",
-  {},
   (p: Params<Jobs & { readonly atMs: readonly number[] }>) => text`
     with queued as (${addJobs(p)} returning ${jobs.id}) ${announceQueued}`,
   { announces: true },

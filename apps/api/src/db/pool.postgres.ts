@@ -1,4 +1,5 @@
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
+import { Socket } from "node:net";
 import pg from "pg";
 import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres.ts";
 
@@ -7,6 +8,11 @@ export interface Sql {
   query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
   /** The query builder on the same connection. */
   readonly db: NodePgDatabase;
+  /**
+   * Leaves the answer of a write to the end of the transaction, which fails if the write did. Absent outside
+   * of transactions.
+   */
+  readonly atEnd?: (answer: Promise<unknown>) => void;
 }
 
 /** A named statement is parsed and planned once per connection. */
@@ -53,6 +59,9 @@ export function createPool(
         // A process that is frozen in a transaction must not keep its row locks from the next leader.
         idle_in_transaction_session_timeout: 10_000,
       }),
+    // Statements of a transaction are sent without waiting for the answers of former ones.
+    pipeline: true,
+    stream: () => new BatchingSocket(),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types,
@@ -62,6 +71,22 @@ export function createPool(
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+/** Sends what is written in one turn of the event loop with one system call. */
+class BatchingSocket extends Socket {
+  #isWaiting = false;
+
+  override cork(): void {
+    super.cork();
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    super.cork();
+    process.nextTick(() => {
+      this.#isWaiting = false;
+      this.uncork();
+    });
+  }
 }
 
 const builders = new WeakMap<pg.Pool | pg.PoolClient, NodePgDatabase>();

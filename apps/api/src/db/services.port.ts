@@ -67,8 +67,6 @@ export interface Services {
   readonly sendFill?: SendFill;
   /** Sends executions of the same moment together. Absent: each is sent by itself. */
   readonly sendExecution?: SendExecution;
-  /** Resolves when it is an execution's turn: at once, unless many arrive together. */
-  readonly executionTurn?: () => Promise<void>;
 }
 
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */

@@ -314,15 +314,10 @@ export interface LaneWrites {
    */
   noteNonceUser(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
   /**
-   * Locks the lane and allocates its next nonce to the plan.
-   * @throws LegTaken if a nonce not known to be dead pays this leg already
+   * Locks the lane of these plans, which are for one kind of leg, and allocates its next nonces to them in
+   * order. A leg that a nonce not known to be dead already pays gets none: paying again could pay twice.
    */
-  reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
-  /**
-   * The same for several plans of one locked lane and one kind of leg, in order; legs that are already paid
-   * get none.
-   */
-  reserveTogether(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
+  reserve(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
   /**
    * Outflows in `currency`, and the maximum gas cost, that balances read at `balanceBlock` do not include
    * yet. Valid only while `lockLane` holds the lane.
@@ -336,14 +331,12 @@ export interface LaneWrites {
   lockLane(chainId: number, sender: Address): Promise<void>;
   /** Whether a nonce not known to be dead pays this leg. */
   hasLiveSlot(leg: Leg): Promise<boolean>;
-  lockSlot(slotId: string): Promise<Slot | undefined>;
-  /** False if attempt `n` exists already: another process signed first. */
-  addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;
-  /** Slots whose attempt this call stored. */
+  /** Locks slots in a fixed order; by id. */
+  lockSlots(slotIds: readonly string[]): Promise<ReadonlyMap<string, Slot>>;
+  /** Slots whose attempt this call stored. For the others, another process stored that number first. */
   addAttempts(
     attempts: ReadonlyArray<{ readonly slotId: string; readonly attempt: Attempt }>,
   ): Promise<ReadonlySet<string>>;
-  setBroadcast(slotId: string, n: number, atMs: number): Promise<void>;
   setBroadcasts(
     sent: ReadonlyArray<{ readonly slotId: string; readonly n: number }>,
     atMs: number,
@@ -352,8 +345,8 @@ export interface LaneWrites {
   renameAttempt(slotId: string, n: number, txHash: TxHash): Promise<void>;
   /** A node refused it for now: it is broadcast again after the usual interval, but no node has it. */
   noteRefused(slotId: string, n: number, atMs: number): Promise<void>;
-  /** Clears the broadcast times of the slot's attempts, so that they are broadcast again. */
-  forgetBroadcast(slotId: string): Promise<void>;
+  /** Clears the broadcast times of the slots' attempts, so that they are broadcast again. */
+  forgetBroadcasts(slotIds: readonly string[]): Promise<void>;
   setMined(
     slotId: string,
     mined: {

@@ -7,7 +7,11 @@ import { ServiceError } from "@causeway/domain";
  * @throws ServiceError SERVICE_UNAVAILABLE with the retry time while clients' share of the endpoint's rate
  * limit is used up
  */
-export async function withinNodeLimit<T>(chain: RailChain, field: string, ask: () => Promise<T>): Promise<T> {
+export async function withinNodeLimit<T>(
+  chain: Pick<RailChain, "displayName">,
+  field: string,
+  ask: () => Promise<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (cause) {

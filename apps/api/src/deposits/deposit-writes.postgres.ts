@@ -19,6 +19,8 @@ import {
   namesOf,
   nullable,
   type Params,
+  defineWrite,
+  defineSqlWrite,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { attempts, slots } from "../payments/payments.tables.ts";
@@ -129,9 +131,8 @@ const record = defineSql("deposits_record", DEPOSIT, (p: Params<Recorded>) => {
 });
 
 // Stored like an abandoned refund: not planned, and judged again if a reorg orphans the deposit.
-const keepTooSmall = defineSql(
+const keepTooSmall = defineSqlWrite(
   "deposits_keep_too_small",
-  {},
   (
     p: Params<{ ids: readonly DepositId[]; reasons: readonly FailReason[]; onlyUnattributed: boolean }>,
   ) => text`
@@ -170,9 +171,8 @@ const sentByService = defineSql(
       left join ${sweeps} on ${slots.legKind} = 'sweep' and ${sweeps.id}::text = ${slots.legId} and ${sweeps.requestId} = s.request_id
     where ${sweeps.id} is not null or (${slots.legKind} = 'execution' and ${slots.legId} = s.request_id)`,
 );
-const setDispositions = defineSql(
+const setDispositions = defineSqlWrite(
   "deposit_set_disposition",
-  {},
   (
     p: Params<{
       ids: readonly DepositId[];
@@ -188,12 +188,12 @@ const setDispositions = defineSql(
       as s (id, disposition, reason, request_id)
     where ${deposits.id} = s.id and ${deposits.id} = any(${p.ids}::bigint[])`,
 );
-const place = defineQuery(
+const place = defineWrite(
   "deposit_place",
   (db, p: Params<{ id: DepositId; requestId: RequestId; valueUsd: bigint }>) =>
     db.update(deposits).set({ requestId: p.requestId, valueUsd: p.valueUsd }).where(eq(deposits.id, p.id)),
 );
-const setRefund = defineQuery(
+const setRefund = defineWrite(
   "deposit_set_refund",
   (db, p: Params<{ id: DepositId; state: RefundState; failReason: RefundFailReason | null }>) => {
     const isMade = text`${p.state}::text not in ('none', 'impossible')`;
@@ -210,9 +210,8 @@ const setRefund = defineQuery(
       .where(eq(deposits.id, p.id));
   },
 );
-const lockUnrepaid = defineSql(
+const lockUnrepaid = defineSqlWrite(
   "deposit_lock_unrepaid",
-  {},
   () => text`select pg_advisory_xact_lock(hashtextextended('causeway:unrepaid refunds', 0))`,
 );
 const unrepaidSince = defineSql(
@@ -223,7 +222,7 @@ const unrepaidSince = defineSql(
       coalesce(sum(${deposits.unrepaidUsd}) filter (where ${deposits.requestId} is null), 0) as unattributed_usd
     from ${deposits} where ${deposits.unrepaidAtMs} > ${sinceMs}`,
 );
-const setUnrepaid = defineQuery(
+const setUnrepaid = defineWrite(
   "deposit_set_unrepaid",
   (db, p: Params<{ id: DepositId; usd: bigint; reason: string; atMs: number }>) =>
     db
@@ -240,7 +239,7 @@ const noteRefundWaits = defineQuery(
       .where(and(eq(deposits.id, p.id), text`${deposits.refundWaits} is null`))
       .returning({ id: deposits.id }),
 );
-const releaseRefund = defineQuery(
+const releaseRefund = defineWrite(
   "deposit_release_refund",
   (db, p: Params<{ id: DepositId; atMs: number }>) =>
     db

@@ -9,7 +9,6 @@ export {
 } from "./addresses/ask-for-address.ts";
 export { factoryProblem } from "./addresses/check-factory.ts";
 export { sweepGasOf } from "./addresses/sweep-gas.ts";
-export { depositoryOf } from "./depository-of.ts";
 export { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
 export { followReports } from "./follow-reports.ts";
 export { indexTransaction } from "./index-transaction.ts";

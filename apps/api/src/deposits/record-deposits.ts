@@ -20,8 +20,8 @@ import type {
   ServiceTransaction,
   Tx,
 } from "../db/unit-of-work.port.ts";
-import { type Move, paysFromAnyAddress, transitionAll, type TransitionServices } from "../requests/index.ts";
-import { depositoryOf } from "./depository-of.ts";
+import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
+import { depositoryOf } from "../chains/index.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
@@ -197,7 +197,7 @@ function whyKept(
   if (verdict.kind === "match" || verdict.reason === "DEPOSIT_UNATTESTABLE") return undefined;
   // A wrong deposit by the user becomes the request's if the fast fill fails.
   if (verdict.byUser && isFronted(state)) return undefined;
-  const speaks = verdict.byUser || paysFromAnyAddress(chain);
+  const speaks = verdict.byUser || chain.paysFromAnyAddress === true;
   if (speaks && !inTxHashes.includes(fact.txHash)) return undefined;
   const seen = {
     kind: "depositSeen",
@@ -248,7 +248,7 @@ export async function replaceOrphaned(
 
 /** Value filled against blocks that may still be orphaned: read once; the caller adds to it. */
 async function exposureOn(tx: Tx, { chain, headNumber }: Reading): Promise<{ usd: bigint }> {
-  if (chain.vmType !== "evm" || chain.maxUnconfirmedUsd === undefined) return { usd: 0n };
+  if (chain.maxUnconfirmedUsd === undefined) return { usd: 0n };
   const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);
   return { usd: await tx.deposits.valueAbove(chain.id, headNumber - BigInt(strictest)) };
 }
@@ -296,9 +296,11 @@ function newDeposit(
 }
 
 /** Confirmations that a deposit needs. */
-function confirmationsOf(chain: Reading["chain"], knownUsd: bigint | undefined, exposureUsd: bigint): number {
-  if (chain.vmType !== "evm") return 1;
-  const { maxUnconfirmedUsd, confirmationTiers } = chain;
+function confirmationsOf(
+  { maxUnconfirmedUsd, confirmationTiers }: Reading["chain"],
+  knownUsd: bigint | undefined,
+  exposureUsd: bigint,
+): number {
   const isBeyondCap = maxUnconfirmedUsd !== undefined && exposureUsd + (knownUsd ?? 0n) > maxUnconfirmedUsd;
   return confirmationsFor(
     confirmationTiers,
@@ -346,7 +348,7 @@ async function moveBy(
     block: fact.blockNumber,
     tookMs: nowMs - seenAtMs,
   });
-  const speaksForRequest = verdict.kind === "match" || verdict.byUser || paysFromAnyAddress(chain);
+  const speaksForRequest = verdict.kind === "match" || verdict.byUser || chain.paysFromAnyAddress === true;
   const confirmed = deposit.confirmAtBlock <= headNumber;
   if (
     fact.isUnattestable === true &&
@@ -467,7 +469,7 @@ function judge(
   fact: MovedDeposit["fact"],
   byExecution = false,
 ): DepositVerdict {
-  const isFromAnyAddress = paysFromAnyAddress(chain);
+  const isFromAnyAddress = chain.paysFromAnyAddress === true;
   return judgeDeposit(terms, { chainId: chain.id, isFromAnyAddress, ...fact, byExecution });
 }
 

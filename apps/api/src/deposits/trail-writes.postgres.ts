@@ -2,7 +2,14 @@ import type { BlockRef } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import { and, eq, sql as text } from "drizzle-orm";
 import type { LockedCursor, TrailWrites } from "../db/unit-of-work.port.ts";
-import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
+import {
+  defineQuery,
+  nameOf,
+  namesOf,
+  type Params,
+  defineWrite,
+  defineSqlWrite,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { chainBlocks, chainCursors } from "./deposits.tables.ts";
 
@@ -17,7 +24,7 @@ const lockCursor = defineQuery("cursor_lock", (db, { chainId }: Params<{ chainId
     .where(eq(chainCursors.chainId, chainId))
     .for("update"),
 );
-const setCursor = defineQuery(
+const setCursor = defineWrite(
   "cursor_set",
   (
     db,
@@ -31,16 +38,15 @@ const setCursor = defineQuery(
         set: { blockNumber, blockHash, advancesTo: null },
       }),
 );
-const beginAdvance = defineSql(
+const beginAdvance = defineSqlWrite(
   "cursor_begin_advance",
-  {},
   (p: Params<{ chainId: number; number: bigint; hash: Hex; to: Hex }>) => text`
     with cut as (delete from ${chainBlocks} where ${chainBlocks.chainId} = ${p.chainId} and ${chainBlocks.number} > ${p.number})
     update ${chainCursors} set ${nameOf(chainCursors.blockNumber)} = ${p.number}, ${nameOf(chainCursors.blockHash)} = ${p.hash},
       ${nameOf(chainCursors.advancesTo)} = ${p.to}
     where ${chainCursors.chainId} = ${p.chainId}`,
 );
-const setRechecked = defineQuery(
+const setRechecked = defineWrite(
   "cursor_set_rechecked",
   (db, p: Params<{ chainId: number; blockNumber: bigint }>) =>
     db
@@ -54,7 +60,7 @@ const hashAt = defineQuery("trail_hash_at", (db, p: Params<{ chainId: number; nu
     .from(chainBlocks)
     .where(and(eq(chainBlocks.chainId, p.chainId), eq(chainBlocks.number, p.number))),
 );
-const cut = defineQuery("trail_cut", (db, p: Params<{ chainId: number; above: bigint; upTo: bigint }>) =>
+const cut = defineWrite("trail_cut", (db, p: Params<{ chainId: number; above: bigint; upTo: bigint }>) =>
   db
     .delete(chainBlocks)
     .where(
@@ -68,9 +74,8 @@ interface Blocks extends Record<string, unknown> {
   readonly parentHashes: readonly Hex[];
   readonly timestamps: readonly bigint[];
 }
-const append = defineSql(
+const append = defineSqlWrite(
   "trail_append",
-  {},
   (p: Params<Blocks>) => text`
     insert into ${chainBlocks} (${namesOf(
       chainBlocks.chainId,

@@ -77,7 +77,7 @@ test("a chain is not healthy while its newest blocks are not scanned for deposit
 test("a chain that is disabled, late, unread or silent is not healthy", () => {
   expect(health({ origin: { disabled: true } })).toMatchObject({ healthy: false, disabled: true });
   expect(health({}, { lagging: () => true })).toMatchObject({ healthy: false, blockProductionLagging: true });
-  expect(health({}, { gasPrices: unknown })).toMatchObject({ healthy: false, pricesGas: false });
+  expect(health({}, { paymentCost: unknown })).toMatchObject({ healthy: false, pricesGas: false });
   expect(health({}, { head: () => undefined })).toMatchObject({
     healthy: false,
     blockNumber: null,

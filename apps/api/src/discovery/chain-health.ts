@@ -1,10 +1,10 @@
 import { ServiceError } from "@causeway/domain";
 import type { ChainHealthAnswer } from "@causeway/wire";
-import type { ChainDirectory, ChainPulse, ConnectedRail } from "../chains/chains.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { ScannedBlock } from "../db/reads.port.ts";
 import { scanLag } from "../deposits/index.ts";
-import { findChain } from "./find-chain.ts";
+import { findEnd } from "./find-chain.ts";
 
 /**
  * Whether a chain can be used now, and the reason if not.
@@ -16,15 +16,14 @@ export function chainHealth(
   chainId: number,
   scanned: ScannedBlock | undefined,
 ): ChainHealthAnswer {
-  const onRail = chains.rail(chainId);
-  if (onRail !== undefined) return railHealth(onRail);
-  const { chain, pulse } = findChain(chains, chainId);
-  const head = pulse.head();
+  const { chain, pulse } = findEnd(chains, chainId);
+  const head = pulse.head?.();
+  const isReached = head !== undefined || pulse.head === undefined;
   const lagging = pulse.lagging();
-  const isFresh = hasFreshFacts(pulse);
+  const isFresh = isAvailable(() => pulse.paymentCost(chain.native.address, 0n));
   const lag = scanLag(chain, head, scanned);
   return {
-    healthy: !chain.disabled && !lagging && isFresh && head !== undefined && lag?.isBehind !== true,
+    healthy: !chain.disabled && !lagging && isFresh && isReached && lag?.isBehind !== true,
     chainId,
     disabled: chain.disabled,
     blockProductionLagging: lagging,
@@ -50,30 +49,6 @@ export async function readChainHealth(
   chainId: number,
 ): Promise<ChainHealthAnswer> {
   return chainHealth(services, chainId, (await services.scanProgress()).get(chainId));
-}
-
-/** Blocks of these chains are not tracked: only whether the chain answers is known. */
-function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
-  const lagging = pulse.lagging();
-  const isFresh = isAvailable(() => pulse.paymentCost(chain.native.address));
-  return {
-    healthy: !chain.disabled && !lagging && isFresh,
-    chainId: chain.id,
-    disabled: chain.disabled,
-    blockProductionLagging: lagging,
-    pricesGas: isFresh,
-    blockNumber: null,
-    blockAgeMs: null,
-    scannedBlockNumber: null,
-    scanLagBlocks: null,
-    scanLagSeconds: null,
-    effects: null,
-    nodeLatencyMs: null,
-  };
-}
-
-function hasFreshFacts(pulse: ChainPulse): boolean {
-  return isAvailable(() => pulse.gasPrices());
 }
 
 function isAvailable(ask: () => unknown): boolean {

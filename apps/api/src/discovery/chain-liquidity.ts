@@ -4,7 +4,6 @@ import type { ChainLiquidityAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { Reservations } from "../markets/quote.port.ts";
-import { isNonEvm } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 
 export interface ChainLiquidityServices {
@@ -46,9 +45,7 @@ export async function chainLiquidity(
  * @throws ServiceError RPC_HTTP_ERROR
  */
 export function freeBalance(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
-  const { chain } = end;
-  const held = isNonEvm(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
-  const free = held - reservations.reserved(chain.id, address);
+  const free = end.pulse.solverBalance(address).amount - reservations.reserved(end.chain.id, address);
   // Reservations may be slightly older than the balance.
   return free > 0n ? free : 0n;
 }

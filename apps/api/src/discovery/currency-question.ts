@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
+import { currencyForm, parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
@@ -70,7 +70,7 @@ export function readCurrencyQuestion(
 }
 
 function hasDepositAddresses(chain: RequestEnd["chain"]): boolean {
-  return chain.vmType === "evm" && chain.contracts.depositAddressFactory !== undefined;
+  return chain.contracts?.depositAddressFactory !== undefined;
 }
 
 /** Whether a text is not a valid currency on any configured chain. */
@@ -97,7 +97,7 @@ function tokenKey(
   if (address === undefined)
     throw new ServiceError(
       "INVALID_ADDRESS",
-      `tokens: ${token} does not name a ${chain.vmType === "evm" ? "20-byte address" : `currency of ${chain.displayName}`}; use chainId:address`,
+      `tokens: ${token} does not name a ${currencyForm(chain)}; use chainId:address`,
       { field: "tokens" },
     );
   return [`${Number(chainId)}:${address}`];

@@ -1,4 +1,4 @@
-import type { Chain, Currency } from "@causeway/domain";
+import type { ChainProfile, Currency } from "@causeway/domain";
 import { pow10, ServiceError } from "@causeway/domain";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 
@@ -14,7 +14,7 @@ export interface PoolPriceServices {
  */
 export async function poolPrice(
   { poolUsd, liquidity }: PoolPriceServices,
-  chain: Pick<Chain, "id" | "liquidity">,
+  chain: Pick<ChainProfile, "id" | "liquidity">,
   token: Currency,
 ): Promise<bigint | undefined> {
   const known = poolUsd?.(token);

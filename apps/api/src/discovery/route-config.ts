@@ -1,12 +1,12 @@
 import type { Address, Currency } from "@causeway/domain";
-import { BPS, divUp, gasCostWei, parseAccount, parseCurrency, pow10, ServiceError } from "@causeway/domain";
+import { parseAccount, parseCurrency, pow10, ServiceError } from "@causeway/domain";
 import type { RouteConfigAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
+import { costWithMargin } from "../markets/index.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reservations } from "../markets/quote.port.ts";
 import { freeBalance } from "./chain-liquidity.ts";
-import { isNonEvm } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 
@@ -67,11 +67,9 @@ export async function routeConfig(
 
 /** Whether external services are asked for swaps on this chain, in addition to its pools. */
 function hasExternalSources(
-  chain: RequestEnd["chain"],
+  { id, liquidity: own }: RequestEnd["chain"],
   liquidity: RouteConfigServices["liquidity"],
 ): boolean {
-  if (chain.vmType !== "evm") return false;
-  const { id, liquidity: own } = chain;
   const pools = new Set(own?.sources.map(({ name }) => name));
   return liquidity?.sources(id).some((name) => !pools.has(name)) ?? false;
 }
@@ -96,14 +94,10 @@ function currencyOf({ chain }: RequestEnd, word: string | undefined): Currency {
   );
 }
 
-async function balanceOf(end: RequestEnd, currency: Currency, text: string): Promise<bigint> {
-  const { chain } = end;
+async function balanceOf({ chain, users }: RequestEnd, currency: Currency, text: string): Promise<bigint> {
   const user = parseAccount(chain, text, "user");
   try {
-    if (isNonEvm(end)) return (await end.users?.balance(user, currency.address)) ?? 0n;
-    const { chain: evm, connection } = end;
-    const state = await connection.reader.accountState(user, currency.address, evm.contracts.depository);
-    return state.balance;
+    return (await users?.balance(user, currency.address)) ?? 0n;
   } catch (cause) {
     throw balanceUnavailable(chain, cause);
   }
@@ -116,18 +110,13 @@ function capacityOf(
   currency: Currency,
   free: bigint,
 ): bigint {
-  const gasWei = currency.address === end.chain.native.address ? paymentCost(gas, end, currency) : 0n;
+  const gasWei =
+    currency.address === end.chain.native.address
+      ? costWithMargin(end, currency, gas.fill.nativeToContract)
+      : 0n;
   const left = free > gasWei ? free - gasWei : 0n;
   const { maxFillAmount } = currency;
   return maxFillAmount !== undefined && maxFillAmount < left ? maxFillAmount : left;
-}
-
-/** Cost of one payment of native tokens, base units, with a margin for price moves. */
-function paymentCost({ fill }: QuotePolicy["gas"], end: RequestEnd, { address }: Currency): bigint {
-  if (isNonEvm(end))
-    return divUp(end.pulse.paymentCost(address) * (BPS + BigInt(end.chain.fees.gasMarginBps)), BPS);
-  const { minPriorityFeeWei, gasMarginBps } = end.chain.fees;
-  return gasCostWei(fill.nativeToContract, end.pulse.gasPrices(), minPriorityFeeWei, gasMarginBps);
 }
 
 /** Converts an amount to the asset's base units on another chain, rounded down. */

@@ -1,11 +1,9 @@
-import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
-import type { ChainDirectory, ConnectedRail } from "../chains/chains.port.ts";
+import { currencyForm, parseCurrency, ServiceError } from "@causeway/domain";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
-import { isNonEvm } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
-import { invalidAddress } from "../http/refusals.ts";
 
 export interface TokenPriceServices extends PoolPriceServices {
   readonly chains: Pick<ChainDirectory, "get" | "rail" | "currency">;
@@ -23,35 +21,22 @@ export async function tokenPrice(
   chainId: number,
   text: string,
 ): Promise<bigint> {
-  const end = findEnd(services.chains, chainId);
-  if (isNonEvm(end)) return await priceOnRail(services, end, text);
-  const { chain } = end;
-  const address = parseAddress(text);
-  if (address === undefined) throw invalidAddress("address");
+  const { chain } = findEnd(services.chains, chainId);
+  const address = parseCurrency(chain, text);
+  if (address === undefined)
+    throw new ServiceError("INVALID_ADDRESS", `address must be a ${currencyForm(chain)}`, {
+      field: "address",
+    });
   const configured = services.chains.currency(chainId, address);
   if (configured !== undefined) return await services.prices.usd(configured);
+  // Other tokens are contracts.
+  if (chain.contracts === undefined)
+    throw unsupported(`address is not a supported currency of ${chain.displayName}`);
   const token = await services.tokens.token(chainId, address, true);
   if (token === undefined) throw unsupported(`address is not a token contract on ${chain.displayName}`);
   const usd = await poolPrice(services, chain, token);
   if (usd === undefined) throw unsupported(`No price of ${token.symbol} available`);
   return usd;
-}
-
-/** Only configured currencies have a price there. */
-async function priceOnRail(
-  { chains, prices }: Pick<TokenPriceServices, "chains" | "prices">,
-  { chain }: ConnectedRail,
-  text: string,
-): Promise<bigint> {
-  const address = parseCurrency(chain, text);
-  if (address === undefined)
-    throw new ServiceError("INVALID_ADDRESS", `address must be a currency of ${chain.displayName}`, {
-      field: "address",
-    });
-  const configured = chains.currency(chain.id, address);
-  if (configured === undefined)
-    throw unsupported(`address is not a supported currency of ${chain.displayName}`);
-  return await prices.usd(configured);
 }
 
 function unsupported(message: string): ServiceError {

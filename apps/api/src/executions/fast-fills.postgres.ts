@@ -1,7 +1,7 @@
 import type { Address, RequestId, TxHash } from "@causeway/domain";
 import { eq, sql as text } from "drizzle-orm";
 import type { CoverState, FastFillRecord, FastFillWrites } from "../balances/fast-fill.port.ts";
-import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, defineSql, type Params, defineWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { originTransactions } from "../deposits/deposits.tables.ts";
 import { slots } from "../payments/payments.tables.ts";
@@ -22,7 +22,7 @@ type Inserted =
   | "toleranceBps"
   | "depositUntilMs"
   | "acceptedAtMs";
-const add = defineQuery("fast_fill_add", (db, p: Params<Pick<typeof fastFills.$inferSelect, Inserted>>) =>
+const add = defineWrite("fast_fill_add", (db, p: Params<Pick<typeof fastFills.$inferSelect, Inserted>>) =>
   db.insert(fastFills).values({
     requestId: p.requestId,
     keyId: p.keyId,
@@ -47,7 +47,7 @@ interface Id extends Record<string, unknown> {
 const find = defineQuery("fast_fill_find", (db, { requestId }: Params<Id>) =>
   db.select().from(fastFills).where(eq(fastFills.requestId, requestId)),
 );
-const setCover = defineQuery(
+const setCover = defineWrite(
   "fast_fill_set_cover",
   (db, p: Params<Id & { readonly state: CoverState; readonly moves: number }>) =>
     db
@@ -59,10 +59,10 @@ const setCover = defineQuery(
       })
       .where(eq(fastFills.requestId, p.requestId)),
 );
-const setSpent = defineQuery("fast_fill_set_spent", (db, p: Params<Id & { readonly usd: bigint }>) =>
+const setSpent = defineWrite("fast_fill_set_spent", (db, p: Params<Id & { readonly usd: bigint }>) =>
   db.update(fastFills).set({ spentUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-const setDebited = defineQuery("fast_fill_set_debited", (db, p: Params<Id & { readonly usd: bigint }>) =>
+const setDebited = defineWrite("fast_fill_set_debited", (db, p: Params<Id & { readonly usd: bigint }>) =>
   db.update(fastFills).set({ debitedUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
 interface Reverted extends Id {
@@ -70,13 +70,13 @@ interface Reverted extends Id {
   readonly usd: bigint;
   readonly atMs: number;
 }
-const setReverted = defineQuery("fast_fill_set_reverted", (db, p: Params<Reverted>) =>
+const setReverted = defineWrite("fast_fill_set_reverted", (db, p: Params<Reverted>) =>
   db
     .update(fastFills)
     .set({ revertedSlotId: text`${p.slotId}`, revertedGasUsd: p.usd, revertedAtMs: p.atMs })
     .where(eq(fastFills.requestId, p.requestId)),
 );
-const setRevertedCharged = defineQuery("fast_fill_set_reverted_charged", (db, { requestId }: Params<Id>) =>
+const setRevertedCharged = defineWrite("fast_fill_set_reverted_charged", (db, { requestId }: Params<Id>) =>
   db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
 );
 // Reverted fills count from their block on; otherwise an app could request many before the first is final.
@@ -102,7 +102,7 @@ const due = defineSql(
     where ${fastFills.coverState} = 'due' or (${fastFills.revertedGasUsd} > 0 and not ${fastFills.revertedGasCharged})
     order by ${fastFills.triedAtMs}, ${fastFills.acceptedAtMs} limit ${limit}`,
 );
-const noteTried = defineQuery(
+const noteTried = defineWrite(
   "fast_fills_note_tried",
   (db, p: Params<{ requestIds: readonly RequestId[]; atMs: number }>) =>
     db
@@ -110,7 +110,7 @@ const noteTried = defineQuery(
       .set({ triedAtMs: p.atMs })
       .where(text`${fastFills.requestId} = any(${p.requestIds}::text[])`),
 );
-const addOrigin = defineQuery(
+const addOrigin = defineWrite(
   "origin_transaction_add",
   (
     db,

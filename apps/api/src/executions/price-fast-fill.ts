@@ -57,9 +57,9 @@ export async function priceFastFill(
       `solverInputCurrencyAmount must be from 1 to ${lendable}, the guaranteed deposit, got ${inputAmount}`,
       { quotedAmount: lendable.toString() },
     );
-  // On such chains deposits are only seen when final, and payments are slow.
-  const rails = [terms.origin, terms.destination].map(({ chainId }) => services.chains.rail(chainId));
-  if (rails.some((rail) => rail !== undefined))
+  // An advance would save no time.
+  const chains = [terms.origin, terms.destination].map(({ chainId }) => services.chains.profile(chainId));
+  if (chains.some((chain) => chain?.recordsOnlyFinal === true))
     throw refusal("slowChain", requestId, "Requests from or to non-EVM chains cannot be fast filled");
   const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);

@@ -16,6 +16,7 @@ import {
   namesOf,
   nullable,
   type Params,
+  defineWrite,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { idempotencyKeys as keys } from "./idempotency.tables.ts";
@@ -77,7 +78,7 @@ const store = defineQuery(
   (db, p: Params<Lease & { readonly status: number; readonly body: string }>) =>
     db.update(keys).set({ status: p.status, body: p.body }).where(isOwn(p)).returning({ key: keys.key }),
 );
-const release = defineQuery("idempotency_abandon", (db, p: Params<Lease>) => db.delete(keys).where(isOwn(p)));
+const release = defineWrite("idempotency_abandon", (db, p: Params<Lease>) => db.delete(keys).where(isOwn(p)));
 const prune = defineSql(
   "idempotency_prune",
   { key: keys.key },

@@ -5,6 +5,7 @@ export { doubtOf, type PriceServices } from "./prices/price-doubt.ts";
 export { addExposure, addExposures } from "./prices/price-exposure.ts";
 export { isBeyondCap, refuseBeyondCap, refuseBeyondLimits, refuseTinySwap } from "./prices/quote-limits.ts";
 export {
+  costWithMargin,
   gasOf,
   pricingOf,
   pricingSoon,

@@ -2,7 +2,14 @@ import { sql as text } from "drizzle-orm";
 import type { AcceptedCall } from "./executions.port.ts";
 import { storeAnnouncements } from "../db/announcements.postgres.ts";
 import { outbox } from "../db/db.tables.ts";
-import { defineSql, nameOf, namesOf, recordset, rowsJson, type Params } from "../db/define-query.postgres.ts";
+import {
+  nameOf,
+  namesOf,
+  recordset,
+  rowsJson,
+  type Params,
+  defineSqlWrite,
+} from "../db/define-query.postgres.ts";
 import { OUTBOX_CHANNEL } from "../db/outbox.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { listRequests } from "../requests/history/history-writes.postgres.ts";
@@ -26,9 +33,8 @@ const CALL = {
   payload: outbox.payload,
   ...NEW_EXECUTION,
 };
-const insert = defineSql(
+const insert = defineSqlWrite(
   "accepted_calls_insert",
-  {},
   (p: Params<{ calls: string }>) => {
     const { requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms } = requests;
     const { jobName, jobId, payload } = outbox;

@@ -1,32 +1,88 @@
-import type { ReceiptFact } from "@causeway/chains";
-import type { FailReason } from "@causeway/domain";
-import type { Attempt, Slot } from "../db/records.port.ts";
+import type { RequestId } from "@causeway/domain";
+import type { Attempt, RequestRecord, Slot } from "../db/records.port.ts";
 import { legOf } from "./legs/leg-of.ts";
 import type { LegContext, LegServices } from "./legs/leg-course.ts";
+import type { Move } from "./moves.ts";
+import { shareCommit } from "./share-commit.ts";
+
+/** A move that the chain decided. */
+export type Outcome = Extract<Move, { readonly kind: "mined" | "orphaned" | "final" | "dead" }>;
+
+export interface Decided {
+  /** The slot as read, on which the outcome was decided. */
+  readonly slot: Slot;
+  readonly outcome: Outcome;
+}
+
+/** Outcomes that share a commit: it holds the locks of all of them. */
+const TOGETHER = 100;
 
 /**
- * Moves a slot and its leg in one commit, which also raises the events. Does nothing if the slot changed
- * since it was read: what the chain showed was about that slot, and the next pass reads it again.
- * @param seen the slot as read, on which the move was decided
- * @returns the moved slot; undefined if it was not moved
+ * Moves slots and their legs, and raises the events, in as few commits as possible. Does nothing to a slot
+ * that changed since it was read: what the chain showed was about that slot, and the next pass reads it
+ * again.
+ * @returns the moved slots, and the errors of those that could not be moved
  */
-async function move(
+export async function applyAll(
   services: LegServices,
-  seen: Slot,
-  from: Slot["state"],
-  act: (moment: LegContext) => Promise<Partial<Slot>>,
-): Promise<Slot | undefined> {
+  decided: readonly Decided[],
+): Promise<ReadonlyMap<string, Slot | Error>> {
+  const results = new Map<string, Slot | Error>();
+  const shared = decided.filter(isShareable);
+  const alone = new Set(decided.filter((one) => !isShareable(one)));
+  const apply = async (some: readonly Decided[]): Promise<void> => {
+    const { moved, left } = await applyInOneCommit(services, some);
+    for (const slot of moved) results.set(slot.id, slot);
+    for (const one of left) alone.add(one);
+  };
+  for (let at = 0; at < shared.length; at += TOGETHER) {
+    const errors = await shareCommit(shared.slice(at, at + TOGETHER), apply);
+    for (const [{ slot }, error] of errors) results.set(slot.id, error);
+  }
+  await Promise.all(
+    [...alone].map(async (one) => {
+      for (const [{ slot }, error] of await shareCommit([one], apply)) results.set(slot.id, error);
+    }),
+  );
+  return results;
+}
+
+/** Only fills: of a request, at most one is live, so that no request is moved twice in a commit. */
+function isShareable({ slot: { leg }, outcome }: Decided): boolean {
+  return leg.kind === "fill" && (outcome.kind === "mined" || outcome.kind === "final");
+}
+
+/** Locks no wallet: wallets of several legs would be locked in no fixed order. */
+function isPlain({ state, terms }: RequestRecord): boolean {
+  const { sponsorship, appFees, outputCalls } = terms;
+  return state.front === "none" && !sponsorship && !appFees && !outputCalls;
+}
+
+async function applyInOneCommit(
+  services: LegServices,
+  decided: readonly Decided[],
+): Promise<{ readonly moved: readonly Slot[]; readonly left: readonly Decided[] }> {
   return await services.uow.run(async (tx) => {
-    const { requestId } = seen.leg;
-    const record = requestId === undefined ? undefined : await tx.requests.lock(requestId);
-    const slot = await tx.lanes.lockSlot(seen.id);
-    if (slot?.state !== from || !isUnchanged(seen, slot)) return undefined;
-    return { ...slot, ...(await act({ services, tx, slot, record })) };
+    const requestIds = decided.flatMap(({ slot }) => slot.leg.requestId ?? []);
+    const records =
+      requestIds.length === 0 ? new Map<RequestId, RequestRecord>() : await tx.requests.lockAll(requestIds);
+    const current = await tx.lanes.lockSlots(decided.map(({ slot }) => slot.id));
+    const moved: Slot[] = [];
+    const left: Decided[] = [];
+    for (const one of decided) {
+      const slot = current.get(one.slot.id);
+      if (slot === undefined || !isUnchanged(one.slot, slot)) continue;
+      const record = slot.leg.requestId && records.get(slot.leg.requestId);
+      if (decided.length > 1 && (record === undefined || !isPlain(record))) left.push(one);
+      else moved.push({ ...slot, ...(await apply({ services, tx, slot, record }, one.outcome)) });
+    }
+    return { moved, left };
   });
 }
 
 function isUnchanged(seen: Slot, slot: Slot): boolean {
   return (
+    slot.state === seen.state &&
     slot.minedAttempt === seen.minedAttempt &&
     slot.minedBlockHash === seen.minedBlockHash &&
     slot.minedStatus === seen.minedStatus &&
@@ -35,89 +91,70 @@ function isUnchanged(seen: Slot, slot: Slot): boolean {
   );
 }
 
-/**
- * An attempt is in a canonical block.
- * @param attempt with the id that the chain gave it, where its signer could not know that
- */
-export async function applyMined(
-  services: LegServices,
-  seen: Slot,
-  attempt: Attempt,
-  receipt: ReceiptFact,
-): Promise<Slot | undefined> {
-  const { n, kind, txHash } = attempt;
-  const { blockNumber, blockHash, status, gasUsed, effectiveGasPrice } = receipt;
-  return await move(services, seen, "open", async (moment) => {
-    const { tx, slot } = moment;
-    const signed = slot.attempts.find((one) => one.n === n);
-    if (signed?.txHash !== txHash) await tx.lanes.renameAttempt(slot.id, n, txHash);
-    const cost = { gasUsed, effectiveGasPrice };
-    const atMs = services.clock.nowMs();
-    await tx.lanes.setMined(slot.id, { attempt: n, blockNumber, blockHash, status, ...cost, atMs });
-    if (kind === "pay") await legOf(slot).mined(moment, { attempt, receipt });
-    tx.events.happened("slot_mined", { ...factsOf(slot), kind, status, txHash, block: blockNumber });
-    return {
-      state: "mined",
-      minedAttempt: n,
-      minedBlockNumber: blockNumber,
-      minedBlockHash: blockHash,
-      minedStatus: status,
-      ...cost,
-    };
-  });
+async function apply(moment: LegContext, outcome: Outcome): Promise<Partial<Slot>> {
+  const { services, tx, slot } = moment;
+  const nowMs = services.clock.nowMs();
+  switch (outcome.kind) {
+    case "mined":
+      return await applyMined(moment, outcome);
+    case "orphaned": {
+      await tx.lanes.setOpen(slot.id);
+      // The bytes are the same, so they can pay only once; they are sent again immediately.
+      await tx.lanes.forgetBroadcasts([slot.id]);
+      const attempt = minedAttemptOf(slot);
+      if (attempt.kind === "pay") await legOf(slot).orphaned(moment, attempt);
+      tx.events.alarm("slot_unmined", factsOf(slot));
+      return NOT_MINED;
+    }
+    case "final":
+      await tx.lanes.setFinal(slot.id, nowMs);
+      await legOf(slot).final(moment);
+      tx.events.happened("slot_final", factsOf(slot));
+      return { state: "final" };
+    case "dead":
+      // Only now may the leg be paid another way.
+      await tx.lanes.setDead(slot.id, outcome.reason);
+      await legOf(slot).dead(moment, outcome.reason);
+      tx.events.alarm("slot_dead", { ...factsOf(slot), reason: outcome.reason, why: outcome.why });
+      return { state: "dead" };
+    default:
+      return outcome satisfies never;
+  }
 }
 
-/** The block of a mined attempt was reorged out. */
-export async function applyOrphaned(services: LegServices, seen: Slot): Promise<Slot | undefined> {
-  return await move(services, seen, "mined", async (moment) => {
-    const { tx, slot } = moment;
-    await tx.lanes.setOpen(slot.id);
-    // The bytes are the same, so they can pay only once; they are sent again immediately.
-    await tx.lanes.forgetBroadcast(slot.id);
-    const attempt = minedAttemptOf(slot);
-    if (attempt.kind === "pay") await legOf(slot).orphaned(moment, attempt);
-    tx.events.alarm("slot_unmined", factsOf(slot));
-    return {
-      state: "open",
-      minedAttempt: undefined,
-      minedBlockNumber: undefined,
-      minedBlockHash: undefined,
-      minedStatus: undefined,
-      gasUsed: undefined,
-      effectiveGasPrice: undefined,
-    };
-  });
-}
+const NOT_MINED = {
+  state: "open",
+  minedAttempt: undefined,
+  minedBlockNumber: undefined,
+  minedBlockHash: undefined,
+  minedStatus: undefined,
+  gasUsed: undefined,
+  effectiveGasPrice: undefined,
+} as const;
 
-/** The block of a mined attempt is final: a payment is done; anything else means the leg was not paid. */
-export async function applyFinal(services: LegServices, seen: Slot): Promise<void> {
-  const { kind } = minedAttemptOf(seen);
-  if (kind === "noop")
-    return applyDead(services, seen, seen.cancelReason ?? "TRANSACTION_NOT_INCLUDED", "given up");
-  if (seen.minedStatus !== "success") return applyDead(services, seen, "TRANSACTION_REVERTED");
-  await move(services, seen, "mined", async (moment) => {
-    const { tx, slot } = moment;
-    await tx.lanes.setFinal(slot.id, services.clock.nowMs());
-    await legOf(slot).final(moment);
-    tx.events.happened("slot_final", factsOf(slot));
-    return { state: "final" };
-  });
-}
-
-/** Nothing signed for the slot can pay its leg any more: only now may the leg be paid another way. */
-export async function applyDead(
-  services: LegServices,
-  seen: Slot,
-  reason: FailReason,
-  why?: string,
-): Promise<void> {
-  await move(services, seen, seen.state, async (moment) => {
-    const { tx, slot } = moment;
-    await tx.lanes.setDead(slot.id, reason);
-    await legOf(slot).dead(moment, reason);
-    tx.events.alarm("slot_dead", { ...factsOf(slot), reason, why });
-    return { state: "dead" };
-  });
+async function applyMined(
+  moment: LegContext,
+  { attempt: seen, receipt }: Extract<Outcome, { readonly kind: "mined" }>,
+): Promise<Partial<Slot>> {
+  const { services, tx, slot } = moment;
+  const { blockNumber, blockHash, status, gasUsed, effectiveGasPrice, txHash } = receipt;
+  const { n, kind } = seen;
+  // The chain may give it an id that its signer could not know.
+  if (seen.txHash !== txHash) await tx.lanes.renameAttempt(slot.id, n, txHash);
+  const attempt = { ...seen, txHash };
+  const cost = { gasUsed, effectiveGasPrice };
+  const atMs = services.clock.nowMs();
+  await tx.lanes.setMined(slot.id, { attempt: n, blockNumber, blockHash, status, ...cost, atMs });
+  if (kind === "pay") await legOf(slot).mined(moment, { attempt, receipt });
+  tx.events.happened("slot_mined", { ...factsOf(slot), kind, status, txHash, block: blockNumber });
+  const mined = {
+    minedAttempt: n,
+    minedBlockNumber: blockNumber,
+    minedBlockHash: blockHash,
+    minedStatus: status,
+  };
+  const attempts = slot.attempts.map((one) => (one.n === n ? attempt : one));
+  return { state: "mined", ...mined, ...cost, attempts };
 }
 
 function minedAttemptOf({ id, attempts, minedAttempt }: Slot): Attempt {

@@ -8,24 +8,120 @@ import {
   pairClassOf,
 } from "@causeway/domain";
 import type { Currency, RequestTerms } from "@causeway/domain";
-import { LegTaken } from "./leg-taken.port.ts";
-import type { RequestRecord, SlotPlan } from "../db/records.port.ts";
+import type { RequestRecord } from "../db/records.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { reserveSponsorship } from "../balances/index.ts";
-import { isBasisOf } from "./fill-basis.ts";
-import type { FillPlan, FillSent } from "./fill-lane.port.ts";
+import type { FillPlan, RefusedFill } from "./fill-lane.port.ts";
 import { addExposures } from "../markets/index.ts";
-import { laneFunds } from "./lane-funds.ts";
-import { hasInventory } from "./non-evm/rail-payment.ts";
-import { sendRailSlot } from "./non-evm/send-rail-slot.ts";
 import { isNonEvm } from "../http/request-end.ts";
-import { sendSlot } from "./send-slot.ts";
-import { transition } from "../requests/index.ts";
 import { DONE } from "../db/wait.ts";
-import type { PlannedFill } from "./decide-fill.ts";
+import type { PlannedFill } from "./plan/fill-planned.ts";
 import { giveUpFill, postpone } from "./fill-outcome.ts";
-import type { FillChain, FillServices } from "./fill-services.port.ts";
+import type { FillServices } from "./fill-services.port.ts";
+import { solverFunds, transferFunds } from "./payers/covers.ts";
+import type { LegKindToPay, Sent } from "./reserve.port.ts";
+import { reserveOne } from "./reserve.ts";
+import { resumeSlot } from "./resume-slot.ts";
+import { plainFills } from "./send-fills.ts";
 import type { Progress } from "../db/wait.ts";
+
+/** Reserves a slot for a planned fill in the commit that moves its request, then sends it. */
+export async function commitAndSend(
+  services: FillServices,
+  request: RequestRecord,
+  planned: PlannedFill,
+  checkedAtMs: number,
+): Promise<Progress> {
+  const { basis, destination, amount, burn } = planned;
+  const { requestId, sponsorship } = request.terms;
+  const fill: FillPlan = { requestId, basis, amount, plan: { ...planned.plan, delivers: amount } };
+  const exposures = exposuresOf(services, request.terms, planned);
+  const isPlain = sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
+  const sent =
+    isPlain && basis.kind === "deposit" && !isNonEvm(destination) && services.sendFill !== undefined
+      ? await services.sendFill(destination, { ...fill, checkedAtMs })
+      : await sendAlone(services, planned, exposures, fill);
+  switch (sent) {
+    case "sent":
+    case "moved":
+      return DONE;
+    case "late": {
+      const why = "the checks of the fill are too old";
+      services.events.alarm("fill_waits", { requestId, why });
+      return { waitMs: 1_000, why };
+    }
+    case "short":
+      return await postpone(services, request, "the solver's inventory does not cover the fill");
+    default:
+      return sent.isFinal === true
+        ? await giveUpFill(services, request, sent.reason, sent.why)
+        : await postpone(services, request, sent.why, sent.reason);
+  }
+}
+
+async function sendAlone(
+  services: FillServices,
+  planned: PlannedFill,
+  exposures: ReadonlyMap<string, bigint>,
+  fill: FillPlan,
+): Promise<Sent | RefusedFill> {
+  const { destination } = planned;
+  const funds = isNonEvm(destination)
+    ? transferFunds(destination)
+    : solverFunds(destination, services.signer.address);
+  const kind = limitedFill(services, planned, exposures);
+  const outcome = await reserveOne(services, funds, kind, fill).catch((error: unknown) => {
+    // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
+    // owes.
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
+      return refused("SPONSOR_BALANCE_TOO_LOW", error.message);
+    throw error;
+  });
+  if (outcome.kind === "refused") return outcome;
+  if (outcome.kind !== "reserved") return outcome.kind;
+  await resumeSlot(services, outcome.slot);
+  return "sent";
+}
+
+function refused(reason: RefusedFill["reason"], why: string): RefusedFill {
+  return { kind: "refused", reason, why };
+}
+
+/** A fill that uses a sponsor's balance or a limit of the operator. */
+function limitedFill(
+  services: FillServices,
+  { destination, sponsoredUsd, burn }: PlannedFill,
+  exposures: ReadonlyMap<string, bigint>,
+): LegKindToPay<FillPlan, RefusedFill> {
+  const plain = plainFills(services, destination);
+  return {
+    async due(tx, fills, requests) {
+      const [verdict = "moved"] = await plain.due(tx, fills, requests);
+      const request = fills[0] && requests.get(fills[0].requestId);
+      if (verdict === "moved" || request === undefined) return ["moved"];
+      if (!(await mayBurnToo(services, tx, burn)))
+        return [
+          refused(
+            "SOLVER_CAPACITY_EXCEEDED",
+            "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
+          ),
+        ];
+      // The sponsor's whole share is reserved, or the fill is not made.
+      const fees = await reserveSponsorship(services, tx, request.terms, sponsoredUsd);
+      if (fees.kind === "refused")
+        return [{ ...refused("SPONSOR_BALANCE_TOO_LOW", fees.why), isFinal: true }];
+      return ["due"];
+    },
+    async taken(tx, taken) {
+      // Last, so that a fill that does not start is not counted.
+      if ((await addExposures(services, tx, exposures)) !== undefined)
+        return refused("SLIPPAGE", "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill");
+      if (burn.uncoveredUsd > 0n)
+        for (const { slot } of taken) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
+      return await plain.taken?.(tx, taken);
+    },
+  };
+}
 
 /**
  * Whether the fills in progress and this one stay within the daily limit if all of them revert. The first one
@@ -40,124 +136,6 @@ async function mayBurnToo(
   const underWayUsd = await tx.fillBurns.lockUnderWay();
   return underWayUsd === 0n || spentUsd + underWayUsd + uncoveredUsd <= enginePolicy.maxUnpaidRevertedGasUsd;
 }
-
-/** How the lane of the destination pays. */
-interface Payer {
-  /** Whether the solver's balances cover the fill. Call with the lane locked. */
-  covers(tx: Tx): Promise<boolean>;
-  send(slotId: string): Promise<unknown>;
-  /** Reserves and sends a plain fill together with others. Absent: each is sent by itself. */
-  readonly sendFill?: (fill: FillPlan) => Promise<FillSent>;
-}
-
-function payerOf(services: FillServices, destination: FillChain, plan: SlotPlan): Payer {
-  if (isNonEvm(destination))
-    return {
-      covers: async (tx) => await hasInventory(tx, destination, plan),
-      send: async (slotId) => await sendRailSlot(services, destination, slotId),
-    };
-  const { sendFill } = services;
-  return {
-    covers: async (tx) => await laneFunds(tx, destination, plan.sender).take(plan),
-    send: async (slotId) => await sendSlot(services, slotId),
-    ...(sendFill === undefined ? {} : { sendFill: async (fill) => await sendFill(destination, fill) }),
-  };
-}
-
-export async function commitAndSend(
-  services: FillServices,
-  request: RequestRecord,
-  planned: PlannedFill,
-  checkedAtMs: number,
-): Promise<Progress> {
-  const { basis, destination, plan, amount, sponsoredUsd, burn } = planned;
-  const { requestId } = request.terms;
-  const exposures = exposuresOf(services, request.terms, planned);
-  const payer = payerOf(services, destination, plan);
-  const isPlain = request.terms.sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
-  if (isPlain && basis.kind === "deposit" && payer.sendFill !== undefined) {
-    const sent = await payer.sendFill({ requestId, basis, plan, amount, checkedAtMs });
-    if (sent === "late") {
-      const why = "the checks of the fill are too old";
-      services.events.alarm("fill_waits", { requestId, why });
-      return { waitMs: 1_000, why };
-    }
-    return sent === "short" ? postpone(services, request, SHORT) : DONE;
-  }
-  const outcome = await services.uow
-    .run(async (tx) => {
-      const current = await tx.requests.lock(requestId);
-      if (current === undefined || !isBasisOf(basis, current.state)) return "moved" as const;
-      // The sponsor's whole share is reserved, or the fill is not made.
-      const fees = await reserveSponsorship(services, tx, current.terms, sponsoredUsd);
-      if (fees.kind === "refused") return fees;
-      if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
-      await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await payer.covers(tx))) return "short" as const;
-      // Last, so that a fill that does not start is not counted.
-      const reached = await addExposures(services, tx, exposures);
-      if (reached !== undefined) throw new ExposureReached(reached);
-      const slot = await tx.lanes.reserve({ ...plan, delivers: amount }, services.clock.nowMs());
-      if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
-      await transition(
-        services,
-        tx,
-        current,
-        { kind: "fillPlanned" },
-        {},
-        {
-          nonce: slot.nonce,
-          amount,
-        },
-      );
-      return { slotId: slot.id };
-    })
-    .catch((error: unknown) => {
-      if (error instanceof LegTaken) return "moved" as const;
-      if (error instanceof ExposureReached) return "exposed" as const;
-      if (error instanceof BurnsReached) return "burns" as const;
-      // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
-      // owes.
-      if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
-        return { unpriced: error.message };
-      throw error;
-    });
-  if (outcome === "moved") return DONE;
-  if (outcome === "short") return postpone(services, request, SHORT);
-  if (outcome === "burns")
-    return postpone(
-      services,
-      request,
-      "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
-      "SOLVER_CAPACITY_EXCEEDED",
-    );
-  if (outcome === "exposed")
-    return postpone(
-      services,
-      request,
-      "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill",
-      "SLIPPAGE",
-    );
-  if ("unpriced" in outcome) return postpone(services, request, outcome.unpriced, "SPONSOR_BALANCE_TOO_LOW");
-  if ("why" in outcome) return giveUpFill(services, request, "SPONSOR_BALANCE_TOO_LOW", outcome.why);
-  services.events.happened("fill_planned", {
-    requestId,
-    chain: destination.chain.name,
-    amount,
-    fast: basis.kind === "front",
-    tookMs: services.clock.nowMs() - basis.sinceMs,
-  });
-  await payer.send(outcome.slotId);
-  return DONE;
-}
-
-const SHORT = "the solver's inventory does not cover the fill";
-
-/** Rolls back the whole commit, including the sponsor's reservation. */
-class BurnsReached extends Error {}
-
-/** Rolls back the whole commit: one of two assets may already be counted. */
-class ExposureReached extends Error {}
 
 /**
  * What a fill between different assets counts against the limit of each, in USD with 18 decimals by price id,

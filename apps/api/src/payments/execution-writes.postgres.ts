@@ -10,6 +10,8 @@ import {
   recordset,
   rowsJson,
   type Params,
+  defineWrite,
+  defineSqlWrite,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { insertAcceptedCalls } from "./accepted-calls.postgres.ts";
@@ -39,9 +41,8 @@ const lockAll = defineQuery(
       .for("update"),
 );
 // A statement of its own: a statement that also locks may read values from before the lock.
-const lockBudgets = defineSql(
+const lockBudgets = defineSqlWrite(
   "execution_lock_budgets",
-  {},
   ({ keyId }: Params<{ keyId: string }>) =>
     text`select pg_advisory_xact_lock(hashtextextended('budgets of ' || ${keyId}::text, 0))`,
 );
@@ -76,7 +77,7 @@ const countUnpaid = defineSql(
     where ${executions.keyId} = ${p.keyId} and ${executions.userAddress} = ${p.user} and ${executions.createdAtMs} > ${p.sinceMs}
       and (not ${executions.settled} or ${executions.costUsd} > 0)`,
 );
-const setCosts = defineQuery(
+const setCosts = defineWrite(
   "execution_set_costs",
   (db, p: Params<{ requestId: RequestId; originUsd: bigint | null; destinationUsd: bigint | null }>) =>
     db
@@ -87,7 +88,7 @@ const setCosts = defineQuery(
       })
       .where(eq(executions.requestId, p.requestId)),
 );
-const settle = defineQuery("execution_settle", (db, p: Params<{ requestId: RequestId; costUsd: bigint }>) =>
+const settle = defineWrite("execution_settle", (db, p: Params<{ requestId: RequestId; costUsd: bigint }>) =>
   db
     .update(executions)
     .set({ settled: true, costUsd: p.costUsd })

@@ -40,13 +40,12 @@ async function dueOf(
   amount: bigint,
   ends: Ends = { origin: services.chains.get(ORIGIN)!, destination: services.chains.get(DESTINATION)! },
 ): Promise<AmountDue> {
-  const reads = { execution: async () => undefined };
   return await amountToPay(
-    { ...services, reads } as unknown as Parameters<typeof amountToPay>[0],
+    services as unknown as Parameters<typeof amountToPay>[0],
     { terms } as RequestRecord,
     { kind: "deposit", sinceMs: NOW_MS, deposit: { amount, seenAtMs: NOW_MS } as DepositRecord },
     ends,
-    false,
+    { toContract: false, execution: undefined },
   );
 }
 

@@ -29,6 +29,7 @@ import {
   unusedSponsorUsd,
 } from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
+import type { ExecutionRecord } from "./executions.port.ts";
 import type { FillBasis } from "./fill-lane.port.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
@@ -54,9 +55,15 @@ export type AmountDue =
   /** Its cost is unknown now. */
   | { readonly kind: "wait"; readonly why: string };
 
+/** What the amount depends on besides the deposit. */
+interface PaidFacts {
+  /** The recipient is a contract paid in native tokens. */
+  readonly toContract: boolean;
+  readonly execution: ExecutionRecord | undefined;
+}
+
 /**
  * The amount to pay now: what the deposit is worth under the quote, or the promised amount of a fast fill.
- * @param toContract the recipient is a contract paid in native tokens
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: unknown now; retry
  */
 export async function amountToPay(
@@ -64,7 +71,7 @@ export async function amountToPay(
   { terms }: RequestRecord,
   basis: FillBasis,
   { origin, destination }: Ends,
-  toContract: boolean,
+  { toContract, execution }: PaidFacts,
 ): Promise<AmountDue> {
   const nowMs = services.clock.nowMs();
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
@@ -85,7 +92,7 @@ export async function amountToPay(
   const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
   // The fixed rate cannot be kept, and nothing else was promised.
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
-  const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash);
+  const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash, execution);
   // Unspent gas goes to the intended payer: the sponsor first.
   const spared = unusedSponsorUsd(terms, sponsoredPart, unspentUsd);
   const sponsor = { sponsoredUsd: sponsoredPart - spared };
@@ -306,11 +313,11 @@ async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
   { requestId, originGasUsd, depositAddress, permit }: RequestTerms,
   depositTxHash: TxHash,
+  execution: ExecutionRecord | undefined,
 ): Promise<bigint> {
   if (originGasUsd === undefined) return 0n;
   // The service itself swept the deposit address.
   if (depositAddress !== undefined) return 0n;
-  const execution = await reads.execution(requestId);
   if (execution === undefined || execution.wallet !== undefined) return originGasUsd;
   // Regardless of who submitted the permit, only the quote pays for the service's own attempt.
   if (permit !== undefined) return 0n;

@@ -1,7 +1,7 @@
 import type { RequestId } from "@causeway/domain";
 import { eq, sql as text } from "drizzle-orm";
 import type { FillBurnReads, FillBurnWrites } from "./fill-burns.port.ts";
-import { defineQuery, defineSql, nameOf, type Params } from "../db/define-query.postgres.ts";
+import { defineSql, nameOf, type Params, defineWrite, defineSqlWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { fillBurns, slots } from "./payments.tables.ts";
 
@@ -19,7 +19,7 @@ interface Burn extends OfRequest {
   readonly usd: bigint | null;
   readonly atMs: number;
 }
-const note = defineQuery(
+const note = defineWrite(
   "fill_burn_note",
   (db, { slotId, requestId, chainId, wei, usd, atMs }: Params<Burn>) =>
     db
@@ -33,7 +33,7 @@ const count = defineSql(
   (p: Params<OfRequest>) =>
     text`select count(*) as burns from ${fillBurns} where ${fillBurns.requestId} = ${p.requestId}`,
 );
-const keep = defineQuery("fill_burn_keep", (db, p: Params<Part>) =>
+const keep = defineWrite("fill_burn_keep", (db, p: Params<Part>) =>
   db
     .update(fillBurns)
     .set({
@@ -47,7 +47,7 @@ const uncharged = defineSql(
   (p: Params<OfRequest>) => text`select coalesce(sum(${fillBurns.usd}), 0) as usd from ${fillBurns}
     where ${fillBurns.requestId} = ${p.requestId} and ${fillBurns.sponsorWei} is null`,
 );
-const charge = defineSql("fill_burn_charge", {}, (p: Params<Part>) => {
+const charge = defineSqlWrite("fill_burn_charge", (p: Params<Part>) => {
   const paid = text`div(${fillBurns.wei} * ${p.part}, ${p.whole})`;
   return text`update ${fillBurns} set ${nameOf(fillBurns.sponsorWei)} = ${paid}, ${nameOf(fillBurns.unpaidWei)} = ${fillBurns.wei} - ${paid}
     where ${fillBurns.requestId} = ${p.requestId} and ${fillBurns.sponsorWei} is null and ${fillBurns.usd} is not null`;
@@ -65,9 +65,8 @@ const unpaidSince = defineSql(
     select ${fillBurns.chainId}, sum(${fillBurns.unpaidWei}) as wei from ${fillBurns}
     where ${fillBurns.atMs} > ${p.sinceMs} and ${fillBurns.unpaidWei} > 0 group by ${fillBurns.chainId}`,
 );
-const lockUnderWay = defineSql(
+const lockUnderWay = defineSqlWrite(
   "fill_burn_lock",
-  {},
   () => text`select pg_advisory_xact_lock(hashtextextended('causeway:burns under way', 0))`,
 );
 const underWay = defineSql(
@@ -77,7 +76,7 @@ const underWay = defineSql(
     where ${slots.uncoveredUsd} > 0 and ${slots.state} in ('open', 'mined')
       and (${slots.state} = 'open' or ${slots.minedStatus} = 'reverted')`,
 );
-const noteUnderWay = defineQuery(
+const noteUnderWay = defineWrite(
   "fill_burn_note_under_way",
   (db, p: Params<{ slotId: string; usd: bigint | null }>) =>
     db.update(slots).set({ uncoveredUsd: p.usd }).where(eq(slots.id, p.slotId)),

@@ -3,11 +3,9 @@ import type { RequestRecord } from "../db/records.port.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { resumeSlot } from "./resume-slot.ts";
-import { whyMaybePaid } from "./unexplained-nonces.ts";
 import { DONE } from "../db/wait.ts";
 import { decideFill } from "./decide-fill.ts";
 import { commitAndSend } from "./commit-fill.ts";
-import { giveUpFill, untilExplained } from "./fill-outcome.ts";
 import type { FillServices } from "./fill-services.port.ts";
 import type { Progress } from "../db/wait.ts";
 
@@ -39,22 +37,8 @@ async function goOn(services: FillServices, request: RequestRecord): Promise<Pro
   if (request.state.name === "filled" && request.state.final && request.terms.appFees !== undefined)
     return await creditLate(services, requestId);
   if (request.state.name !== "fillable") return DONE;
-  const { terms } = request;
   const checkedAtMs = performance.now();
-  const maybePaid = whyMaybePaid(services, terms.destination.chainId, terms);
-  maybePaid.catch(() => undefined);
-  const decided = await decideFill(services, request, maybePaid).catch(async (error: unknown) => {
-    // Rethrows: must not give up while it is unknown whether the fill was paid.
-    const why = await maybePaid;
-    if (why !== undefined) return untilExplained(services, requestId, why);
-    const { inventoryWaitMs } = services.enginePolicy;
-    const nowMs = services.clock.nowMs();
-    const failedForMs = services.planFaults.failedForMs(requestId, error, nowMs, inventoryWaitMs);
-    if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
-    const detail = error instanceof Error ? error.message : "planning the fill failed";
-    return await giveUpFill(services, request, "UNKNOWN", detail);
-  });
-  services.planFaults.clear(requestId);
+  const decided = await decideFill(services, request);
   return "waitMs" in decided ? decided : await commitAndSend(services, request, decided, checkedAtMs);
 }
 

@@ -15,21 +15,17 @@ export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";
 export { honourOf, payoutOf } from "./fill-amount.ts";
-export { maintainLane, replacementFees } from "./maintain-lane.ts";
+export { maintainLane } from "./maintain-lane.ts";
+export { replacementFees } from "./moves.ts";
 export { quotedCostOfPaying } from "./non-evm/cost-of-paying.ts";
 export { openRailLane } from "./non-evm/open-rail-lane.ts";
 export { trackRail } from "./non-evm/track-rail.ts";
 export { openLane } from "./open-lane.ts";
 export { gasAllowance, isNativeToContract } from "./payment-plan.ts";
-export {
-  type CallsOfFill,
-  type FillPlanServices,
-  type FillThroughCallsPlan,
-  maxGasOfCalls,
-  planFillThroughCalls,
-} from "./plan-fill-through-calls.ts";
-export { valueOf } from "./plan-fill-with-calls.ts";
-export { planFillWithSwap } from "./plan-fill-with-swap.ts";
+export { maxGasOfCalls, valueOf } from "./plan/gas-of-calls.ts";
+export type { TransactionPlanned } from "./plan/fill-planned.ts";
+export { type FillPlanServices, planTransaction } from "./plan/plan-transaction.ts";
+export type { CallsOfFill } from "./plan/routed-fill.ts";
 export { reconcileSweeps } from "./reconcile-sweeps.ts";
 export { topupGas } from "./topup-gas.ts";
 export { trackLane } from "./track-lane.ts";

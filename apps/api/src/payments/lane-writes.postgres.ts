@@ -1,14 +1,13 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, FailReason, Hex, TxHash } from "@causeway/domain";
 import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
-import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
+import type { Slot } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
-import { defineQuery, defineSql, nameOf, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, defineSql, nameOf, type Params, defineWrite } from "../db/define-query.postgres.ts";
 import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
-import { LegTaken } from "./leg-taken.port.ts";
 import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
 import { SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.postgres.ts";
@@ -18,7 +17,7 @@ interface Lane extends Record<string, unknown> {
   readonly sender: Address;
 }
 const isLane = (p: Params<Lane>) => and(eq(lanes.chainId, p.chainId), eq(lanes.sender, p.sender));
-const openLane = defineQuery("lane_open", (db, p: Params<Lane & { readonly nonce: number }>) =>
+const openLane = defineWrite("lane_open", (db, p: Params<Lane & { readonly nonce: number }>) =>
   db.insert(lanes).values({ chainId: p.chainId, sender: p.sender, nextNonce: p.nonce }).onConflictDoNothing(),
 );
 const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
@@ -28,7 +27,7 @@ const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
     .where(isLane(p))
     .for("update"),
 );
-const noteSearchFrom = defineQuery(
+const noteSearchFrom = defineWrite(
   "lane_note_search_from",
   (db, p: Params<Lane & { readonly block: bigint }>) =>
     db
@@ -36,7 +35,7 @@ const noteSearchFrom = defineQuery(
       .set({ searchFrom: p.block })
       .where(and(isLane(p), isNull(lanes.searchFrom))),
 );
-const raise = defineQuery("lane_raise", (db, p: Params<Lane & { readonly nonce: number }>) =>
+const raise = defineWrite("lane_raise", (db, p: Params<Lane & { readonly nonce: number }>) =>
   db
     .update(lanes)
     .set({ nextNonce: p.nonce, searchFrom: null })
@@ -48,7 +47,7 @@ interface NonceUser extends Lane {
   readonly pays: string | null;
   readonly inputEnd: Hex | null;
 }
-const noteNonceUser = defineQuery(
+const noteNonceUser = defineWrite(
   "lane_note_nonce_user",
   (db, { chainId, sender, nonce, txHash, pays, inputEnd }: Params<NonceUser>) =>
     db
@@ -80,13 +79,25 @@ const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: LegKind
 interface Id extends Record<string, unknown> {
   readonly slotId: string;
 }
-const lockSlot = defineQuery("slot_lock", (db, { slotId }: Params<Id>) =>
-  db.select(SLOT).from(slots).where(eq(slots.id, slotId)).for("update"),
+interface Ids extends Record<string, unknown> {
+  readonly slotIds: readonly string[];
+}
+const lockSlots = defineQuery("slots_lock", (db, { slotIds }: Params<Ids>) =>
+  db
+    .select(SLOT)
+    .from(slots)
+    .where(text`${slots.id} = any(${slotIds}::bigint[])`)
+    .orderBy(asc(slots.id))
+    .for("update"),
 );
-const attemptsOf = defineQuery("slot_attempts", (db, { slotId }: Params<Id>) =>
-  db.select().from(attempts).where(eq(attempts.slotId, slotId)).orderBy(asc(attempts.n)),
+const attemptsOf = defineQuery("slots_attempts", (db, { slotIds }: Params<Ids>) =>
+  db
+    .select()
+    .from(attempts)
+    .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`)
+    .orderBy(asc(attempts.slotId), asc(attempts.n)),
 );
-const renameAttempt = defineQuery(
+const renameAttempt = defineWrite(
   "attempt_rename",
   (db, p: Params<{ slotId: string; n: number; txHash: TxHash }>) =>
     db
@@ -94,7 +105,7 @@ const renameAttempt = defineQuery(
       .set({ txHash: p.txHash })
       .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
-const noteRefused = defineQuery(
+const noteRefused = defineWrite(
   "attempt_refused",
   (db, p: Params<Id & { readonly n: number; readonly atMs: number }>) =>
     db
@@ -102,8 +113,11 @@ const noteRefused = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
-const forgetBroadcast = defineQuery("attempt_forget", (db, { slotId }: Params<Id>) =>
-  db.update(attempts).set({ broadcastAtMs: null, offeredSinceMs: null }).where(eq(attempts.slotId, slotId)),
+const forgetBroadcasts = defineWrite("attempts_forget", (db, { slotIds }: Params<Ids>) =>
+  db
+    .update(attempts)
+    .set({ broadcastAtMs: null, offeredSinceMs: null })
+    .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`),
 );
 interface Mined extends Id {
   readonly attempt: number;
@@ -114,7 +128,7 @@ interface Mined extends Id {
   readonly effectiveGasPrice: bigint;
   readonly atMs: number;
 }
-const setMined = defineQuery("slot_mined", (db, p: Params<Mined>) =>
+const setMined = defineWrite("slot_mined", (db, p: Params<Mined>) =>
   db
     .update(slots)
     .set({
@@ -131,7 +145,7 @@ const setMined = defineQuery("slot_mined", (db, p: Params<Mined>) =>
     })
     .where(eq(slots.id, p.slotId)),
 );
-const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
+const setOpen = defineWrite("slot_open", (db, { slotId }: Params<Id>) =>
   db
     .update(slots)
     .set({
@@ -146,7 +160,7 @@ const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
     })
     .where(eq(slots.id, slotId)),
 );
-const setFinal = defineQuery("slot_final", (db, p: Params<Id & { readonly atMs: number }>) =>
+const setFinal = defineWrite("slot_final", (db, p: Params<Id & { readonly atMs: number }>) =>
   db.update(slots).set({ state: "final", finalAtMs: p.atMs }).where(eq(slots.id, p.slotId)),
 );
 // Nothing broadcasts an ended payment again. Its nonce and its hashes stay, so a variant that a reorg below
@@ -165,11 +179,11 @@ const dropBytes = defineSql(
       where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1)
     select count(*) as dropped from emptied`,
 );
-const setDead = defineQuery("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
+const setDead = defineWrite("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
   db.update(slots).set({ state: "dead", deadReason: p.reason }).where(eq(slots.id, p.slotId)),
 );
 const isOpen = text`${slots.state} = 'open'`;
-const noteUnexplained = defineQuery(
+const noteUnexplained = defineWrite(
   "slot_note_unexplained",
   (db, p: Params<Id & { readonly head: bigint }>) =>
     db
@@ -180,10 +194,10 @@ const noteUnexplained = defineQuery(
       })
       .where(and(eq(slots.id, p.slotId), isOpen, ne(slots.unexplainedConfirmed, true))),
 );
-const clearUnexplained = defineQuery("slot_clear_unexplained", (db, { slotId }: Params<Id>) =>
+const clearUnexplained = defineWrite("slot_clear_unexplained", (db, { slotId }: Params<Id>) =>
   db.update(slots).set({ unexplainedSince: null, unexplainedConfirmed: false }).where(eq(slots.id, slotId)),
 );
-const cancel = defineQuery("slot_cancel", (db, p: Params<Id & { readonly reason: FailReason }>) =>
+const cancel = defineWrite("slot_cancel", (db, p: Params<Id & { readonly reason: FailReason }>) =>
   db
     .update(slots)
     .set({ cancelReason: p.reason })
@@ -213,14 +227,13 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       const user = { chainId, sender, nonce, txHash, pays: pays ?? null, inputEnd: inputEnd ?? null };
       await noteNonceUser(sql, user);
     },
-    async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
-      // While the lane is locked, no other process can reserve another nonce for the leg.
-      await locked(plan.chainId, plan.sender);
-      const [slot] = await reserveSlots(sql, [plan], atMs);
-      if (slot === undefined) throw new LegTaken(plan.leg);
-      return slot;
+    async reserve(plans, atMs) {
+      const [first] = plans;
+      if (first === undefined) return [];
+      // While the lane is locked, no other process can reserve another nonce for the legs.
+      await locked(first.chainId, first.sender);
+      return await reserveSlots(sql, plans, atMs);
     },
-    reserveTogether: async (plans, atMs) => await reserveSlots(sql, plans, atMs),
     addAttempts: async (signed) => await insertNewAttempts(sql, signed),
     setBroadcasts: async (sent, atMs) => await noteBroadcasts(sql, sent, atMs),
     async reserved(chainId, sender, currency, balanceBlock): Promise<{ amount: bigint; gasWei: bigint }> {
@@ -231,15 +244,10 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async hasLiveSlot(leg): Promise<boolean> {
       return (await liveOfLeg(sql, { kind: leg.kind, legId: legId(leg) })).length > 0;
     },
-    async lockSlot(slotId): Promise<Slot | undefined> {
-      const [row] = await lockSlot(sql, { slotId });
-      return row && slotOf(row, await attemptsOf(sql, { slotId }));
-    },
-    async addAttempt(slotId: string, attempt: Attempt): Promise<boolean> {
-      return (await insertNewAttempts(sql, [{ slotId, attempt }])).has(slotId);
-    },
-    async setBroadcast(slotId, n, atMs): Promise<void> {
-      await noteBroadcasts(sql, [{ slotId, n }], atMs);
+    async lockSlots(slotIds): Promise<Map<string, Slot>> {
+      const rows = await lockSlots(sql, { slotIds });
+      const signed = Map.groupBy(await attemptsOf(sql, { slotIds }), ({ slotId }) => slotId);
+      return new Map(rows.map((row) => [String(row.id), slotOf(row, signed.get(row.id) ?? [])]));
     },
     async renameAttempt(slotId, n, txHash): Promise<void> {
       await renameAttempt(sql, { slotId, n, txHash });
@@ -247,8 +255,8 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async noteRefused(slotId, n, atMs): Promise<void> {
       await noteRefused(sql, { slotId, n, atMs });
     },
-    async forgetBroadcast(slotId): Promise<void> {
-      await forgetBroadcast(sql, { slotId });
+    async forgetBroadcasts(slotIds): Promise<void> {
+      await forgetBroadcasts(sql, { slotIds });
     },
     async setMined(slotId, mined): Promise<void> {
       await setMined(sql, { slotId, ...mined });

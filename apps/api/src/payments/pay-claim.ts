@@ -5,10 +5,11 @@ import type { Hex32 } from "@causeway/domain";
 import type { BalanceReads } from "../balances/balance-reads.port.ts";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { ClaimRecord } from "../balances/claims.port.ts";
-import { LegTaken } from "./leg-taken.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { laneFunds } from "./lane-funds.ts";
+import { solverFunds } from "./payers/covers.ts";
+import type { LegKindToPay, Wanted } from "./reserve.port.ts";
+import { reserveOne } from "./reserve.ts";
 import { gasAllowance } from "./payment-plan.ts";
 import { gasOf } from "../markets/index.ts";
 import { sendSlot } from "./send-slot.ts";
@@ -106,21 +107,12 @@ async function pay(
   { claimId }: ClaimRecord,
   plan: SlotPlan,
 ): Promise<Progress> {
-  const slotId = await services.uow
-    .run(async (tx) => {
-      const current = await tx.claims.lock(claimId);
-      if (current?.state !== "paying") return undefined;
-      await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await laneFunds(tx, connected, plan.sender).take(plan))) return "short" as const;
-      return (await tx.lanes.reserve(plan, services.clock.nowMs())).id;
-    })
-    .catch((error: unknown) => {
-      if (error instanceof LegTaken) return undefined;
-      throw error;
-    });
-  if (slotId === undefined) return DONE;
-  if (slotId === "short")
+  const kind: LegKindToPay<Wanted> = {
+    due: async (tx) => [(await tx.claims.lock(claimId))?.state === "paying" ? "due" : "moved"],
+  };
+  const outcome = await reserveOne(services, solverFunds(connected, plan.sender), kind, { plan });
+  if (outcome.kind === "short")
     return { waitMs: SHORT_WAIT_MS, why: "the solver's inventory does not cover the claim" };
-  await sendSlot(services, slotId);
+  if (outcome.kind === "reserved") await sendSlot(services, outcome.slot.id);
   return DONE;
 }

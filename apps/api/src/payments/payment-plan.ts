@@ -3,9 +3,9 @@ import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
 import type { Address, OrderId, PricedUnit, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { OwnKeys } from "../chains/index.ts";
 import type { Leg } from "../db/leg.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
-import type { Services } from "../db/services.port.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
 /** A payment for the solver to plan, on one chain. */
@@ -27,7 +27,12 @@ export interface PaymentQuestion {
 }
 
 export type PaymentPlan =
-  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  | {
+      readonly kind: "ready";
+      /** Gas units that the simulation used. */
+      readonly gas: bigint;
+      readonly plan: SlotPlan;
+    }
   /** The chain itself reports that this payment reverts. */
   | { readonly kind: "reverts"; readonly reason: string }
   /**
@@ -67,7 +72,7 @@ export async function isNativeToContract(
 
 /** Plans one payment, simulated on the latest state. @throws RpcFault if the node does not answer */
 export async function planPayment(
-  services: Pick<Services, "signer">,
+  services: Pick<OwnKeys, "signer">,
   { chain, connection, pulse }: ConnectedChain,
   question: PaymentQuestion,
 ): Promise<PaymentPlan> {
@@ -82,6 +87,7 @@ export async function planPayment(
   const { maxFeePerGas, maxPriorityFeePerGas } = prices;
   return {
     kind: "ready",
+    gas: outcome.gas,
     plan: {
       chainId: chain.id,
       sender,

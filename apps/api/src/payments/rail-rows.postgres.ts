@@ -1,7 +1,7 @@
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import { eq, sql as text } from "drizzle-orm";
 import type { RailReads, RailWrites } from "../chains/rails.port.ts";
-import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, type Params, defineWrite, defineSqlWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { DEPOSIT, depositOf } from "../deposits/deposit-rows.postgres.ts";
 import { deposits, nonEvmCursors } from "../deposits/deposits.tables.ts";
@@ -23,9 +23,8 @@ const unmapped = defineQuery("rail_unmapped", (db, p: Params<{ chainId: number; 
     .limit(text.placeholder("limit")),
 );
 // There is no row to lock before the first cursor.
-const lockChain = defineSql(
+const lockChain = defineSqlWrite(
   "rail_lock",
-  {},
   ({ chainId }: Params<{ chainId: number }>) =>
     text`select pg_advisory_xact_lock(hashtextextended('causeway:rail cursor ' || ${chainId}::text, 0))`,
 );
@@ -36,7 +35,7 @@ interface Cursor extends Record<string, unknown> {
   readonly blockHash: Hex;
   readonly blockSeconds: bigint;
 }
-const setCursor = defineQuery(
+const setCursor = defineWrite(
   "rail_cursor_set",
   (db, { chainId, cursor: next, blockNumber, blockHash, blockSeconds }: Params<Cursor>) => {
     const set = { cursor: next, blockNumber, blockHash, blockSeconds };
@@ -62,7 +61,7 @@ const known = defineQuery("rail_deposit_known", (db, p: Params<Transfer>) =>
         and ${deposits.walletNonce} = ${p.nonce} and ${deposits.ordinal} = ${p.ordinal}`,
     ),
 );
-const noteNonce = defineQuery(
+const noteNonce = defineWrite(
   "rail_deposit_nonce",
   (db, p: Params<{ id: DepositId; nonce: bigint; untilMs: number | null }>) =>
     db.update(deposits).set({ walletNonce: p.nonce, mappingUntilMs: p.untilMs }).where(eq(deposits.id, p.id)),
@@ -83,7 +82,7 @@ interface Named extends Record<string, unknown> {
   readonly requestId: RequestId | null;
   readonly valueUsd: bigint | null;
 }
-const endWaiting = defineQuery("rail_end_waiting", (db, p: Params<Named>) =>
+const endWaiting = defineWrite("rail_end_waiting", (db, p: Params<Named>) =>
   db
     .update(deposits)
     .set({

@@ -1,7 +1,14 @@
 import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
 import { and, eq, sql as text } from "drizzle-orm";
 import type { SendWrites } from "../db/unit-of-work.port.ts";
-import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
+import {
+  defineQuery,
+  defineSql,
+  nameOf,
+  namesOf,
+  type Params,
+  defineWrite,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { sendReports, sends } from "./sends.tables.ts";
 
@@ -31,12 +38,12 @@ const followedOf = defineSql(
     select count(*) as reports from ${sendReports}
     where ${sendReports.chainId} = ${p.chainId} and ${sendReports.sender} = ${p.sender} and ${sendReports.txHash} <> ${p.txHash}`,
 );
-const report = defineQuery(
+const report = defineWrite(
   "send_report",
   (db, { chainId, txHash, requestId, sender, createdAtMs }: Params<SignedReport>) =>
     db.insert(sendReports).values({ chainId, txHash, requestId, sender, createdAtMs }).onConflictDoNothing(),
 );
-const forget = defineQuery("send_forget", (db, p: Params<Report>) =>
+const forget = defineWrite("send_forget", (db, p: Params<Report>) =>
   db
     .delete(sendReports)
     .where(
@@ -75,7 +82,7 @@ const unmine = defineSql(
       select ${nameOf(sends.txHash)} from gone`;
   },
 );
-const settle = defineQuery("send_settle", (db, p: Params<Transaction>) =>
+const settle = defineWrite("send_settle", (db, p: Params<Transaction>) =>
   db
     .update(sends)
     .set({ settled: true })

@@ -10,6 +10,7 @@ import {
   recordset,
   rowsJson,
   type Params,
+  defineSqlWrite,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { attempts, lanes, slots } from "./payments.tables.ts";
@@ -86,9 +87,8 @@ const insertAttempts = defineSql(
       select slot_id from stored`;
   },
 );
-const setBroadcasts = defineSql(
+const setBroadcasts = defineSqlWrite(
   "attempts_broadcast",
-  {},
   (p: Params<{ slotIds: readonly string[]; ns: readonly number[]; atMs: number }>) => text`
     update ${attempts} set ${nameOf(attempts.broadcastAtMs)} = ${p.atMs},
       ${nameOf(attempts.firstBroadcastAtMs)} = coalesce(${attempts.firstBroadcastAtMs}, ${p.atMs}),

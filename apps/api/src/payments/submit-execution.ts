@@ -24,10 +24,7 @@ import type { Progress } from "../db/wait.ts";
 type Needs = Pick<Services, "events"> &
   TransitionServices &
   LaneKeys &
-  Pick<
-    Services,
-    "chains" | "uow" | "reads" | "enginePolicy" | "prices" | "quotePolicy" | "sendExecution" | "executionTurn"
-  >;
+  Pick<Services, "chains" | "uow" | "reads" | "enginePolicy" | "prices" | "quotePolicy" | "sendExecution">;
 
 /**
  * Sends an accepted call: simulates it again on the latest state, reserves a nonce of the executor, then
@@ -36,7 +33,6 @@ type Needs = Pick<Services, "events"> &
  * @throws RpcFault: nothing was decided, the job retries
  */
 export async function submitExecution(services: Needs, requestId: RequestId): Promise<Progress> {
-  await services.executionTurn?.();
   const [request, execution] = await Promise.all([
     services.reads.request(requestId),
     services.reads.execution(requestId),

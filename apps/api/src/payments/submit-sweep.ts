@@ -2,12 +2,13 @@ import { sweepCall } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { DepositAddress, SweepRecord } from "../deposits/addresses/deposit-addresses.port.ts";
-import { LegTaken } from "./leg-taken.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { factoryProblem } from "../deposits/index.ts";
-import { maxWei, uncommittedNative } from "./executions/send-execution.ts";
 import type { LaneKeys } from "../chains/index.ts";
+import { gasFunds } from "./payers/covers.ts";
+import type { LegKindToPay, Wanted } from "./reserve.port.ts";
+import { reserveOne } from "./reserve.ts";
 import { sendSlot } from "./send-slot.ts";
 import type { TransitionServices } from "../requests/index.ts";
 import { whyUnexplained } from "./unexplained-nonces.ts";
@@ -55,17 +56,11 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
     await noteRefusal(services, sweep, undefined);
   if (planned.kind === "waits") return waits(services, sweep, planned.why);
   if (planned.kind === "refused") return refused(services, connected, sweep, planned.reason);
-  const slotId = await reserve(services, connected, sweep, planned.plan);
-  if (slotId === undefined) return DONE;
-  if (slotId === "short") return waits(services, sweep, INSUFFICIENT_GAS);
-  services.events.happened("sweep_planned", {
-    chain: connected.chain.name,
-    address: sweep.address,
-    currency: sweep.currency,
-    amount: sweep.amount + sweep.excess,
-    requestId: sweep.requestId,
-  });
-  await sendSlot(services, slotId);
+  const funds = gasFunds(connected, operator.address);
+  const kind = sweepOn(services, connected, sweep);
+  const outcome = await reserveOne(services, funds, kind, { plan: planned.plan });
+  if (outcome.kind === "short") return waits(services, sweep, INSUFFICIENT_GAS);
+  if (outcome.kind === "reserved") await sendSlot(services, outcome.slot.id);
   return DONE;
 }
 
@@ -122,29 +117,22 @@ async function plan(
   };
 }
 
-function reserve(
-  services: Needs,
-  connected: ConnectedChain,
-  { id, requestId }: SweepRecord,
-  slotPlan: SlotPlan,
-): Promise<string | undefined> {
-  return services.uow
-    .run(async (tx) => {
-      // Locks in the same order everywhere: request, sweep, lane.
-      await tx.requests.lock(requestId);
-      const current = await tx.depositAddresses.lockSweep(id);
-      if (current?.state !== "planned") return undefined;
-      await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
-      if ((await uncommittedNative(tx, connected, slotPlan)) < maxWei(slotPlan)) return "short" as const;
-      const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
+function sweepOn(
+  { clock }: Needs,
+  { chain }: ConnectedChain,
+  { id, address, currency, amount, excess, requestId }: SweepRecord,
+): LegKindToPay<Wanted> {
+  return {
+    due: async (tx) => [(await tx.depositAddresses.lockSweep(id))?.state === "planned" ? "due" : "moved"],
+    async taken(tx, taken) {
       await tx.depositAddresses.setSweep(id, "sent");
-      await tx.requests.note(requestId, services.clock.nowMs(), "sweepPlanned", { nonce: slot.nonce });
-      return slot.id;
-    })
-    .catch((error: unknown) => {
-      if (error instanceof LegTaken) return undefined;
-      throw error;
-    });
+      for (const { slot } of taken)
+        await tx.requests.note(requestId, clock.nowMs(), "sweepPlanned", { nonce: slot.nonce });
+      const facts = { chain: chain.name, address, currency, amount: amount + excess, requestId };
+      tx.events.happened("sweep_planned", facts);
+      return undefined;
+    },
+  };
 }
 
 function noteRefusal(services: Needs, { id }: SweepRecord, sinceMs: number | undefined): Promise<void> {

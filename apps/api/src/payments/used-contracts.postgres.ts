@@ -1,12 +1,12 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import type { UsedContract, UsedContracts } from "./used-contracts.port.ts";
-import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
+import { defineQuery, defineSql, type Params, defineWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { requests } from "../requests/requests.tables.ts";
 import { usedContracts as used } from "./payments.tables.ts";
 
 const all = defineQuery("used_contracts_all", (db) => db.select().from(used));
-const note = defineQuery(
+const note = defineWrite(
   "used_contracts_note",
   (db, { chainId, address, role, firstUsedAtMs }: Params<typeof used.$inferSelect>) =>
     db.insert(used).values({ chainId, address, role, firstUsedAtMs }).onConflictDoNothing(),

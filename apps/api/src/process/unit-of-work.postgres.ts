@@ -86,10 +86,11 @@ async function runOnce<T>(
   let announces = false;
   let hasJobs = false;
   const raised: Raise[] = [];
-  const result = await inTransaction(pool, async (client) => {
+  const result = await inTransaction(pool, async (client, atEnd) => {
     const statements = sqlOn(client);
     const sql: Sql = {
       db: statements.db,
+      atEnd,
       async query(one, values) {
         announces ||= one.announces === true;
         return await statements.query(one, values);

@@ -10,6 +10,7 @@ import {
   namesOf,
   type Params,
   type Row,
+  defineSqlWrite,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { WEBHOOK_CHANNEL } from "../requests/request-save.postgres.ts";
@@ -165,9 +166,8 @@ const attemptsOf = defineQuery("webhook_attempts_list", (db, p: Params<{ deliver
 );
 // A running attempt loses its lease, so its outcome does not end the replay. A delivery whose event was
 // pruned with its request stays unchanged: there is nothing left to send.
-const replay = defineSql(
+const replay = defineSqlWrite(
   "webhook_replay",
-  {},
   (p: Params<One & { readonly deliveryId: number; readonly atMs: number }>) => text`
     with again as (
       update ${deliveries} set ${nameOf(deliveries.state)} = 'waiting', ${nameOf(deliveries.tries)} = 0,

@@ -2,7 +2,6 @@
 export { describeIndexed, type UnattributedServices } from "./history/unattributed-deposits.ts";
 export {
   isStillDue,
-  paysFromAnyAddress,
   planRefundOf,
   planUnattributedRefund,
   PRICE_WAIT_MS,

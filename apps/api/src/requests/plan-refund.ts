@@ -13,22 +13,13 @@ import { orderSignerOf } from "../chains/index.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 
-/**
- * Whether any address of a wallet may pay: a Bitcoin wallet spends from whichever of its addresses hold
- * funds. The id in the transaction identifies the order, and refunds go to its `refundTo`. Paying
- * another user's order by its id is a gift to that user.
- */
-export function paysFromAnyAddress({ vmType }: Pick<Chain | RailChain, "vmType">): boolean {
-  return vmType === "bvm";
-}
-
 /** `refundTo` was named by the request's user; another depositor's money goes to that depositor. */
 export function refundRecipient(
-  chain: Pick<Chain | RailChain, "vmType">,
+  { paysFromAnyAddress }: Pick<Chain | RailChain, "paysFromAnyAddress">,
   { terms }: Pick<RequestRecord, "terms">,
   depositor: Hex,
 ): Hex {
-  return depositor === terms.user || paysFromAnyAddress(chain) ? terms.refundTo : depositor;
+  return depositor === terms.user || paysFromAnyAddress === true ? terms.refundTo : depositor;
 }
 
 /**

@@ -4,7 +4,14 @@ import { and, asc, eq, exists, sql as text } from "drizzle-orm";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { OverdueRequest, RequestChange, RequestWrites, TraceNote } from "../db/unit-of-work.port.ts";
 import { feeReservations } from "../balances/ledger.tables.ts";
-import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
+import {
+  defineQuery,
+  nameOf,
+  namesOf,
+  type Params,
+  defineWrite,
+  defineSqlWrite,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { originTransactions } from "../deposits/deposits.tables.ts";
 import { listRequests } from "./history/history-writes.postgres.ts";
@@ -27,7 +34,7 @@ type Inserted =
   | "fillDeadlineMs"
   | "keyId"
   | "terms";
-const insert = defineQuery("request_insert", (db, p: Params<Pick<typeof requests.$inferInsert, Inserted>>) =>
+const insert = defineWrite("request_insert", (db, p: Params<Pick<typeof requests.$inferInsert, Inserted>>) =>
   db.insert(requests).values({
     requestId: p.requestId,
     orderId: p.orderId,
@@ -108,9 +115,8 @@ const lockOverdue = defineQuery("request_lock_overdue", (db, p: Params<Overdue>)
     .for("update", { skipLocked: true });
 });
 
-const insertEvents = defineSql(
+const insertEvents = defineSqlWrite(
   "request_note",
-  {},
   (
     p: Params<{
       requestIds: readonly RequestId[];
@@ -126,9 +132,8 @@ const insertEvents = defineSql(
 );
 // An exponential moving average: each new run counts for at least a twentieth. A run is left out while
 // another one is being counted: many fills of one route that are mined together would wait for each other.
-const measured = defineSql(
+const measured = defineSqlWrite(
   "request_measured",
-  {},
   (p: Params<{ originChainId: number; destinationChainId: number; tookMs: number }>) => {
     const { originChainId, destinationChainId, samples, averageMs } = routeTimings;
     const isRoute = text`${originChainId} = ${p.originChainId} and ${destinationChainId} = ${p.destinationChainId}`;

@@ -8,6 +8,7 @@ import {
   orderAddress,
 } from "@causeway/attest";
 import type { HubChain } from "@causeway/attest";
+import { canonicalCase } from "@causeway/domain";
 import type { Address, Hex, Hex32, OrderId } from "@causeway/domain";
 import type { DepositAttestationAnswer, DepositMessage } from "@causeway/wire";
 import type { SignedExecution } from "./settlement.port.ts";
@@ -141,9 +142,8 @@ function asMessage({ data, result }: DepositMessage): Parameters<typeof deposito
   };
 }
 
-/** Normalizes the letter case of hex; other formats are case-sensitive. */
 function withCanonicalHex({ vmType }: HubChain, { data, result, ...rest }: DepositMessage): DepositMessage {
-  const one = (text: string) => (isHex(vmType) ? text.toLowerCase() : text);
+  const one = (text: string) => canonicalCase(vmType, text);
   return {
     ...rest,
     data: { ...data, transactionId: one(data.transactionId) },
@@ -156,8 +156,4 @@ function withCanonicalHex({ vmType }: HubChain, { data, result, ...rest }: Depos
       amount: result.amount,
     },
   };
-}
-
-function isHex(vmType: HubChain["vmType"]): boolean {
-  return vmType === "ethereum-vm" || vmType === "hyperliquid-vm";
 }

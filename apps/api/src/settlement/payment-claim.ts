@@ -6,7 +6,7 @@ import {
   formatTransactionId,
 } from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
-import { depositoryOf } from "../deposits/index.ts";
+import { depositoryOf } from "../chains/index.ts";
 import type { KnownChains } from "./settlement-services.port.ts";
 import type { DuePayment } from "./settlement.port.ts";
 import type { DepositClaim } from "./judge-deposits.ts";

@@ -8,6 +8,8 @@ import {
   nameOf,
   namesOf,
   type Params,
+  defineWrite,
+  defineSqlWrite,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { ExecutionsTaken } from "../payments/executions-taken.port.ts";
@@ -43,7 +45,7 @@ interface Postponed extends Record<string, unknown> {
   readonly nextTryMs: number;
   readonly atMs: number;
 }
-const postpone = defineQuery("settlement_postpone", (db, p: Params<Postponed>) =>
+const postpone = defineWrite("settlement_postpone", (db, p: Params<Postponed>) =>
   db
     .update(settlements)
     .set({
@@ -55,7 +57,7 @@ const postpone = defineQuery("settlement_postpone", (db, p: Params<Postponed>) =
     })
     .where(isDue(p)),
 );
-const giveUp = defineQuery(
+const giveUp = defineWrite(
   "settlement_give_up",
   (db, p: Params<{ slotId: string; reason: string; atMs: number }>) =>
     db
@@ -92,7 +94,7 @@ interface Execution extends Record<string, unknown> {
   readonly signature: Hex;
   readonly atMs: number;
 }
-const addExecution = defineQuery("hub_execution_add", (db, p: Params<Execution>) => {
+const addExecution = defineWrite("hub_execution_add", (db, p: Params<Execution>) => {
   const again = { actions: text`${p.actions}`, signature: p.signature, nextTryMs: p.atMs };
   return db
     .insert(hubExecutions)
@@ -109,9 +111,8 @@ const addExecution = defineQuery("hub_execution_add", (db, p: Params<Execution>)
       setWhere: text`${hubExecutions.state} = 'refused'`,
     });
 });
-const lockHub = defineSql(
+const lockHub = defineSqlWrite(
   "hub_lock",
-  {},
   () => text`select pg_advisory_xact_lock(hashtextextended('causeway:hub nonces', 0))`,
 );
 const nextNonce = defineSql(
@@ -185,7 +186,7 @@ const addAttempt = defineQuery("hub_attempt_add", (db, p: Params<Attempt>) =>
     .onConflictDoNothing()
     .returning({ n: hubAttempts.n }),
 );
-const setBroadcast = defineQuery(
+const setBroadcast = defineWrite(
   "hub_attempt_broadcast",
   (db, p: Params<{ transactionId: string; n: number; atMs: number }>) =>
     db
@@ -193,7 +194,7 @@ const setBroadcast = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(hubAttempts.transactionId, p.transactionId), eq(hubAttempts.n, p.n))),
 );
-const setFinal = defineQuery(
+const setFinal = defineWrite(
   "hub_transaction_final",
   (db, p: Params<{ transactionId: string; atMs: number }>) =>
     db
@@ -242,7 +243,7 @@ interface Keys extends Record<string, unknown> {
   readonly keys: readonly Hex[];
   readonly atMs: number;
 }
-const settleExecutions = defineQuery("hub_execution_settle", (db, p: Params<Keys>) =>
+const settleExecutions = defineWrite("hub_execution_settle", (db, p: Params<Keys>) =>
   db
     .update(hubExecutions)
     .set({ state: "settled", reason: null, settledAtMs: p.atMs })
@@ -274,7 +275,7 @@ interface Again extends Record<string, unknown> {
   readonly reason: string;
   readonly nextTryMs: number;
 }
-const refusePayments = defineQuery("settlement_refuse", (db, p: Params<Again & { readonly atMs: number }>) =>
+const refusePayments = defineWrite("settlement_refuse", (db, p: Params<Again & { readonly atMs: number }>) =>
   db
     .update(settlements)
     .set({
@@ -288,13 +289,13 @@ const refusePayments = defineQuery("settlement_refuse", (db, p: Params<Again & {
       text`${settlements.state} = 'attested' and (${settlements.depositKey} = ${p.key} or ${settlements.paymentKey} = ${p.key})`,
     ),
 );
-const release = defineQuery("hub_execution_release", (db, p: Params<Again>) =>
+const release = defineWrite("hub_execution_release", (db, p: Params<Again>) =>
   db
     .update(hubExecutions)
     .set({ transactionId: null, nextTryMs: p.nextTryMs, reason: p.reason })
     .where(and(eq(hubExecutions.idempotencyKey, p.key), isAttested)),
 );
-const setAside = defineQuery("hub_execution_set_aside", (db, p: Params<Again & { readonly atMs: number }>) =>
+const setAside = defineWrite("hub_execution_set_aside", (db, p: Params<Again & { readonly atMs: number }>) =>
   db
     .update(hubExecutions)
     .set({

@@ -29,7 +29,7 @@ function world() {
     rails: [
       {
         chain: { id: 2, name: "bitcoin", native: bitcoin, tokens: [] },
-        pulse: { solverBalance: () => asks(150_000_000n) },
+        pulse: { solverBalance: () => ({ amount: asks(150_000_000n) }) },
       },
     ],
   } as unknown as ChainDirectory;

@@ -31,14 +31,9 @@ export function solverGauges(
     registers: [registry],
     collect(): void {
       this.reset();
-      for (const { chain, pulse } of chains.all)
+      for (const { chain, pulse } of [...chains.all, ...chains.rails])
         for (const currency of held(chain)) {
           const balance = ifFresh(() => pulse.solverBalance(currency.address).amount);
-          if (balance !== undefined) this.set(labelsOf(chain, currency), whole(balance, currency));
-        }
-      for (const { chain, pulse } of chains.rails)
-        for (const currency of held(chain)) {
-          const balance = ifFresh(() => pulse.solverBalance(currency.address));
           if (balance !== undefined) this.set(labelsOf(chain, currency), whole(balance, currency));
         }
     },

@@ -5,6 +5,8 @@ import type { Hex } from "../ids/hex.ts";
  * in the canonical format gives undefined.
  */
 export interface AddressFamily {
+  /** Addresses and transaction ids are hex, so their letter case does not matter. Absent: it does. */
+  readonly isHex?: true;
   /** The native currency, which has no contract. */
   readonly nativeCurrency: string;
   /** The bytes that orders, messages and the hub hash. */

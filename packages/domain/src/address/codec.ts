@@ -46,6 +46,11 @@ export function canonicalAddress(vm: VmType, text: string, field = "address"): s
   return decodeAddress(vm, encodeAddress(vm, text, field), field);
 }
 
+/** Addresses and transaction ids in one letter case where it does not matter. */
+export function canonicalCase(vm: VmType, text: string): string {
+  return families[vm].isHex === true ? text.toLowerCase() : text;
+}
+
 /** The native currency in a family's format, e.g. the zero address on EVM chains. */
 export function nativeCurrency(vm: VmType): string {
   return families[vm].nativeCurrency;

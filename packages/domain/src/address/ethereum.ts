@@ -10,6 +10,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
  * case only.
  */
 export const ethereumAddresses: AddressFamily = {
+  isHex: true,
   nativeCurrency: NATIVE_CURRENCY,
   encode: (text) => (ADDRESS.test(text) ? (text.toLowerCase() as Hex) : undefined),
   decode: (bytes) => (ADDRESS.test(bytes) ? bytes.toLowerCase() : undefined),

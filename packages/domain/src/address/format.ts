@@ -69,6 +69,11 @@ export function parseCurrency(chain: ChainFormat, text: string): Hex | undefined
   return chain.vmType === "evm" ? parseAddress(text) : bytesIn(familyOf(chain), text);
 }
 
+/** What a currency of that chain is, for errors: it follows "a". */
+export function currencyForm(chain: ChainFormat & Pick<ChainProfile, "displayName">): string {
+  return chain.vmType === "evm" ? "20-byte address" : `currency of ${chain.displayName}`;
+}
+
 /** Parses a transaction id on that chain; undefined if it is invalid. */
 export function parseTransaction(chain: ChainFormat, text: string): TxHash | undefined {
   if (chain.vmType === "evm" || chain.vmType === "hypevm") return parseHex32(text);

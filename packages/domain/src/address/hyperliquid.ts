@@ -9,6 +9,7 @@ const ADDRESS = /^0x(?:[0-9a-fA-F]{2}){16,48}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 export const hyperliquidAddresses: AddressFamily = {
+  isHex: true,
   nativeCurrency: `0x${"0".repeat(32)}`,
   encode: (text) => (ADDRESS.test(text) ? (text.toLowerCase() as Hex) : undefined),
   decode: (bytes) => (ADDRESS.test(bytes) ? bytes.toLowerCase() : undefined),

@@ -86,6 +86,29 @@ export interface ChainProfile {
   /** Nominal seconds between blocks, for estimates before the first measurement and for stall detection. */
   readonly blockTimeSeconds: number;
   readonly fees: ProfileFees;
+  readonly confirmationTiers: readonly ConfirmationTier[];
+  /**
+   * Maximum value (USD, 18 decimals) of deposits, in blocks younger than the strictest tier requires, that
+   * may be filled by the laxer tiers. It bounds the loss from one orphaned block of many small deposits;
+   * above it, deposits wait for the strictest tier. Undefined: no bound.
+   */
+  readonly maxUnconfirmedUsd?: bigint | undefined;
+  /** Absent: the chain has no contracts of this service. */
+  readonly contracts?: ChainContracts;
+  /** Absent: nothing is swapped on this chain. */
+  readonly liquidity?: ChainLiquidity | undefined;
+  /**
+   * Any address of a wallet may pay (Bitcoin): it spends from whichever of its addresses hold funds. The id
+   * in the transaction identifies the order, and refunds go to its `refundTo`. Paying another user's order by
+   * its id is a gift to that user.
+   */
+  readonly paysFromAnyAddress?: true;
+  /** Deposits are seen only when they are final. */
+  readonly recordsOnlyFinal?: true;
+  /** Deposits of unknown orders are not refunded automatically. */
+  readonly keepsUnattributed?: true;
+  /** Transfers carry a nonce but no order id: oracles learn on the hub which order one pays (Hyperliquid). */
+  readonly needsNonceMappings?: true;
 }
 
 /** Fee policy of any chain. */
@@ -104,21 +127,12 @@ export interface Chain extends ChainProfile {
   readonly vmType: "evm";
   readonly wsRpcUrl: string | undefined;
   readonly contracts: ChainContracts;
-  readonly confirmationTiers: readonly ConfirmationTier[];
-  /**
-   * Maximum value (USD, 18 decimals) of deposits, in blocks younger than the strictest tier requires, that
-   * may be filled by the laxer tiers. It bounds the loss from one orphaned block of many small deposits;
-   * above it, deposits wait for the strictest tier. Undefined: no bound.
-   */
-  readonly maxUnconfirmedUsd: bigint | undefined;
   /**
    * Depth (1 = the block itself) at which a block is treated as irreversible: until then our own transactions
    * are kept for rebroadcast.
    */
   readonly finalityBlocks: number;
   readonly fees: ChainFees;
-  /** Absent: nothing is swapped on this chain. */
-  readonly liquidity?: ChainLiquidity | undefined;
 }
 
 /** Fee policy of one EVM chain. */

@@ -4,7 +4,15 @@ import { and, eq, sql as text, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { CurrencyAt, DepositAddressWrites, SweepState } from "./deposit-addresses.port.ts";
 import { storeAnnouncements } from "../../db/announcements.postgres.ts";
-import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../../db/define-query.postgres.ts";
+import {
+  defineQuery,
+  defineSql,
+  nameOf,
+  namesOf,
+  type Params,
+  defineWrite,
+  defineSqlWrite,
+} from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { slots } from "../../payments/payments.tables.ts";
 import {
@@ -39,7 +47,7 @@ import {
 } from "./deposit-addresses.tables.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
 
-const insert = defineQuery("deposit_address_insert", (db, p: Params<typeof addresses.$inferSelect>) =>
+const insert = defineWrite("deposit_address_insert", (db, p: Params<typeof addresses.$inferSelect>) =>
   db.insert(addresses).values({
     address: p.address,
     requestId: p.requestId,
@@ -61,7 +69,7 @@ type At = Params<{ address: Address }>;
 const lock = defineQuery("deposit_address_lock", (db, { address }: At) =>
   db.select(ADDRESS).from(addresses).where(eq(addresses.address, address)).for("update"),
 );
-const setActive = defineQuery("deposit_address_active", (db, p: Params<{ address: Address; atMs: number }>) =>
+const setActive = defineWrite("deposit_address_active", (db, p: Params<{ address: Address; atMs: number }>) =>
   db
     .update(addresses)
     .set({ activeAtMs: text`greatest(${addresses.activeAtMs}, ${p.atMs})` })
@@ -90,7 +98,7 @@ interface Observed extends Place {
   readonly seenAtMs: number;
   readonly speaks: boolean;
 }
-const observe = defineQuery(
+const observe = defineWrite(
   "deposit_address_observe",
   (db, { address, chainId, currency, amount, layers, seenBlock, seenAtMs, speaks }: Params<Observed>) => {
     const set = { amount, layers, seenBlock, seenAtMs, speaks };
@@ -103,7 +111,7 @@ const observe = defineQuery(
       });
   },
 );
-const forget = defineQuery("deposit_address_forget", (db, p: Params<Place>) =>
+const forget = defineWrite("deposit_address_forget", (db, p: Params<Place>) =>
   db.delete(funds).where(isAt(p)),
 );
 const lockFunds = defineQuery(
@@ -115,10 +123,10 @@ const lockFunds = defineQuery(
       .where(and(isAt(p), eq(funds.observation, p.observation)))
       .for("update"),
 );
-const hold = defineQuery("deposit_address_hold", (db, p: Params<Place & { readonly reason: HoldReason }>) =>
+const hold = defineWrite("deposit_address_hold", (db, p: Params<Place & { readonly reason: HoldReason }>) =>
   db.update(funds).set({ heldReason: p.reason, alarmedReason: p.reason }).where(isAt(p)),
 );
-const release = defineQuery(
+const release = defineWrite(
   "deposit_address_release",
   (db, p: Params<{ chainId: number; address: Address }>) =>
     db
@@ -239,7 +247,7 @@ interface SweepChange extends Record<string, unknown> {
   readonly blockNumber: bigint | null;
   readonly txHash: TxHash | null;
 }
-const setSweep = defineQuery("deposit_sweep_set", (db, p: Params<SweepChange>) =>
+const setSweep = defineWrite("deposit_sweep_set", (db, p: Params<SweepChange>) =>
   db
     .update(sweeps)
     .set({
@@ -249,16 +257,15 @@ const setSweep = defineQuery("deposit_sweep_set", (db, p: Params<SweepChange>) =
     })
     .where(eq(sweeps.id, p.id)),
 );
-const setRefusedSince = defineQuery(
+const setRefusedSince = defineWrite(
   "deposit_sweep_refused_since",
   (db, p: Params<{ id: string; sinceMs: number | null }>) =>
     db.update(sweeps).set({ refusedSinceMs: p.sinceMs }).where(eq(sweeps.id, p.id)),
 );
 // Counts from the next block: a look that read balances before the sweep ended must not decide on this. The
 // sender is still searched for in the original block.
-const seeAgain = defineSql(
+const seeAgain = defineSqlWrite(
   "deposit_sweep_see_again",
-  {},
   (p: Params<Place & { readonly sweepId: string; readonly amount: bigint; readonly seenAtMs: number }>) => {
     const { address, chainId, currency, amount, layers, seenBlock, seenAtMs, speaks } = funds;
     const excluded = (name: SQL): SQL => text`excluded.${name}`;
@@ -292,9 +299,8 @@ const hasNothing = (table: typeof requests | typeof other): SQL => text`
   ${table.depositId} is null and ${table.front} = 'none'
   and not exists (select from ${sweeps} where ${sweeps.requestId} = ${table.requestId} and not ${isVoid})`;
 // Announced by `noteFunds` in the same commit.
-const reinstate = defineSql(
+const reinstate = defineSqlWrite(
   "requests_reinstate",
-  {},
   (p: Params<{ address: Address; by: RequestId }>) => text`
     update ${requests} set ${nameOf(requests.supersededBy)} = null
     where ${requests.depositAddress} = ${p.address} and ${requests.supersededBy} = ${p.by}
@@ -318,7 +324,7 @@ const sweepsWithNonce = defineQuery(
           where ${slots.legKind} = 'sweep' and ${slots.legId} = ${sweeps.id}::text and ${slots.state} <> 'dead')`,
       ),
 );
-const setAddress = defineQuery(
+const setAddress = defineWrite(
   "request_set_deposit_address",
   (db, p: Params<{ requestId: RequestId; address: Address }>) =>
     db.update(requests).set({ depositAddress: p.address }).where(eq(requests.requestId, p.requestId)),
@@ -331,18 +337,16 @@ const supersedeWhere = (by: SQL, atMs: SQL, where: SQL): SQL => text`
     where ${where} returning ${requests}.*),
   event as (${insertStatusEvents(text`saved as ${requests}`, { atMs: text`${atMs}::bigint`, onlyFinal: text`true` })})
   ${storeAnnouncements(announceEvents)}`;
-const supersede = defineSql(
+const supersede = defineSqlWrite(
   "request_supersede",
-  {},
   (p: Params<{ requestId: RequestId; by: RequestId; atMs: number }>) =>
     text`with ${supersedeWhere(p.by, p.atMs, text`${requests.requestId} = ${p.requestId} and ${requests.supersededBy} is null`)}`,
   { announces: true },
 );
 // Includes the requests that these had superseded: statuses follow one step, so a successor must not be
 // superseded itself.
-const supersedeVoided = defineSql(
+const supersedeVoided = defineSqlWrite(
   "requests_supersede_voided",
-  {},
   (p: Params<{ address: Address; by: RequestId; atMs: number }>) => text`
     with voided as (
       select ${requests.requestId} from ${requests}

@@ -1,6 +1,6 @@
 import type { RequestTerms } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
-import { defineSql, namesOf, type Params } from "../../db/define-query.postgres.ts";
+import { namesOf, type Params, defineSqlWrite } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { tickBatcher } from "../../db/tick-batcher.ts";
 import { requests } from "../../requests/requests.tables.ts";
@@ -17,7 +17,7 @@ interface Quotes extends Record<string, unknown> {
   readonly keyIds: readonly (string | null)[];
   readonly terms: readonly string[];
 }
-const insertMany = defineSql("request_insert_many", {}, (p: Params<Quotes>) => {
+const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => {
   const {
     requestId,
     orderId,

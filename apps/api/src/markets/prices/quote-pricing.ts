@@ -2,7 +2,6 @@ import type { ChainProfile, Currency, PairClass, PricedUnit, PricingFacts } from
 import {
   BPS,
   divUp,
-  gasCostWei,
   NATIVE_CURRENCY,
   pairClassOf,
   pairSpread,
@@ -16,7 +15,6 @@ import type { PriceBook } from "./price-source.port.ts";
 import type { PaymentGas, QuotePolicy } from "../quote-policy.port.ts";
 import { doubtError, readingOf } from "./price-doubt.ts";
 import type { PriceServices } from "./price-doubt.ts";
-import { isNonEvm } from "../../http/request-end.ts";
 
 /** The current inputs of a route's prices. */
 export interface RoutePricing {
@@ -127,7 +125,7 @@ export function* pricingSoon(
       origin: { decimals: originCurrency.decimals, priceUsd: usd.origin },
       destination: { decimals: destinationCurrency.decimals, priceUsd: usd.destination },
       destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd.destinationNative },
-      fillGasCostWei: fillCost(destination, destinationCurrency, fillGas, swaps.railCost),
+      fillGasCostWei: costWithMargin(destination, destinationCurrency, fillGas, swaps.railCost),
       flatUsd: fees.flatUsd + originGasUsd,
       serviceBps:
         quotePolicy.serviceBps[pairClass] + spreadBps + origin.chain.fees.depositBps + fees.withdrawalBps,
@@ -161,21 +159,18 @@ export function spreadOf(services: PriceServices, ...currencies: readonly Curren
 }
 
 /**
- * What the fill costs the solver in addition to the payment, base units of the destination's native token,
- * with a margin for price moves.
+ * What a payment costs the solver in addition to its amount, base units of the chain's native token, with a
+ * margin for price moves.
+ * @param known the cost of this very payment, if it was asked for
  */
-function fillCost(
-  destination: RequestEnd,
+export function costWithMargin(
+  { chain, pulse }: RequestEnd,
   { address }: Currency,
   gas: bigint,
-  railCost: bigint | undefined,
+  known?: bigint,
 ): bigint {
-  if (isNonEvm(destination)) {
-    const { chain, pulse } = destination;
-    return divUp((railCost ?? pulse.paymentCost(address)) * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
-  }
-  const { fees } = destination.chain;
-  return gasCostWei(gas, destination.pulse.gasPrices(), fees.minPriorityFeeWei, fees.gasMarginBps);
+  const cost = known ?? pulse.paymentCost(address, gas);
+  return divUp(cost * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
 }
 
 /** Gas units of one payment in this currency. */

@@ -6,14 +6,15 @@ import type { Currency, Hex, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { DestinationExecution } from "../executions.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { fillContractOf, ownAccounts, type OwnKeys } from "../../chains/index.ts";
+import { fillContractOf, type OwnKeys } from "../../chains/index.ts";
 import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../../markets/index.ts";
-import { maxGasOf, valueOf } from "../plan-fill-with-calls.ts";
+import { maxGasOf, valueOf } from "../plan/gas-of-calls.ts";
+import { payAndCall } from "../plan/pay-and-call.ts";
+import { canRoute, simulateRouted } from "../plan/routed-fill.ts";
 import { dataFeeCap, priceCap, withHeadroom } from "./price-execution.ts";
 import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
-import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
 import { salePriceOf } from "./value-sale.ts";
 import type { SoldNative } from "./value-sale.ts";
 
@@ -69,7 +70,7 @@ export async function priceDestination(
     );
   const { chain, pulse } = connected;
   const solver = services.signer.address;
-  const able = await canPayWithCalls(connected, solver, currency, expectedAmount);
+  const able = await canRoute(connected, solver, currency, expectedAmount);
   if (able === "notApproved")
     throw refusal(
       `destinationChainExecutionData is not supported on ${chain.displayName}: the solver pays with ${delivered.symbol} and has not approved the approval proxy to spend enough of it`,
@@ -82,12 +83,10 @@ export async function priceDestination(
 
   const fees = pulse.gasPrices();
   const payment = { currency, recipient: terms.recipient, amount: expectedAmount, orderId: terms.orderId };
-  const [{ simulated }, dataFeeWei] = await Promise.all([
-    simulateFillWithCalls(
-      connected,
-      { payment, destinationCalls, solver, ours: ownAccounts(services), fees },
-      { signal },
-    ),
+  const { router, approvalProxy } = chain.contracts;
+  const routed = { payment, solver, router, approvalProxy };
+  const [simulated, dataFeeWei] = await Promise.all([
+    simulateRouted(services, connected, routed, payAndCall(routed, destinationCalls), { fees, signal }),
     dataFeeOf(connected, destinationCalls),
   ]);
   switch (simulated.kind) {
@@ -151,9 +150,7 @@ export async function priceDestination(
       priceUsd: salePrice?.priceUsd ?? native.priceUsd,
       usd: amountToUsdUp(valueWei, native),
     },
-    calls:
-      reached &&
-      reachedBeside(reached, { calls: destinationCalls.calls, payment, router: chain.contracts.router }),
+    calls: reached && reachedBeside(reached, { calls: destinationCalls.calls, payment, router }),
   };
 }
 

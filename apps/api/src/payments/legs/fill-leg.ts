@@ -5,7 +5,7 @@ import type { DepositRecord } from "../../db/records.port.ts";
 import { gasUnitInMemory } from "../../balances/index.ts";
 import { isPlainTransfer } from "../gas-used-by-fills.ts";
 import { noteCosts } from "../executions/settle-execution.ts";
-import { valueOf } from "../plan-fill-with-calls.ts";
+import { valueOf } from "../plan/gas-of-calls.ts";
 import { transition } from "../../requests/index.ts";
 import { feesOfFill } from "./fees-of-fill.ts";
 import type { LegHandler, LegContext } from "./leg-course.ts";

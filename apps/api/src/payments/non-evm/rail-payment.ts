@@ -3,7 +3,6 @@ import type { Hex, OrderId } from "@causeway/domain";
 import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Leg } from "../../db/leg.port.ts";
 import type { Attempt, AttemptKind, Slot, SlotPlan } from "../../db/records.port.ts";
-import type { LaneWrites } from "../../db/unit-of-work.port.ts";
 
 /** A payment to plan on a non-EVM chain. */
 export interface RailPaymentQuestion {
@@ -17,9 +16,6 @@ export interface RailPaymentQuestion {
   /** Expected cost in base units of the native token. */
   readonly cost: bigint;
 }
-
-/** Lower than any block in the database. */
-const NO_BLOCK = -1n;
 
 /**
  * Expresses a payment as a slot: its nonce is a counter of ours, its call the recipient and order, its
@@ -68,25 +64,4 @@ export function attemptOf({ raw, txId, fee, madeAtMs }: RailAttempt, n: number, 
     broadcastAtMs: undefined,
     offeredSinceMs: undefined,
   };
-}
-
-/**
- * Whether the solver's balances cover this payment and its cost in addition to everything not final. Call
- * with the lane locked, so that no other payment slips in. Mined payments count until final, since balances
- * may or may not show them.
- */
-export async function hasInventory(
-  tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
-  { chain, pulse }: ConnectedRail,
-  plan: SlotPlan,
-): Promise<boolean> {
-  const native = chain.native.address;
-  const { currency, amount } = plan.outflow;
-  const reserved = await tx.lanes.reserved(chain.id, plan.sender, native, NO_BLOCK);
-  const cost = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas;
-  if (currency === native) return pulse.solverBalance(native) >= reserved.amount + cost + amount;
-  // Where payments cost nothing, no native tokens are needed.
-  if (cost > 0n && pulse.solverBalance(native) < reserved.amount + cost) return false;
-  const tokens = await tx.lanes.reserved(chain.id, plan.sender, currency, NO_BLOCK);
-  return pulse.solverBalance(currency) >= tokens.amount + amount;
 }

@@ -15,7 +15,6 @@ import {
 import type { QuoteAnswer, QuoteDetails, QuoteFees } from "@causeway/wire";
 import { amountObject, nothingOf, refundWarnings, toWireCurrency } from "../quote-answer.ts";
 import type { RoutePricing } from "../../markets/index.ts";
-import { isNonEvm } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import type { RailSteps } from "./quote-steps.ts";
 import type { RailAgreement } from "./quote-terms.ts";
@@ -34,7 +33,6 @@ export function toRailAnswer(facts: RailAnswerFacts): QuoteAnswer {
   const { question, agreement, made } = facts;
   const { origin, destination } = question;
   const { terms } = agreement;
-  const depository = isNonEvm(origin) ? origin.chain.depository : origin.chain.contracts.depository;
   const families = new Map([origin, destination].map(({ chain }) => [chain.name, familyOf(chain)]));
   return {
     requestId: terms.requestId,
@@ -55,7 +53,7 @@ export function toRailAnswer(facts: RailAnswerFacts): QuoteAnswer {
         }),
         paymentDetails: {
           chainId: origin.chain.name,
-          depository: formatAddress(origin.chain, depository),
+          depository: formatAddress(origin.chain, question.from.depository),
           currency: formatAddress(origin.chain, terms.origin.currency),
           amount: terms.origin.amount.toString(),
         },

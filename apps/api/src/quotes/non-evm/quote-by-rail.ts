@@ -1,7 +1,7 @@
 import type { PricedTrade, RequestTerms } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, priceTrade } from "@causeway/domain";
+import { NATIVE_CURRENCY, priceTrade } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { QuotedRequests } from "../../deposits/addresses/quoted-requests.port.ts";
@@ -10,7 +10,6 @@ import type { Reservations, RouteTimings } from "../../markets/quote.port.ts";
 import { type OrderSigners, signedOrder } from "../../chains/index.ts";
 import { pricingOf, type RoutePricing } from "../../markets/index.ts";
 import { withQuoted } from "../with-quoted.ts";
-import { isNonEvm } from "../../http/request-end.ts";
 import { quotedCostOfPaying } from "../../payments/index.ts";
 import { toRailAnswer } from "./quote-answer.ts";
 import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
@@ -84,7 +83,7 @@ export async function priceNonEvm(
   const timeEstimateSeconds = services.timings.estimateSeconds(
     question.origin.chain.id,
     question.destination.chain.id,
-    confirmationsOf(question.origin, terms.inputUsd),
+    question.from.confirmations(terms.inputUsd),
   );
   const answer = toRailAnswer({ question, pricing, trade, agreement, made, timeEstimateSeconds });
   return { answer, terms: withQuoted(terms, answer) };
@@ -113,9 +112,9 @@ async function workOut(
 ): Promise<Worked> {
   refuseOnRails(input);
   const question = readRailQuestion(services, input);
-  const { origin, originCurrency, refundTo, destination, destinationCurrency, recipient } = question;
+  const { origin, originCurrency, refundTo, destination, to, destinationCurrency, recipient } = question;
   const toContract =
-    !isNonEvm(destination) && destinationCurrency.address === NATIVE_CURRENCY
+    to.runsRecipientCode && destinationCurrency.address === NATIVE_CURRENCY
       ? await services.recipientCodes.hasCode(destination.chain.id, recipient)
       : false;
   const [railCost, refundCost] = await Promise.all([
@@ -137,19 +136,10 @@ async function workOut(
 /** A transfer on Hyperliquid carries no other id. */
 function nonceOf(
   { walletNonces, random, clock }: Pick<NonEvmAgreeServices, "walletNonces" | "random" | "clock">,
-  { origin }: RailQuestion,
+  { origin, from }: RailQuestion,
 ): number | undefined {
-  if (!isNonEvm(origin) || origin.chain.exchange === undefined) return undefined;
+  if (!from.needsWalletNonce) return undefined;
   if (walletNonces === undefined) throw depositsNotEnabled(origin.chain);
   const chance = Number.parseInt(random.bytes32().slice(2, 10), 16) / 2 ** 32;
   return walletNonces.next(clock.nowMs(), chance);
-}
-
-const SOLANA_FINAL_BLOCKS = 32;
-
-/** Blocks until the deposit counts, including its own. */
-function confirmationsOf(origin: RequestEnd, inputUsd: bigint): number {
-  if (!isNonEvm(origin)) return confirmationsFor(origin.chain.confirmationTiers, inputUsd);
-  const { vmType, confirmations } = origin.chain;
-  return vmType === "svm" ? SOLANA_FINAL_BLOCKS : vmType === "bvm" ? confirmations : 1;
 }

@@ -3,7 +3,7 @@ import { pow10, ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { isBeyondCap, type RoutePricing } from "../../markets/index.ts";
-import { isNonEvm } from "../../http/request-end.ts";
+import type { Side } from "../side.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { withinNodeLimit } from "../../db/within-node-limit.ts";
 import {
@@ -14,9 +14,6 @@ import {
   restrictedChain,
 } from "../../http/refusals.ts";
 
-/** Satoshis. Bitcoin nodes do not relay smaller outputs, even to the most expensive type of address. */
-const BITCOIN_DUST = 546n;
-
 export interface RailTrade {
   readonly input: bigint;
   readonly expected: bigint;
@@ -25,7 +22,7 @@ export interface RailTrade {
 /** @throws ServiceError when the amount is outside the current limits of this instance or of a chain */
 export function refuseBeyondRails(
   reservations: Reservations,
-  { origin, destination, originCurrency, destinationCurrency }: RailQuestion,
+  { origin, destination, from, to, originCurrency, destinationCurrency }: RailQuestion,
   { facts, originNative }: RoutePricing,
   trade: RailTrade,
 ): void {
@@ -39,17 +36,17 @@ export function refuseBeyondRails(
     "destinationChainId",
     isBeyondCap(destination.chain, trade.expected, facts.destination, facts.destinationNative),
   );
-  refuseDust(origin, originCurrency, trade.input, "pays");
-  refuseDust(destination, destinationCurrency, trade.expected, "gets");
-  // Amounts on these chains have 64 bits; EVM amounts have 256.
-  if (isNonEvm(origin) ? trade.input >> 63n !== 0n : trade.input >> 256n !== 0n)
-    throw inputOutOfRange(originCurrency);
+  refuseDust(origin, from, originCurrency, trade.input, "pays");
+  refuseDust(destination, to, destinationCurrency, trade.expected, "gets");
+  if (trade.input >> from.amountBits !== 0n) throw inputOutOfRange(originCurrency);
 
   const { maxFillAmount } = destinationCurrency;
   if (maxFillAmount !== undefined && trade.expected > maxFillAmount)
     throw aboveMaxFill(destinationCurrency, maxFillAmount);
   const { native } = destination.chain;
-  const available = freeOf(reservations, destination, destinationCurrency);
+  const freeOf = ({ address }: Currency): bigint =>
+    to.solverBalance(address) - reservations.reserved(destination.chain.id, address);
+  const available = freeOf(destinationCurrency);
   const cost = facts.fillGasCostWei;
   if (destinationCurrency.address === native.address) {
     // The cost of the payment comes out of the same balance.
@@ -57,7 +54,7 @@ export function refuseBeyondRails(
     return;
   }
   if (trade.expected > available) throw insufficientLiquidity(destinationCurrency, available);
-  if (freeOf(reservations, destination, native) < cost)
+  if (freeOf(native) < cost)
     throw new ServiceError(
       "INSUFFICIENT_LIQUIDITY",
       `Insufficient liquidity: the solver lacks ${native.symbol} for the fee of a payment on ${destination.chain.displayName}`,
@@ -69,13 +66,19 @@ function refuseRestricted({ chain }: RequestEnd, field: string, isBeyond: boolea
   if (isBeyond) throw restrictedChain(chain, field);
 }
 
-function refuseDust({ chain }: RequestEnd, currency: Currency, amount: bigint, word: "pays" | "gets"): void {
-  if (chain.vmType !== "bvm" || amount >= BITCOIN_DUST) return;
+function refuseDust(
+  { chain }: RequestEnd,
+  { minPayment }: Side,
+  currency: Currency,
+  amount: bigint,
+  word: "pays" | "gets",
+): void {
+  if (amount >= minPayment) return;
   const what = word === "pays" ? "a deposit" : "a payment";
   throw new ServiceError(
     "AMOUNT_TOO_LOW",
-    `amount: ${what} on ${chain.displayName} must be at least ${amountText(BITCOIN_DUST, currency)}, got ${amount}`,
-    { field: "amount", data: { minimumAmount: BITCOIN_DUST.toString() } },
+    `amount: ${what} on ${chain.displayName} must be at least ${amountText(minPayment, currency)}, got ${amount}`,
+    { field: "amount", data: { minimumAmount: minPayment.toString() } },
   );
 }
 
@@ -85,15 +88,15 @@ function refuseDust({ chain }: RequestEnd, currency: Currency, amount: bigint, w
  * RPC_HTTP_ERROR when the chain does not answer
  */
 export async function refuseUnpayable(
-  { destination, destinationCurrency: currency, recipient }: RailQuestion,
+  { destination: { chain }, to, destinationCurrency: currency, recipient }: RailQuestion,
   amount: bigint,
 ): Promise<void> {
-  if (!isNonEvm(destination)) return;
-  const { chain, rail } = destination;
+  const { refusalOf: askChain } = to;
+  if (askChain === undefined) return;
   const refusalOf = async (of: bigint): Promise<string | undefined> => {
     try {
       const payment = { recipient, currency: currency.address, amount: of };
-      return await withinNodeLimit(chain, "destinationChainId", () => rail.refusalOf(payment));
+      return await withinNodeLimit(chain, "destinationChainId", () => askChain(payment));
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
@@ -121,9 +124,4 @@ export async function refuseUnpayable(
     : new ServiceError("INVALID_RECIPIENT", `recipient cannot be paid on ${chain.displayName}: ${reason}`, {
         field: "recipient",
       });
-}
-
-function freeOf(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
-  const held = isNonEvm(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
-  return held - reservations.reserved(end.chain.id, address);
 }

@@ -1,8 +1,9 @@
 import type { Address, Chain, Currency, ErrorCode, Hex, RailChain, TradeType } from "@causeway/domain";
 import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../chains/chains.port.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
+import { type Side, sideOf } from "../side.ts";
 import { endOf, isNonEvm } from "../../http/request-end.ts";
 import {
   depositsClosed,
@@ -16,6 +17,8 @@ import {
 export interface RailQuestion {
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
+  readonly from: Side;
+  readonly to: Side;
   readonly originCurrency: Currency;
   readonly destinationCurrency: Currency;
   readonly user: Hex;
@@ -45,13 +48,21 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
   const origin = openEnd(chains, input.originChainId, "originChainId");
   const destination = openEnd(chains, input.destinationChainId, "destinationChainId");
   if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
-  if (isNonEvm(origin) && !makesSteps(origin)) throw depositsNotEnabled(origin.chain);
-  refuseOldProtocol(origin, input);
+  const [from, to] = [sideOf(origin), sideOf(destination)];
+  if (!from.makesSteps) throw depositsNotEnabled(origin.chain);
+  // Without the id of an order, the client must know the step that maps the nonce to the request.
+  if (from.needsWalletNonce && input.protocolVersion !== "v2")
+    throw refusal(
+      "INVALID_REQUEST",
+      `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
+      "protocolVersion",
+    );
 
-  const originCurrency = currencyOf(chains, origin.chain, input.originCurrency, "originCurrency");
+  const originCurrency = currencyOf(chains, origin.chain, from, input.originCurrency, "originCurrency");
   const destinationCurrency = currencyOf(
     chains,
     destination.chain,
+    to,
     input.destinationCurrency,
     "destinationCurrency",
   );
@@ -62,7 +73,7 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
       "destinationCurrency",
     );
   const user = parseAccount(origin.chain, input.user, "user");
-  const recipient = recipientOf(origin.chain, destination.chain, user, input.recipient);
+  const recipient = recipientOf(from, destination.chain, user, input.recipient);
   refuseNoWallet(
     { chains, solver },
     destination,
@@ -75,6 +86,8 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
   return {
     origin,
     destination,
+    from,
+    to,
     originCurrency,
     destinationCurrency,
     user,
@@ -97,28 +110,11 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
   return end;
 }
 
-/** Whether this build can create what the user's wallet signs on this chain. */
-function makesSteps({ chain, users }: ConnectedRail): boolean {
-  return chain.exchange === undefined ? users?.deposit !== undefined : users?.token !== undefined;
-}
-
-/**
- * A Hyperliquid transfer carries nothing but a nonce, so the client must know the step that maps the nonce to
- * the request.
- */
-function refuseOldProtocol(origin: RequestEnd, { protocolVersion }: QuoteInput): void {
-  if (!isNonEvm(origin) || origin.chain.exchange === undefined || protocolVersion === "v2") return;
-  throw refusal(
-    "INVALID_REQUEST",
-    `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
-    "protocolVersion",
-  );
-}
-
 /** Resolves a currency that the solver holds: these routes do not swap. */
 function currencyOf(
   chains: ChainDirectory,
   chain: Chain | RailChain,
+  { swaps }: Side,
   text: string,
   field: "originCurrency" | "destinationCurrency",
 ): Currency {
@@ -126,7 +122,7 @@ function currencyOf(
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known === undefined) {
     // Another token of an EVM chain may be swapped on other routes, but not on this one.
-    if (address !== undefined && chain.vmType === "evm" && chain.liquidity !== undefined) throw noSwap(field);
+    if (address !== undefined && swaps) throw noSwap(field);
     const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";
     throw refusal(
       code,
@@ -135,9 +131,7 @@ function currencyOf(
     );
   }
   if (known.supportsBridging) return known;
-  throw chain.vmType === "evm" && chain.liquidity !== undefined
-    ? noSwap(field)
-    : notBridgeable(known, chain, field);
+  throw swaps ? noSwap(field) : notBridgeable(known, chain, field);
 }
 
 function noSwap(field: string): ServiceError {
@@ -154,15 +148,13 @@ function noSwap(field: string): ServiceError {
  * may be a contract's, which has no key on Hyperliquid.
  */
 function recipientOf(
-  origin: Chain | RailChain,
+  { walletFamilies }: Side,
   destination: Chain | RailChain,
   user: Hex,
   text: string | undefined,
 ): Hex {
   if (text !== undefined) return parseAccount(destination, text, "recipient");
-  const isHis =
-    origin.vmType === destination.vmType || (origin.vmType === "hypevm" && destination.vmType === "evm");
-  if (isHis) return user;
+  if (walletFamilies.includes(destination.vmType)) return user;
   throw refusal(
     "INVALID_ADDRESS",
     `recipient is required: an address on ${destination.displayName}`,

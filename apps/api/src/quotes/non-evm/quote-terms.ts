@@ -1,19 +1,10 @@
 import type { Address, Order, RequestTerms } from "@causeway/domain";
-import {
-  amountToUsdDown,
-  BPS,
-  divUp,
-  gasCostWei,
-  minimumOutput,
-  orderIdOf,
-  refundAmount,
-} from "@causeway/domain";
+import { amountToUsdDown, minimumOutput, orderIdOf, refundAmount } from "@causeway/domain";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Random } from "../../db/random.port.ts";
 import { fillContractOf } from "../../chains/index.ts";
-import { gasOf, type RoutePricing } from "../../markets/index.ts";
+import type { RoutePricing } from "../../markets/index.ts";
 import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
-import { isNonEvm } from "../../http/request-end.ts";
 import type { RailTrade } from "./quote-limits.ts";
 import type { RailQuestion } from "./quote-question.ts";
 
@@ -140,23 +131,12 @@ export function agreeOnRail(
 
 function minRefund(
   policy: QuotePolicy,
-  { origin, originCurrency }: RailQuestion,
+  { from, originCurrency }: RailQuestion,
   { facts, originNative }: RoutePricing,
   deposit: bigint,
   refundCost: bigint | undefined,
 ): bigint {
-  const cost = isNonEvm(origin)
-    ? divUp(
-        (refundCost ?? origin.pulse.paymentCost(originCurrency.address)) *
-          (BPS + BigInt(policy.refundGasMarginBps)),
-        BPS,
-      )
-    : gasCostWei(
-        gasOf(policy.gas.refund, originCurrency, false),
-        origin.pulse.gasPrices(),
-        origin.chain.fees.minPriorityFeeWei,
-        policy.refundGasMarginBps,
-      );
+  const cost = from.refundCost(policy, originCurrency, refundCost);
   const refund = refundAmount(deposit, cost, originNative, facts.origin);
   return refund.kind === "refund" ? refund.amount : 0n;
 }

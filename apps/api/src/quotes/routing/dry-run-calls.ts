@@ -12,9 +12,9 @@ import {
 import {
   type CallsOfFill,
   type FillPlanServices,
-  type FillThroughCallsPlan,
   maxGasOfCalls,
-  planFillThroughCalls,
+  planTransaction,
+  type TransactionPlanned,
   withHeadroom,
 } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
@@ -180,51 +180,42 @@ async function dryRun(
   given: bigint,
 ): Promise<Tried> {
   const { destination, destinationCurrency, recipient, calls } = question;
-  const attempt = async (left: CallsOfFill["minLeft"]): Promise<FillThroughCallsPlan> =>
-    await planFillThroughCalls(
-      { ...services, signer: { address: services.solver } },
-      destination,
-      {
-        leg: { kind: "fill", requestId: NO_ORDER as string as RequestId },
-        currency: destinationCurrency.address,
-        amount: given,
-        recipient,
-        orderId: NO_ORDER,
-        cancelAfterMs: 0,
-      },
-      { ...calls, minLeft: left, maxGas: MAX_CALLS_GAS },
-      trade.destination && { paidFrom: paidFrom.address, planned: ANY_AMOUNT, max: ANY_AMOUNT },
-    );
+  const payment = {
+    leg: { kind: "fill", requestId: NO_ORDER as string as RequestId },
+    currency: destinationCurrency.address,
+    amount: given,
+    recipient,
+    orderId: NO_ORDER,
+    cancelAfterMs: 0,
+    toContract: false,
+    maxGas: MAX_CALLS_GAS,
+  } as const;
+  const attempt = async (minLeft: CallsOfFill["minLeft"]): Promise<TransactionPlanned> =>
+    await planTransaction({ ...services, signer: { address: services.solver } }, destination, {
+      payment,
+      calls: { ...calls, minLeft },
+      swap: trade.destination && { paidFrom: paidFrom.address, planned: ANY_AMOUNT, max: ANY_AMOUNT },
+    });
   const first = await attempt(0n);
-  const isRecipients = first.kind === "callsFail" && first.failure?.details.innermost.address === recipient;
+  const isRecipients =
+    first.kind === "refund" && first.tried?.failure?.details.innermost.address === recipient;
   const plan = isRecipients ? await attempt(undefined) : first;
-  switch (plan.kind) {
-    case "ready":
-      return plan;
-    case "callsFail":
-      throw failedFill(destination, services.solver, calls.calls, plan);
-    case "tooDear":
-      throw new ServiceError(
-        "INVALID_EXTRA_TXS",
-        `txs must use at most ${MAX_CALLS_GAS} gas, got ${plan.gas}`,
-        {
-          field: "txs",
-          data: { neededGas: plan.gas.toString() },
-        },
-      );
-    case "notApproved":
-      throw new ServiceError(
-        "ERC20_ROUTER_ADDRESS_NOT_FOUND",
-        `txs is not supported on ${destination.chain.displayName}: the solver pays with ${paidFrom.symbol} and has not approved the approval proxy to spend enough of it`,
-        { field: "destinationCurrency" },
-      );
-    case "short":
-    case "moved":
-      throw new ServiceError("SERVICE_UNAVAILABLE", "txs could not be simulated; try again", {
-        field: "txs",
-        data: { why: plan.why },
-      });
-    default:
-      return plan satisfies never;
-  }
+  if (plan.kind === "ready") return plan;
+  if (plan.tried !== undefined) throw failedFill(destination, services.solver, calls.calls, plan.tried);
+  if (plan.kind === "refund" && plan.excessiveGas !== undefined)
+    throw new ServiceError(
+      "INVALID_EXTRA_TXS",
+      `txs must use at most ${MAX_CALLS_GAS} gas, got ${plan.excessiveGas}`,
+      { field: "txs", data: { neededGas: plan.excessiveGas.toString() } },
+    );
+  if (plan.kind === "wait" && plan.isNotApproved === true)
+    throw new ServiceError(
+      "ERC20_ROUTER_ADDRESS_NOT_FOUND",
+      `txs is not supported on ${destination.chain.displayName}: the solver pays with ${paidFrom.symbol} and has not approved the approval proxy to spend enough of it`,
+      { field: "destinationCurrency" },
+    );
+  throw new ServiceError("SERVICE_UNAVAILABLE", "txs could not be simulated; try again", {
+    field: "txs",
+    data: { why: plan.kind === "wait" ? plan.why : plan.detail },
+  });
 }

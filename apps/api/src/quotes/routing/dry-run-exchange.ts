@@ -1,6 +1,6 @@
 import type { RequestTerms } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import { planFillWithSwap } from "../../payments/index.ts";
+import { planTransaction } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { DryRunServices } from "./dry-run-calls.ts";
 import { failedFill } from "./failed-fill.ts";
@@ -20,24 +20,22 @@ export async function dryRunExchange(
   { requestId, orderId, recipient, destination: { currency, expectedAmount, paidFrom } }: RequestTerms,
 ): Promise<void> {
   if (paidFrom === undefined) return;
-  const plan = await planFillWithSwap(
-    { ...services, signer: { address: services.solver } },
-    destination,
-    {
-      leg: { kind: "fill", requestId },
-      currency,
-      amount: expectedAmount,
-      recipient,
-      orderId,
-      cancelAfterMs: 0,
-      toContract: false,
-      maxGas: ANY_GAS,
-    },
-    { paidFrom, planned: ANY_AMOUNT, max: ANY_AMOUNT },
-  );
+  const payment = {
+    leg: { kind: "fill", requestId },
+    currency,
+    amount: expectedAmount,
+    recipient,
+    orderId,
+    cancelAfterMs: 0,
+    toContract: false,
+    maxGas: ANY_GAS,
+  } as const;
+  const plan = await planTransaction({ ...services, signer: { address: services.solver } }, destination, {
+    payment,
+    swap: { paidFrom, planned: ANY_AMOUNT, max: ANY_AMOUNT },
+  });
   if (plan.kind === "ready") return;
-  if ((plan.kind === "refused" || plan.kind === "moved") && plan.tried !== undefined)
-    throw failedFill(destination, services.solver, [], plan.tried);
+  if (plan.tried !== undefined) throw failedFill(destination, services.solver, [], plan.tried);
   throw new ServiceError("SERVICE_UNAVAILABLE", "The fill could not be simulated; try again", {
     field: "destinationCurrency",
   });

@@ -4,8 +4,7 @@ import type { CurrencyName } from "./request-history.port.ts";
 
 /** Names of a chain's configured currencies. The wrapped native token has the native token's asset. */
 export function currencyNames(chain: Chain | RailChain): CurrencyName[] {
-  const { id, native, tokens } = chain;
-  const liquidity = chain.vmType === "evm" ? chain.liquidity : undefined;
+  const { id, native, tokens, liquidity } = chain;
   return [native, ...tokens].map(({ address, id: asset, symbol }) => {
     const wrapsNative = address !== NATIVE_CURRENCY && address === liquidity?.wrappedNative;
     return { chainId: id, address, asset: wrapsNative ? native.id : asset, symbol, wrapsNative };

@@ -10,6 +10,7 @@ import {
   rowsJson,
   type Params,
   type Row,
+  defineSqlWrite,
 } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { deposits } from "../../deposits/deposits.tables.ts";
@@ -158,7 +159,7 @@ const SHARED: readonly (readonly [Column, Column])[] = [
   [h.depositAddress, requests.depositAddress],
 ];
 type Inserted = { readonly requestIds: readonly RequestId[]; readonly entries: string };
-const insert = defineSql("history_insert", {}, (p: Params<Inserted>) => {
+const insert = defineSqlWrite("history_insert", (p: Params<Inserted>) => {
   const entry = text.join(
     Object.values(ENTRY).map((column) => text`given.${nameOf(column)}`),
     text`, `,

@@ -1,8 +1,9 @@
 import { refundRecipient } from "../plan-refund.ts";
 import { fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
-import type { Address, Hex, TxHash } from "@causeway/domain";
+import type { Address, TxHash } from "@causeway/domain";
 import type { HistoryDeposit, HistorySlot, ListedRequest, RequestStory } from "./request-history.port.ts";
 import type { Delivered, PastAmount, PastRequest, PastSide, PastTransaction } from "./past-requests.port.ts";
+import { depositoryOf } from "../../chains/index.ts";
 import type { Services } from "../../db/services.port.ts";
 
 type Needs = Pick<Services, "chains">;
@@ -15,6 +16,7 @@ export function pastRequest(
 ): PastRequest {
   const { terms, state } = story;
   const deposit = story.deposits.find(({ id }) => id === state.depositId);
+  const depositChain = deposit && services.chains.profile(deposit.chainId);
   const fills = story.slots.filter(({ legKind }) => legKind === "fill");
   const paid = fills.find((slot) => isPaid(slot));
   const delivered = state.name === "filled" ? deliveredBy(story, paid) : undefined;
@@ -66,7 +68,7 @@ export function pastRequest(
       depositor: deposit.depositor,
       currency: deposit.currency,
       amount: deposit.amount,
-      depository: depositoryOf(services, deposit.chainId),
+      depository: depositChain && depositoryOf(depositChain),
       isConfirmed: deposit.canonical && isBeyondConfirmations(story),
     },
     settlement: settlementOf(story, paid),
@@ -141,12 +143,6 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
       output: got,
     },
   };
-}
-
-function depositoryOf({ chains }: Needs, chainId: number): Hex | undefined {
-  const chain = chains.profile(chainId);
-  if (chain === undefined) return undefined;
-  return "depository" in chain ? chain.depository : chain.contracts.depository;
 }
 
 function describeCurrency(

@@ -23,9 +23,8 @@ export async function unattributedDeposits(
   return deposits.map((deposit) => {
     const { chainId, txHash, currency, amount } = deposit;
     const depositor = format.address(chainId, deposit.depositor);
-    // On non-EVM chains a deposit of an unknown order is not refunded automatically.
-    const isReturned = chains.rail(chainId) === undefined;
-    const waitMs = isReturned ? enginePolicy.unattributedRefundAfterMs : undefined;
+    const isKept = chains.profile(chainId)?.keepsUnattributed === true;
+    const waitMs = isKept ? undefined : enginePolicy.unattributedRefundAfterMs;
     return {
       chainId,
       txHash: format.transaction(chainId, txHash),

@@ -31,8 +31,7 @@ const FAIR_SHARE_FROM = MAX_WAITING / 2;
 export async function authorizeNonce(services: Needs, authorization: NonceAuthorization): Promise<RequestId> {
   const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = authorization;
   const connected = services.chains.rail(walletChainId);
-  const exchange = connected?.chain;
-  if (exchange?.family !== "hyperliquid-vm")
+  if (connected?.chain.needsNonceMappings !== true)
     throw new ServiceError(
       "UNSUPPORTED_CHAIN",
       `walletChainId must be a chain whose transfers need an authorization, got ${walletChainId}`,

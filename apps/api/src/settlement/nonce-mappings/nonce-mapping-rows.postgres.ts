@@ -7,7 +7,13 @@ import type {
   NonceMappingWrites,
   SignedNonceMapping,
 } from "../../chains/nonce-mappings.port.ts";
-import { defineQuery, defineSql, type Params } from "../../db/define-query.postgres.ts";
+import {
+  defineQuery,
+  defineSql,
+  type Params,
+  defineWrite,
+  defineSqlWrite,
+} from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { deposits } from "../../deposits/deposits.tables.ts";
 import { requests } from "../../requests/requests.tables.ts";
@@ -64,9 +70,8 @@ const waiting = defineSql(
     select ${mappings.state}, count(*) as count, min(${mappings.createdAtMs}) as oldest_ms from ${mappings}
     where ${mappings.state} in ('stored', 'signed') group by ${mappings.state}`,
 );
-const lockWallet = defineSql(
+const lockWallet = defineSqlWrite(
   "nonce_mapping_lock_wallet",
-  {},
   ({ wallet }: Params<{ wallet: Address }>) =>
     text`select pg_advisory_xact_lock(hashtextextended('causeway:nonces of ' || ${wallet}::text, 0))`,
 );
@@ -109,7 +114,7 @@ const insert = defineQuery("nonce_mapping_insert", (db, p: Params<NewMapping>) =
     .onConflictDoNothing({ target: [mappings.chainId, mappings.wallet, mappings.nonce] })
     .returning({ key: mappings.key }),
 );
-const signed = defineQuery(
+const signed = defineWrite(
   "nonce_mapping_signed",
   (db, p: Params<{ key: string; hubSignature: Hex; atMs: number }>) =>
     db
@@ -135,7 +140,7 @@ const again = (p: Params<Again>) => ({
   nextTryMs: p.nextTryMs,
   updatedAtMs: p.atMs,
 });
-const postpone = defineQuery("nonce_mapping_postpone", (db, p: Params<Again>) =>
+const postpone = defineWrite("nonce_mapping_postpone", (db, p: Params<Again>) =>
   db
     .update(mappings)
     .set(again(p))
@@ -162,7 +167,7 @@ interface Settled extends Record<string, unknown> {
   readonly setAt: bigint | null;
   readonly atMs: number;
 }
-const settle = defineQuery("nonce_mapping_settle", (db, p: Params<Settled>) =>
+const settle = defineWrite("nonce_mapping_settle", (db, p: Params<Settled>) =>
   db
     .update(mappings)
     .set({
@@ -175,7 +180,7 @@ const settle = defineQuery("nonce_mapping_settle", (db, p: Params<Settled>) =>
     })
     .where(text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed')`),
 );
-const release = defineQuery("nonce_mapping_release", (db, p: Params<Again>) =>
+const release = defineWrite("nonce_mapping_release", (db, p: Params<Again>) =>
   db
     .update(mappings)
     .set({ ...again(p), state: "stored", transactionId: null, hubSignature: null })

@@ -37,7 +37,7 @@ export function nonceMappingAccess({
 }): NonceMappingAccess {
   const names = new Map(
     config.rails.flatMap(({ chain }) =>
-      chain.family === "hyperliquid-vm" ? [[chain.id, chain.name] as const] : [],
+      chain.needsNonceMappings === true ? [[chain.id, chain.name] as const] : [],
     ),
   );
   if (names.size === 0) return NO_ACCESS;

@@ -1,7 +1,7 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { and, eq, isNull, sql as text } from "drizzle-orm";
 import type { WithdrawalOutcome, WithdrawalRecord, WithdrawalStore } from "./withdrawals.port.ts";
-import { defineQuery, type Params } from "../../db/define-query.postgres.ts";
+import { defineQuery, type Params, defineWrite } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { hubWithdrawals as withdrawals } from "../settlement.tables.ts";
 
@@ -15,7 +15,7 @@ interface Opened extends Record<string, unknown> {
   readonly nonce: Hex32;
   readonly atMs: number;
 }
-const insert = defineQuery("withdrawal_insert", (db, p: Params<Opened>) =>
+const insert = defineWrite("withdrawal_insert", (db, p: Params<Opened>) =>
   db
     .insert(withdrawals)
     .values({
@@ -56,7 +56,7 @@ const choose = defineQuery(
       .where(eq(withdrawals.withdrawalAddress, p.address))
       .returning({ payload: withdrawals.payload }),
 );
-const close = defineQuery(
+const close = defineWrite(
   "withdrawal_close",
   (db, p: Params<{ address: Address; outcome: WithdrawalOutcome; atMs: number }>) =>
     db

@@ -1,0 +1,148 @@
+import type { Slot } from "../db/records.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { applyAll, type Decided, type Outcome } from "./apply.ts";
+import type { LegServices } from "./legs/leg-course.ts";
+import { nextMove, type Move, type Situation } from "./moves.ts";
+import type { ToSend } from "./note-sent.ts";
+import type { Payer } from "./payers/payer.ts";
+import { shareCommit } from "./share-commit.ts";
+
+export interface Case extends Situation {
+  readonly slot: Slot;
+}
+
+/** A round of care for slots of one lane. */
+interface Round {
+  readonly services: LegServices;
+  readonly payer: Payer;
+  /** The block at which the cases were observed. */
+  readonly headNumber: bigint;
+  readonly toSend: ToSend[];
+  /** Slots whose block was orphaned: what the chain showed of them is no longer known. */
+  readonly orphaned: Slot[];
+  /** One slot's fault does not delay the others. */
+  readonly faults: unknown[];
+}
+
+/**
+ * Makes all moves that are due now, together: what has to be signed is signed and committed at once, and then
+ * everything due is broadcast at once.
+ */
+export async function takeCare(
+  services: LegServices,
+  payer: Payer,
+  cases: readonly Case[],
+  headNumber = 0n,
+): Promise<Pick<Round, "orphaned" | "faults">> {
+  const round: Round = { services, payer, headNumber, toSend: [], orphaned: [], faults: [] };
+  let due = cases;
+  while (due.length > 0) due = await moveAll(round, due);
+  if (round.toSend.length > 0) round.faults.push(...(await payer.send(round.toSend)).values());
+  return round;
+}
+
+type MoveOf<K extends Move["kind"]> = Extract<Move, { readonly kind: K }>;
+
+interface Decision<K extends Move["kind"]> {
+  readonly one: Case;
+  readonly move: MoveOf<K>;
+}
+
+/** @returns cases with another move due */
+async function moveAll(round: Round, cases: readonly Case[]): Promise<Case[]> {
+  const moves = cases.map((one) => ({ one, move: nextMove(one) }));
+  const due = <K extends Move["kind"]>(...kinds: readonly K[]): Decision<K>[] => {
+    const isDue = (move: Move): move is MoveOf<K> => (kinds as readonly string[]).includes(move.kind);
+    return moves.flatMap(({ one, move }) => (isDue(move) ? [{ one, move }] : []));
+  };
+  for (const { one, move } of due("send")) round.toSend.push({ slot: one.slot, attempt: move.attempt });
+  return [
+    ...(await applyOutcomes(round, due("mined", "orphaned", "final", "dead"))),
+    ...(await explain(round, due("unexplained"), due("explained"))),
+    ...(await cancel(round, due("cancel"))),
+    ...(await sign(round, due("sign"))),
+  ];
+}
+
+async function applyOutcomes(
+  { services, faults, orphaned }: Round,
+  decisions: readonly Decision<Outcome["kind"]>[],
+): Promise<Case[]> {
+  const decided = decisions.map(({ one: { slot }, move: outcome }): Decided => ({ slot, outcome }));
+  const results = await applyAll(services, decided);
+  return decisions.flatMap(({ one, move }) => {
+    const slot = results.get(one.slot.id);
+    if (slot instanceof Error) faults.push(slot);
+    if (slot === undefined || slot instanceof Error) return [];
+    const next = { ...one, slot };
+    // The same look may show it in another block. Everything else is decided on a new one.
+    if (move.kind !== "orphaned" || nextMove(next).kind === "mined") return [next];
+    orphaned.push(slot);
+    return [];
+  });
+}
+
+async function explain(
+  round: Round,
+  unexplained: readonly Decision<"unexplained">[],
+  explained: readonly Decision<"explained">[],
+): Promise<Case[]> {
+  await commitAll(round, unexplained, async (tx, { slot }) => {
+    await tx.lanes.noteUnexplained(slot.id, round.headNumber);
+  });
+  await commitAll(round, explained, async (tx, { slot }) => await tx.lanes.clearUnexplained(slot.id));
+  const searched = await Promise.all(
+    unexplained.map(async ({ one, move }) => {
+      if (!move.search) return [];
+      const isForeign = await round.payer.isUsedByOthers?.(one.slot).catch((error: unknown) => {
+        round.faults.push(error);
+      });
+      return isForeign === true ? [{ ...one, lane: { ...one.lane, turn: "foreign" as const } }] : [];
+    }),
+  );
+  return searched.flat();
+}
+
+async function cancel(round: Round, decisions: readonly Decision<"cancel">[]): Promise<Case[]> {
+  const done = await commitAll(round, decisions, async (tx, { slot }, { reason }) => {
+    await tx.lanes.cancel(slot.id, reason);
+    const { chainId, nonce, leg } = slot;
+    tx.events.alarm("slot_cancelled", { chainId, nonce, requestId: leg.requestId, reason });
+  });
+  return done.map(({ one, move }) => ({ ...one, slot: { ...one.slot, cancelReason: move.reason } }));
+}
+
+async function sign(
+  { payer, toSend, faults }: Round,
+  decisions: readonly Decision<"sign">[],
+): Promise<Case[]> {
+  if (decisions.length === 0) return [];
+  const results = await payer.sign(decisions.map(({ one: { slot }, move }) => ({ slot, move })));
+  return decisions.flatMap(({ one, move }): Case[] => {
+    const signed = results.get(one.slot.id) ?? "moved";
+    if (signed instanceof Error) faults.push(signed);
+    else if (typeof signed === "object") toSend.push({ slot: one.slot, attempt: signed });
+    if (signed === "refused") return [{ ...one, lane: { ...one.lane, takesBack: "never" } }];
+    if (signed !== "short" || move.attempt === "noop") return [];
+    // What was signed before is sent again instead.
+    const next: Case = { ...one, lane: { ...one.lane, replacement: "impossible" } };
+    return nextMove(next).kind === "sign" ? [] : [next];
+  });
+}
+
+/** @returns those whose commit succeeded */
+async function commitAll<K extends Move["kind"]>(
+  { services, faults }: Round,
+  decisions: readonly Decision<K>[],
+  write: (tx: Tx, one: Case, move: MoveOf<K>) => Promise<void>,
+): Promise<Decision<K>[]> {
+  // All processes lock slots in the same order.
+  const ordered = decisions.toSorted((a, b) => Number(a.one.slot.id) - Number(b.one.slot.id));
+  const errors = await shareCommit(ordered, async (some) => {
+    await services.uow.run(async (tx) => {
+      for (const { one, move } of some) await write(tx, one, move);
+    });
+  });
+  faults.push(...errors.values());
+  return ordered.filter((one) => !errors.has(one));
+}

@@ -1,0 +1,51 @@
+import { signTransaction } from "@causeway/chains";
+import type { GasPrices } from "@causeway/chains";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import { type LaneKeys, signerOf } from "../chains/index.ts";
+import type { Slot } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { noopGas } from "./payers/evm.ts";
+
+/** Maximum nonces filled per round. */
+const MAX_GAP = 50;
+
+/**
+ * Fills nonce gaps below the lane that no payment was given: the key was used elsewhere and a reorg dropped
+ * that transaction, so nothing in the lane can be mined. The no-ops pay nothing and are not stored; if the
+ * dropped transaction returns, nodes refuse them.
+ * @param used the chain's transaction count of the sender
+ * @param open the sender's open slots
+ */
+export async function fillNonceGap(
+  services: LaneKeys & Pick<Services, "events" | "reads">,
+  connected: ConnectedChain,
+  {
+    sender,
+    used,
+    prices,
+  }: { readonly sender: Slot["sender"]; readonly used: number; readonly prices: GasPrices },
+  open: readonly Slot[],
+): Promise<void> {
+  const { chain, connection } = connected;
+  const first = open.reduce((min, { nonce }) => (nonce < min ? nonce : min), open[0]?.nonce ?? used);
+  if (first <= used) return;
+  const given = await services.reads.givenNonces(chain.id, sender, used, first);
+  const gasLimit = await noopGas(connected, sender);
+  const signer = signerOf(services, sender);
+  const fees = { maxFeePerGas: prices.maxFeePerGas, maxPriorityFeePerGas: prices.maxPriorityFeePerGas };
+  for (let nonce = used; nonce < first && nonce < used + MAX_GAP; nonce++) {
+    if (given.has(nonce)) continue;
+    const { raw, hash } = await signTransaction(
+      { chainId: chain.id, nonce, to: sender, data: "0x", value: 0n, gas: gasLimit, ...fees },
+      (digest) => signer.signDigest(digest),
+    );
+    const { kind } = await connection.writer.broadcast(raw);
+    services.events.alarm("nonce_gap_filled", {
+      chain: chain.name,
+      sender,
+      nonce,
+      txHash: hash,
+      outcome: kind,
+    });
+  }
+}

@@ -1,0 +1,455 @@
+import type { ReceiptFact } from "@causeway/chains";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fixedEnginePolicy as policy } from "../config/engine.ts";
+import type { Attempt, AttemptKind } from "../db/records.port.ts";
+import {
+  nextMove,
+  type LaneFacts,
+  type Move,
+  type Observation,
+  type Situation,
+  type SlotFacts,
+} from "./moves.ts";
+
+const NOW_MS = 1_700_000_000_000;
+const DEADLINE_MS = 600_000;
+
+const prices = { baseFeePerGas: 10n, maxFeePerGas: 30n, maxPriorityFeePerGas: 1n };
+const receipt = (status: "success" | "reverted" = "success") => ({ status }) as ReceiptFact;
+
+/** The kinds of payers, by their facts. */
+const EVM: LaneFacts = {
+  turn: "next",
+  replacement: { prices, capWei: 1_000n },
+  takesBack: "always",
+  patienceMs: policy.stuckAfterMs,
+  isInHand: false,
+  finalBlock: 100n,
+};
+const NUMBERLESS = { turn: "none", patienceMs: policy.stuckAfterMs, isInHand: false } as const;
+const BITCOIN: LaneFacts = {
+  ...NUMBERLESS,
+  replacement: "unpriced",
+  takesBack: "unseen",
+  patienceMs: 1_800_000,
+};
+const HYPERLIQUID: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "unseen" };
+const SOLANA: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "never" };
+const PAYERS = { EVM, BITCOIN, HYPERLIQUID, SOLANA };
+
+function anAttempt(n: number, kind: AttemptKind = "pay", change: Partial<Attempt> = {}): Attempt {
+  return {
+    n,
+    kind,
+    raw: "0x",
+    txHash: `0x${n}`,
+    maxFeePerGas: 20n,
+    maxPriorityFeePerGas: 1n,
+    createdAtMs: NOW_MS,
+    broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
+    ...change,
+  };
+}
+
+const offered = (atMs: number) => ({ broadcastAtMs: atMs, offeredSinceMs: atMs, firstBroadcastAtMs: atMs });
+
+function aSituation(
+  slot: Partial<SlotFacts> = {},
+  seen: readonly Observation["kind"][] = [],
+  change: Partial<Situation> = {},
+): Situation {
+  return {
+    slot: {
+      state: "open",
+      attempts: seen.map((_, n) => anAttempt(n)),
+      cancelReason: undefined,
+      cancelAfterMs: NOW_MS + DEADLINE_MS,
+      createdAtMs: NOW_MS,
+      minedAttempt: undefined,
+      minedStatus: undefined,
+      unexplainedSince: undefined,
+      ...slot,
+    },
+    seen: seen.map(anObservation),
+    lane: EVM,
+    policy,
+    nowMs: NOW_MS,
+    ...change,
+  };
+}
+
+function anObservation(kind: Observation["kind"]): Observation {
+  if (kind === "mined" || kind === "final") return { kind, receipt: receipt() };
+  return kind === "dead" ? { kind, reason: "expired" } : { kind };
+}
+
+describe("any situation", () => {
+  const kinds = fc.constantFrom<Observation["kind"]>("unseen", "held", "offered", "mined", "final", "dead");
+  const ms = fc.integer({ min: -2 * DEADLINE_MS, max: 0 }).map((ago) => NOW_MS + ago);
+  const maybeMs = fc.option(ms, { nil: undefined });
+  const attempt = fc.record({
+    kind: fc.constantFrom<AttemptKind>("pay", "noop"),
+    maxFeePerGas: fc.bigInt({ min: 1n, max: 2_000n }),
+    createdAtMs: ms,
+    broadcastAtMs: maybeMs,
+    offeredSinceMs: maybeMs,
+    firstBroadcastAtMs: maybeMs,
+  });
+  const situations: fc.Arbitrary<Situation> = fc
+    .record({
+      shown: fc.array(fc.tuple(attempt, kinds), { maxLength: 4 }),
+      state: fc.constantFrom<SlotFacts["state"]>("open", "open", "open", "mined", "final", "dead"),
+      isCancelled: fc.boolean(),
+      cancelAfterMs: fc.integer({ min: -DEADLINE_MS, max: DEADLINE_MS }).map((in_) => NOW_MS + in_),
+      minedStatus: fc.constantFrom("success", "reverted"),
+      unexplainedSince: fc.option(fc.bigInt({ min: 90n, max: 110n }), { nil: undefined }),
+      payer: fc.constantFrom(...Object.values(PAYERS)),
+      turn: fc.constantFrom<LaneFacts["turn"]>("later", "next", "used", "ahead", "foreign"),
+      isInHand: fc.boolean(),
+      createdAtMs: ms,
+    })
+    .map(({ shown: drawn, payer, turn, isInHand, isCancelled, state, ...slot }) => {
+      // A chain with numbers shows who used a number, never that bytes are dead.
+      const shown = drawn.map(
+        ([facts, kind]) => [facts, payer === EVM && kind === "dead" ? "unseen" : kind] as const,
+      );
+      const attempts = shown.map(([facts, kind], n) => {
+        const { firstBroadcastAtMs, ...rest } = facts;
+        const offer = kind === "offered" || firstBroadcastAtMs !== undefined;
+        return anAttempt(n, facts.kind, {
+          ...rest,
+          ...(offer && { firstBroadcastAtMs: NOW_MS - DEADLINE_MS }),
+        });
+      });
+      return {
+        slot: {
+          ...slot,
+          minedStatus: slot.minedStatus as "success" | "reverted",
+          attempts,
+          state: attempts.length === 0 && state === "mined" ? "open" : state,
+          minedAttempt: attempts.length - 1,
+          cancelReason: isCancelled ? "TRANSACTION_SUBMISSION_FAILED" : undefined,
+        },
+        seen: shown.map(([, kind]) => anObservation(kind)),
+        lane: { ...payer, isInHand, turn: payer.turn === "none" ? "none" : turn },
+        policy,
+        nowMs: NOW_MS,
+      };
+    });
+  const holds = (check: (move: Move, situation: Situation) => void): void =>
+    fc.assert(
+      fc.property(situations, (situation) => check(nextMove(situation), situation)),
+      { numRuns: 5_000 },
+    );
+  const living = ({ slot, seen }: Situation) => slot.attempts.filter((_, at) => seen[at]?.kind !== "dead");
+
+  test("ends a slot only when nothing signed for it can pay", () => {
+    holds((move, situation) => {
+      const { slot, seen, lane } = situation;
+      if (move.kind !== "dead") return;
+      if (slot.state === "mined") {
+        const recorded = slot.attempts.findIndex(({ n }) => n === slot.minedAttempt);
+        expect(seen[recorded]?.kind).toBe("final");
+        expect(slot.attempts[recorded]?.kind === "noop" || slot.minedStatus === "reverted").toBe(true);
+      } else expect(lane.turn === "foreign" || living(situation).length === 0).toBe(true);
+    });
+  });
+
+  test("never signs or sends a payment that is given up", () => {
+    holds((move, { slot }) => {
+      if (slot.cancelReason === undefined) return;
+      if (move.kind === "sign") expect(move.attempt).toBe("noop");
+      if (move.kind === "send") expect(move.attempt.kind).toBe("noop");
+    });
+  });
+
+  test("signs, while bytes may still be mined, only what conflicts with them", () => {
+    holds((move, situation) => {
+      const { lane, seen } = situation;
+      if (move.kind !== "sign" || living(situation).length === 0) return;
+      if (lane.replacement !== "impossible") return;
+      expect(move.attempt).toBe("noop");
+      expect(lane.takesBack).toBe("unseen");
+      expect(seen.map(({ kind }) => kind)).not.toContain("offered");
+    });
+  });
+
+  test("signs, sends and cancels only open slots whose number is unused", () => {
+    holds((move, { slot, lane }) => {
+      if (move.kind !== "sign" && move.kind !== "send" && move.kind !== "cancel") return;
+      expect(slot.state).toBe("open");
+      expect(["none", "later", "next"]).toContain(lane.turn);
+    });
+  });
+
+  test("sends only the newest bytes that may be mined, and none that must not be sent yet", () => {
+    holds((move, situation) => {
+      if (move.kind !== "send") return;
+      expect(move.attempt).toBe(living(situation).at(-1));
+      if (situation.nowMs <= situation.slot.cancelAfterMs)
+        expect(situation.seen.map(({ kind }) => kind)).not.toContain("held");
+    });
+  });
+
+  test("leaves to its process what that is sending, except for giving it up", () => {
+    holds((move, situation) => {
+      const { slot, lane } = situation;
+      // In an ordered lane, bytes end only with their number.
+      if (slot.attempts.length > 0 && living(situation).length === 0) return;
+      if (!lane.isInHand || slot.attempts.at(-1)?.broadcastAtMs !== undefined || slot.state !== "open")
+        return;
+      if (lane.turn === "none") return;
+      if (move.kind === "sign") expect([move.attempt, slot.attempts.at(-1)?.kind]).toEqual(["noop", "pay"]);
+      expect(move.kind).not.toBe("send");
+    });
+  });
+
+  test("does not ask for a move again at the moment at which it was made", () => {
+    holds((move, situation) => {
+      // Noted once per head, which changes nothing the second time.
+      if (move.kind === "wait" || move.kind === "unexplained") return;
+      const again = nextMove(afterMove(situation, move));
+      if (move.kind === "sign") expect(again.kind).toBe("wait");
+      else expect(again.kind).not.toBe(move.kind);
+    });
+  });
+});
+
+const minuteAgo = NOW_MS - 60_000;
+
+test.each([
+  ["at the cap on fees", { replacement: { prices, capWei: 1n } }, 1],
+  ["after the last attempt", {}, policy.maxAttempts],
+] as const)("offers a stuck payment again at the usual interval %s", (_, lane, count) => {
+  const at = (broadcastAtMs: number): Move => {
+    const attempts = Array.from({ length: count }, (_unused, n) =>
+      anAttempt(n, "pay", { ...offered(minuteAgo), broadcastAtMs, createdAtMs: minuteAgo }),
+    );
+    return nextMove(
+      aSituation(
+        { attempts },
+        attempts.map(() => "offered" as const),
+        { lane: { ...EVM, ...lane } },
+      ),
+    );
+  };
+  expect(at(NOW_MS - policy.rebroadcastIntervalMs)).toEqual({ kind: "wait" });
+  expect(at(NOW_MS - policy.rebroadcastIntervalMs - 1).kind).toBe("send");
+});
+
+test("offers a no-op that a node rejected again at the usual interval, and bumps its fees once it is stuck", () => {
+  const at = (createdAtMs: number, broadcastAtMs: number): Move => {
+    const attempts = [
+      anAttempt(0, "pay", { createdAtMs: minuteAgo }),
+      anAttempt(1, "noop", { createdAtMs, broadcastAtMs }),
+    ];
+    const cancelReason = "TRANSACTION_NOT_INCLUDED" as const;
+    return nextMove(aSituation({ attempts, cancelReason }, ["unseen", "unseen"]));
+  };
+  const { rebroadcastIntervalMs, stuckAfterMs } = policy;
+  expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs).kind).toBe("wait");
+  expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs - 1).kind).toBe("send");
+  expect(at(NOW_MS - stuckAfterMs, NOW_MS)).toMatchObject({ kind: "sign", attempt: "noop" });
+});
+
+/** The situation once the move was made, and the chain did not change. */
+function afterMove(situation: Situation, move: Move): Situation {
+  const { slot, seen, nowMs } = situation;
+  const now = (change: Partial<SlotFacts>, observed = seen): Situation => ({
+    ...situation,
+    seen: observed,
+    slot: { ...slot, ...change },
+  });
+  switch (move.kind) {
+    case "wait":
+    case "unexplained":
+      return situation;
+    case "explained":
+      return now({ unexplainedSince: undefined });
+    case "cancel":
+      return now({ cancelReason: move.reason });
+    case "mined":
+      return now({ state: "mined", minedAttempt: move.attempt.n, minedStatus: move.receipt.status });
+    case "orphaned":
+      return now({ state: "open", minedAttempt: undefined, minedStatus: undefined });
+    case "final":
+    case "dead":
+      return now({ state: move.kind });
+    case "sign": {
+      const fees = move.fees ?? {};
+      const attempts = [
+        ...slot.attempts,
+        anAttempt(slot.attempts.length, move.attempt, { createdAtMs: nowMs, ...fees }),
+      ];
+      const isGivenUp = move.attempt === "noop" && slot.cancelReason === undefined;
+      return now({ attempts, ...(isGivenUp && { cancelReason: "TRANSACTION_NOT_INCLUDED" }) }, [
+        ...seen,
+        { kind: "unseen" },
+      ]);
+    }
+    case "send":
+      return now({
+        attempts: slot.attempts.map((one) =>
+          one.n === move.attempt.n ? { ...one, broadcastAtMs: nowMs } : one,
+        ),
+      });
+    default:
+      return move satisfies never;
+  }
+}
+
+/**
+ * A chain with one slot. It does anything that chains do, by chance: it refuses, forgets, expires, mines,
+ * reverts and orphans bytes, and lets someone else use the number. Only what conflicts excludes each other.
+ */
+class SimulatedChain {
+  situation: Situation;
+  /** Attempts that paid for good. */
+  paid = 0;
+  private readonly depth = new Map<number, number>();
+  private readonly dead = new Set<number>();
+  private readonly nodes = new Set<number>();
+  private readonly chance: (probability: number) => boolean;
+  private foreignDepth = -1;
+
+  constructor(lane: LaneFacts, chance: (probability: number) => boolean) {
+    this.chance = chance;
+    this.situation = aSituation({}, [], { lane });
+  }
+
+  get isOver(): boolean {
+    return this.situation.slot.state === "final" || this.situation.slot.state === "dead";
+  }
+
+  /** Carries out what is to do now, as long as there is something. */
+  care(): void {
+    for (let step = 0; step < 10; step++) {
+      const move = nextMove(this.situation);
+      // A process may die, or find no funds, before each move.
+      if (move.kind === "wait" || this.isOver || this.chance(0.1)) return;
+      this.situation = afterMove(this.situation, move);
+      if (move.kind === "sign") this.send(this.situation.slot.attempts.length - 1);
+      if (move.kind === "send") this.send(move.attempt.n);
+      if (move.kind === "unexplained") {
+        const since = this.situation.slot.unexplainedSince ?? 99n;
+        this.situation = { ...this.situation, slot: { ...this.situation.slot, unexplainedSince: since } };
+        if (move.search && this.foreignDepth >= 3) this.setTurn("foreign");
+        else return;
+      }
+    }
+    expect.fail(
+      `more than ten moves at one moment, the last: ${JSON.stringify(nextMove(this.situation).kind)}`,
+    );
+  }
+
+  private send(n: number): void {
+    const isAccepted = !this.dead.has(n) && this.chance(0.7);
+    if (isAccepted) this.nodes.add(n);
+    const { nowMs, slot } = this.situation;
+    const attempts = slot.attempts.map((one): Attempt =>
+      one.n === n
+        ? {
+            ...one,
+            broadcastAtMs: nowMs,
+            ...(isAccepted && { ...offered(nowMs), offeredSinceMs: one.offeredSinceMs ?? nowMs }),
+          }
+        : one,
+    );
+    this.situation = { ...this.situation, slot: { ...slot, attempts } };
+  }
+
+  private setTurn(turn: LaneFacts["turn"]): void {
+    this.situation = { ...this.situation, lane: { ...this.situation.lane, turn } };
+  }
+
+  /** Everything conflicts in an ordered lane and where bytes can be replaced; elsewhere only a no-op does. */
+  private conflicts(a: Attempt, b: Attempt): boolean {
+    const { lane } = this.situation;
+    return lane.replacement !== "impossible" || a.kind === "noop" || b.kind === "noop";
+  }
+
+  /** Time goes on. `wild`: the chain and its nodes do the worst. */
+  pass(ms: number, wild: boolean): void {
+    const { slot, lane } = this.situation;
+    const isOrdered = lane.turn !== "none";
+    const mined = (): Attempt[] => slot.attempts.filter(({ n }) => this.depth.has(n));
+    for (const [n, depth] of this.depth) {
+      // A final block is never orphaned.
+      if (wild && depth < 3 && this.chance(0.1)) {
+        this.depth.delete(n);
+        continue;
+      }
+      this.depth.set(n, depth + 1);
+      if (depth + 1 === 3 && slot.attempts[n]?.kind === "pay") this.paid++;
+    }
+    if (this.foreignDepth >= 0) this.foreignDepth++;
+    for (const attempt of slot.attempts) {
+      const { n } = attempt;
+      if (this.depth.has(n)) continue;
+      if (mined().some((one) => (this.depth.get(one.n) ?? 0) >= 3 && this.conflicts(one, attempt)))
+        this.dead.add(n);
+      // Bytes expire where the chain lets them.
+      if (!isOrdered && this.chance(wild ? 0.2 : 0.05)) this.dead.add(n);
+      if (this.dead.has(n)) continue;
+      if (wild && this.chance(0.2)) this.nodes.delete(n);
+      // Someone who has the bytes may send them at any time.
+      const isKnown = this.nodes.has(n) || (wild && attempt.broadcastAtMs !== undefined && this.chance(0.1));
+      const isFree = this.foreignDepth < 0 && !mined().some((one) => this.conflicts(one, attempt));
+      if (isKnown && isFree && this.chance(wild ? 0.2 : 0.6)) this.depth.set(n, 0);
+    }
+    if (wild && isOrdered && this.depth.size === 0 && this.foreignDepth < 0 && this.chance(0.03))
+      this.foreignDepth = 0;
+    this.observe(ms);
+  }
+
+  private observe(ms: number): void {
+    const { slot, lane, nowMs } = this.situation;
+    const isOrdered = lane.turn !== "none";
+    const seen = slot.attempts.map(({ n, offeredSinceMs }): Observation => {
+      const depth = this.depth.get(n);
+      if (depth !== undefined) return { kind: depth >= 3 ? "final" : "mined", receipt: receipt() };
+      if (!isOrdered && this.dead.has(n)) return { kind: "dead", reason: "expired" };
+      // The payer of an ordered lane knows only whether nodes accepted it.
+      return { kind: (isOrdered ? offeredSinceMs !== undefined : this.nodes.has(n)) ? "offered" : "unseen" };
+    });
+    const turn = this.foreignDepth >= 0 ? "used" : "next";
+    this.situation = {
+      ...this.situation,
+      seen,
+      nowMs: nowMs + ms,
+      lane: { ...lane, finalBlock: 100n, turn: isOrdered ? turn : "none" },
+    };
+  }
+}
+
+describe.each(Object.entries(PAYERS))("a payment by the facts of %s", (_, lane) => {
+  test("ends, whatever the chain does meanwhile, and its leg counts as paid exactly if it was", () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.integer({ min: 0, max: 40 }), (seed, wildRounds) => {
+        const chance = chances(seed);
+        const chain = new SimulatedChain(lane, chance);
+        let rounds = 0;
+        for (; !chain.isOver && rounds < 2_000; rounds++) {
+          chain.care();
+          chain.pass(rounds % 7 === 0 ? 40_000 : 3_000, rounds < wildRounds);
+        }
+        expect(chain.isOver, `${rounds} rounds`).toBe(true);
+        // Anything that was ever signed may still be sent by someone.
+        for (let more = 0; more < 50; more++) chain.pass(3_000, true);
+        expect(chain.paid).toBe(chain.situation.slot.state === "final" ? 1 : 0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Repeatable randomness. */
+function chances(seed: number): (probability: number) => boolean {
+  let state = seed >>> 0;
+  return (probability) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32 < probability;
+  };
+}

@@ -1,0 +1,297 @@
+import type { FeeCaps, GasPrices, ReceiptFact } from "@causeway/chains";
+import type { FailReason } from "@causeway/domain";
+import type { EnginePolicy } from "../db/engine-policy.port.ts";
+import type { Attempt, AttemptKind, Slot } from "../db/records.port.ts";
+
+/** Decides what to do next with a slot, from facts alone: reads and writes nothing. */
+
+/** What the chain shows of one attempt. */
+export type Observation =
+  /** No node has it, but it may still be mined. */
+  | { readonly kind: "unseen" }
+  /** It was never sent, and must not be sent yet. */
+  | { readonly kind: "held" }
+  /** Nodes have it, and no block does. */
+  | { readonly kind: "offered" }
+  /** In a canonical block, or in a final one. Without a receipt: in the block that the slot records. */
+  | { readonly kind: "mined" | "final"; readonly receipt?: ReceiptFact }
+  /** It can never be mined. */
+  | { readonly kind: "dead"; readonly reason: string };
+
+/** What the chain does with the slot's number. */
+export type Turn =
+  /** The chain does not know the lane's numbers. */
+  | "none"
+  /** The chain waits for an earlier number. */
+  | "later"
+  /** Nothing behind this number can be mined before it. */
+  | "next"
+  /** The chain used it, and no known attempt of the slot did. */
+  | "used"
+  /** An attempt used it, in a block that the watcher has not read. */
+  | "ahead"
+  /** Proven: a final transaction of someone else used it. */
+  | "foreign";
+
+/** How new bytes replace former ones that may still be mined. */
+export type Replacement =
+  /** They would not conflict, so both could pay. */
+  | "impossible"
+  /** The payer chooses the fees when it signs. */
+  | "unpriced"
+  | { readonly prices: GasPrices; readonly capWei: bigint | undefined };
+
+/** Facts of a payer and of its lane. */
+export interface LaneFacts {
+  readonly turn: Turn;
+  readonly replacement: Replacement;
+  /** Whether a no-op can make a payment impossible: always, or only one that no node has. */
+  readonly takesBack: "always" | "unseen" | "never";
+  /** How long bytes that nodes have may nominally wait for a block. */
+  readonly patienceMs: number;
+  /** This process is sending the slot. */
+  readonly isInHand: boolean;
+  /** The highest block that is final, if the payer has blocks. */
+  readonly finalBlock?: bigint;
+}
+
+export type MovePolicy = Pick<
+  EnginePolicy,
+  "stuckAfterMs" | "bumpBps" | "maxAttempts" | "rebroadcastIntervalMs" | "orphanedAfterMs"
+>;
+
+export type SlotFacts = Pick<
+  Slot,
+  | "state"
+  | "attempts"
+  | "cancelReason"
+  | "cancelAfterMs"
+  | "createdAtMs"
+  | "minedAttempt"
+  | "minedStatus"
+  | "unexplainedSince"
+>;
+
+export interface Situation {
+  readonly slot: SlotFacts;
+  /** Of each attempt of the slot, in the same order. */
+  readonly seen: readonly Observation[];
+  readonly lane: LaneFacts;
+  readonly policy: MovePolicy;
+  readonly nowMs: number;
+}
+
+export type Move =
+  | { readonly kind: "wait" }
+  /** Sign the next attempt. Without fees: those of the plan, or what the payer chooses. */
+  | { readonly kind: "sign"; readonly attempt: AttemptKind; readonly fees?: FeeCaps; readonly why: string }
+  | { readonly kind: "send"; readonly attempt: Attempt }
+  /** From now on only a no-op is signed and sent. */
+  | { readonly kind: "cancel"; readonly reason: FailReason }
+  | { readonly kind: "mined"; readonly attempt: Attempt; readonly receipt: ReceiptFact }
+  | { readonly kind: "orphaned" }
+  | { readonly kind: "final" }
+  | { readonly kind: "dead"; readonly reason: FailReason; readonly why?: string }
+  /** Note that no known attempt used the number; `search`: look for the transaction that did. */
+  | { readonly kind: "unexplained"; readonly search: boolean }
+  | { readonly kind: "explained" };
+
+const WAIT: Move = { kind: "wait" };
+const NOT_INCLUDED = "TRANSACTION_NOT_INCLUDED";
+
+interface Facts extends Situation {
+  /** The attempt that the slot records as mined. */
+  readonly recorded: Attempt | undefined;
+  readonly recordedSeen: Observation["kind"] | undefined;
+  readonly mined: Extract<Move, { readonly kind: "mined" }> | undefined;
+  /** The newest attempt that may still be mined. */
+  readonly last: Attempt | undefined;
+  readonly lastSeen: Observation["kind"] | undefined;
+  /** Nodes have some attempt. */
+  readonly isOffered: boolean;
+  /** The chain mines the lane in the order of its numbers. */
+  readonly isOrdered: boolean;
+  readonly isCancelled: boolean;
+  readonly isLate: boolean;
+  readonly isExhausted: boolean;
+}
+
+function deduce(situation: Situation): Facts {
+  const { slot, seen, lane, policy, nowMs } = situation;
+  const shown = slot.attempts.map((attempt, at) => ({
+    attempt,
+    seen: seen[at] ?? ({ kind: "unseen" } as const),
+  }));
+  const recorded = shown.find(({ attempt }) => attempt.n === slot.minedAttempt);
+  const [mined] = (["final", "mined"] as const).flatMap((kind) =>
+    shown.flatMap(({ attempt, seen: one }) =>
+      one.kind === kind && one.receipt ? [{ kind: "mined" as const, attempt, receipt: one.receipt }] : [],
+    ),
+  );
+  const living = shown.filter((one) => one.seen.kind !== "dead");
+  const last = living.at(-1);
+  return {
+    ...situation,
+    recorded: recorded?.attempt,
+    recordedSeen: recorded?.seen.kind,
+    mined,
+    last: last?.attempt,
+    lastSeen: last?.seen.kind,
+    isOffered: living.some((one) => one.seen.kind === "offered"),
+    isOrdered: lane.turn !== "none",
+    isCancelled: slot.cancelReason !== undefined,
+    isLate: nowMs > slot.cancelAfterMs,
+    isExhausted: slot.attempts.length >= policy.maxAttempts,
+  };
+}
+
+/** The one next move, by the first case that applies. Once it was made, the next one is decided anew. */
+export function nextMove(situation: Situation): Move {
+  const facts = deduce(situation);
+  const { slot, seen, lane, policy, nowMs } = situation;
+  const { recorded, recordedSeen, mined, last, isOrdered, isCancelled, isLate, isExhausted } = facts;
+  const givenUp = slot.cancelReason ?? NOT_INCLUDED;
+  const isFinal = slot.state === "mined" && recordedSeen === "final";
+  const isUnsigned = slot.attempts.length === 0;
+  const isDead = !isUnsigned && last === undefined;
+
+  // An ended slot never moves.
+  if (slot.state === "final" || slot.state === "dead") return WAIT;
+  // A final no-op used the number, so nothing was paid.
+  if (isFinal && recorded?.kind === "noop") return { kind: "dead", reason: givenUp, why: "given up" };
+  // A payment that reverted in a final block did not pay.
+  if (isFinal && slot.minedStatus !== "success") return { kind: "dead", reason: "TRANSACTION_REVERTED" };
+  // A final payment is done.
+  if (isFinal) return { kind: "final" };
+  // A block that is not final may be orphaned.
+  if (slot.state === "mined" && recordedSeen === "mined") return WAIT;
+  // Its block was orphaned.
+  if (slot.state === "mined") return { kind: "orphaned" };
+  // An attempt is in a block.
+  if (mined !== undefined) return mined;
+
+  // Someone else's final transaction used the number, so no attempt can be mined.
+  if (lane.turn === "foreign") return { kind: "dead", reason: NOT_INCLUDED };
+  // An attempt is in a newer block: the number is explained, and the watcher gets there.
+  if (lane.turn === "ahead") return slot.unexplainedSince === undefined ? WAIT : { kind: "explained" };
+  // Silence proves nothing: only a final transaction ends the slot.
+  if (lane.turn === "used") return { kind: "unexplained", search: isSearchDue(facts) };
+
+  // Nothing was signed in time, and nothing waits for the number.
+  if (isUnsigned && !isOrdered && (isLate || isCancelled))
+    return { kind: "dead", reason: givenUp, why: "never signed" };
+  // Bytes that must not be sent yet wait for their time.
+  if (!isLate && seen.some(({ kind }) => kind === "held")) return WAIT;
+  // No attempt can be mined, and no more may be signed.
+  if (isDead && (isCancelled || isLate || isExhausted))
+    return { kind: "dead", reason: givenUp, why: whyDead(facts) };
+  // No attempt can be mined, so new bytes cannot pay twice.
+  if (isDead) return { kind: "sign", attempt: "pay", why: whyDead(facts) };
+
+  // No node ever accepted it, and it holds up the lane.
+  if (!isCancelled && isRefused(facts)) return { kind: "cancel", reason: "TRANSACTION_SUBMISSION_FAILED" };
+  // Too late to pay: a no-op takes the number.
+  if (!isCancelled && isOrdered && isLate) return { kind: "cancel", reason: NOT_INCLUDED };
+
+  // The process that reserved it is about to sign it.
+  if (last === undefined && (lane.isInHand || isYoung(facts, slot))) return WAIT;
+  // Its process left it unsigned.
+  if (last === undefined) return { kind: "sign", attempt: isCancelled ? "noop" : "pay", why: "unsigned" };
+  // A payment that is given up is replaced by a no-op.
+  if ((isCancelled || isLate) && last.kind === "pay" && canTakeBack(facts))
+    return { kind: "sign", attempt: "noop", why: "too late", ...feesOf(facts, "noop") };
+  // The process that signed it is about to send it.
+  if (last.broadcastAtMs === undefined && (lane.isInHand || isYoung(facts, last))) return WAIT;
+  // A canceled payment is not offered again.
+  if (last.kind === "pay" && isCancelled) return WAIT;
+  // A stuck attempt is replaced, if the caps on fees and attempts allow.
+  const replacement = isStuck(facts) ? replacementOf(facts) : undefined;
+  if (replacement !== undefined) return replacement;
+  // Nodes may have dropped it.
+  if (nowMs - (last.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs)
+    return { kind: "send", attempt: last };
+  return WAIT;
+}
+
+function isSearchDue({ slot: { unexplainedSince }, lane: { finalBlock } }: Facts): boolean {
+  return unexplainedSince !== undefined && finalBlock !== undefined && unexplainedSince < finalBlock;
+}
+
+function whyDead({ seen }: Facts): string {
+  const last = seen.at(-1);
+  return last?.kind === "dead" ? last.reason : "";
+}
+
+function isYoung({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAtMs: number }): boolean {
+  return nowMs - createdAtMs <= policy.orphanedAfterMs;
+}
+
+/** What was mined and orphaned was accepted before: it is offered again, however long ago it was signed. */
+function isRefused({ slot: { attempts }, lane, policy, nowMs }: Facts): boolean {
+  const [first] = attempts;
+  return (
+    lane.turn === "next" &&
+    first !== undefined &&
+    attempts.every(({ firstBroadcastAtMs }) => firstBroadcastAtMs === undefined) &&
+    nowMs - first.createdAtMs > policy.stuckAfterMs
+  );
+}
+
+/** The recipient of a payment that nodes have may count on it, so there late is better than canceled. */
+function canTakeBack({ lane, isOffered }: Facts): boolean {
+  return lane.takesBack === "always" || (lane.takesBack === "unseen" && !isOffered);
+}
+
+/**
+ * Offered for too long. In an ordered lane, only if it holds up the lane or pays less than the base fee; and
+ * what no node accepts is canceled instead of bumped, except a no-op. Rebroadcasts do not matter.
+ */
+function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: Facts): boolean {
+  if (last === undefined) return false;
+  const patienceMs = isOffered ? lane.patienceMs : policy.stuckAfterMs;
+  if (nowMs - (last.offeredSinceMs ?? last.createdAtMs) < patienceMs) return false;
+  if (!isOrdered) return true;
+  if (lastSeen !== "offered") return last.kind === "noop";
+  return (
+    lane.turn === "next" ||
+    (typeof lane.replacement === "object" && last.maxFeePerGas < lane.replacement.prices.baseFeePerGas)
+  );
+}
+
+function replacementOf(facts: Facts): Move | undefined {
+  const { last, lane, isExhausted, isOrdered } = facts;
+  if (last === undefined || lane.replacement === "impossible") return undefined;
+  // The lane waits for a no-op, so it is never exhausted.
+  if (isExhausted && !(isOrdered && last.kind === "noop")) return undefined;
+  const priced = feesOf(facts, last.kind);
+  return priced && { kind: "sign", attempt: last.kind, why: "stuck", ...priced };
+}
+
+/** Undefined if the cap forbids a replacement. */
+function feesOf({ last, lane, policy }: Facts, kind: AttemptKind): { readonly fees?: FeeCaps } | undefined {
+  if (typeof lane.replacement !== "object" || last === undefined) return {};
+  const { prices, capWei } = lane.replacement;
+  // A no-op ignores the cap: without it nothing behind its number can be mined, and it uses the minimum gas.
+  const fees = replacementFees(last, prices, policy.bumpBps, kind === "noop" ? undefined : capWei);
+  return fees && { fees };
+}
+
+/**
+ * Fees that nodes accept as a replacement of `latest` at current prices; undefined if the cap forbids them.
+ */
+export function replacementFees(
+  latest: FeeCaps,
+  prices: GasPrices,
+  bumpBps: number,
+  capWei: bigint | undefined,
+): FeeCaps | undefined {
+  const bump = (wei: bigint): bigint => (wei * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
+  const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+  const maxFeePerGas = larger(bump(latest.maxFeePerGas), prices.maxFeePerGas);
+  const maxPriorityFeePerGas = larger(bump(latest.maxPriorityFeePerGas), prices.maxPriorityFeePerGas);
+  if (capWei !== undefined && maxFeePerGas > capWei) return undefined;
+  return {
+    maxFeePerGas,
+    maxPriorityFeePerGas: maxPriorityFeePerGas < maxFeePerGas ? maxPriorityFeePerGas : maxFeePerGas,
+  };
+}

@@ -1,0 +1,71 @@
+import type { Address } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { SlotPlan } from "../../db/records.port.ts";
+import { covers } from "./covers.ts";
+
+const NATIVE: Address = `0x${"00".repeat(20)}`;
+const TOKEN: Address = `0x${"aa".repeat(20)}`;
+const SENDER: Address = `0x${"bb".repeat(20)}`;
+const chainId = 7;
+
+interface Lane {
+  readonly native: bigint;
+  readonly tokens: bigint;
+  readonly reserved?: Partial<Record<"native" | "tokens" | "gasWei", bigint>>;
+}
+
+/** A lane with these balances, read at block 9, and what they do not show yet. */
+function aLane({
+  native,
+  tokens,
+  reserved: { native: natives = 0n, tokens: others = 0n, gasWei = 0n } = {},
+}: Lane) {
+  const blocks: bigint[] = [];
+  const lanes = {
+    reserved: async (_: number, __: Address, currency: Address, block: bigint) => {
+      blocks.push(block);
+      return { amount: currency === NATIVE ? natives : others, gasWei };
+    },
+  };
+  const balance = (currency: Address) => ({ amount: currency === NATIVE ? native : tokens, blockNumber: 9n });
+  return { take: covers({ lanes }, { chainId, sender: SENDER, native: NATIVE, balance }), blocks };
+}
+
+function pays(currency: Address, amount: bigint, { gas = 0n, value = 0n } = {}): SlotPlan {
+  return {
+    chainId,
+    sender: SENDER,
+    leg: { kind: "fill", requestId: "0x01" as never },
+    call: { to: SENDER, data: "0x", value },
+    gasLimit: gas,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 0n,
+    outflow: { currency, amount },
+    cancelAfterMs: 0,
+  };
+}
+
+test("takes payments one after another until the balance and its gas are used up", async () => {
+  const { take, blocks } = aLane({
+    native: 100n,
+    tokens: 50n,
+    reserved: { native: 10n, gasWei: 5n, tokens: 20n },
+  });
+  expect(await take(pays(NATIVE, 60n, { gas: 10n, value: 60n }))).toBe(true);
+  // Leaves 15 native tokens and 30 tokens.
+  expect(await take(pays(NATIVE, 6n, { gas: 10n }))).toBe(false);
+  expect(await take(pays(TOKEN, 31n, { gas: 1n }))).toBe(false);
+  expect(await take(pays(TOKEN, 30n, { gas: 10n, value: 6n }))).toBe(false);
+  expect(await take(pays(TOKEN, 30n, { gas: 10n, value: 5n }))).toBe(true);
+  expect(await take(pays(NATIVE, 1n))).toBe(false);
+  expect(blocks).toEqual([9n, 9n]);
+});
+
+test("payments in tokens need native tokens only where payments cost something", async () => {
+  const free = { native: 0n, tokens: 50n, reserved: { native: 1n } };
+  expect(await aLane(free).take(pays(TOKEN, 50n))).toBe(true);
+  expect(await aLane(free).take(pays(TOKEN, 50n, { gas: 1n }))).toBe(false);
+  expect(await aLane(free).take(pays(NATIVE, 0n))).toBe(false);
+  const costly = { ...free, reserved: { gasWei: 1n } };
+  expect(await aLane(costly).take(pays(TOKEN, 50n))).toBe(false);
+});

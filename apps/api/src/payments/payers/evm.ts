@@ -1,0 +1,290 @@
+import { isSilentTransfer, signTransaction } from "@causeway/chains";
+import type { BlockRef, BroadcastOutcome, ReceiptFact } from "@causeway/chains";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import { type LaneKeys, signerOf } from "../../chains/index.ts";
+import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { TransitionServices } from "../../requests/index.ts";
+import { refusedTarget } from "../executions/own-contracts.ts";
+import type { Observation, Turn } from "../moves.ts";
+import { attemptFacts, noteSent, type Sent, type ToSend } from "../note-sent.ts";
+import { asError, shareCommit } from "../share-commit.ts";
+import { paidBy } from "../unexplained-nonces.ts";
+import type { Payer, ToSign, Unsigned } from "./payer.ts";
+
+export type EvmServices = Pick<Services, "events" | "uow" | "reads" | "chains"> &
+  LaneKeys &
+  TransitionServices;
+
+type Signed = ReadonlyMap<string, Attempt | Unsigned | Error>;
+
+/** Pays on an EVM chain: what has one nonce conflicts, so only one of the attempts can be mined. */
+export function evmPayer(services: EvmServices, connected: ConnectedChain): Payer {
+  return {
+    sign: async (wanted) =>
+      await signTogether(services, connected, wanted, async (one) =>
+        (await cancelRefused(services, connected, one.slot))
+          ? { ...one, move: { ...one.move, attempt: "noop" } }
+          : one,
+      ),
+    send: async (sent) => await broadcastAll(services, connected, sent),
+  };
+}
+
+/**
+ * Checked before an execution is first signed: its nonce may have been reserved under a configuration that
+ * did not list all contracts of the service.
+ */
+async function cancelRefused(services: EvmServices, connected: ConnectedChain, slot: Slot): Promise<boolean> {
+  if (slot.leg.kind !== "execution" || slot.attempts.length > 0 || slot.cancelReason !== undefined)
+    return false;
+  const execution = await services.reads.execution(slot.leg.requestId);
+  if (execution === undefined || refusedTarget(services, connected, execution) === undefined) return false;
+  await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
+  return true;
+}
+
+/**
+ * Signs attempts at once and commits their bytes together.
+ * @param check what to sign after all
+ */
+export async function signTogether(
+  services: EvmServices,
+  connected: ConnectedChain,
+  wanted: readonly ToSign[],
+  check: (one: ToSign) => Promise<ToSign> = async (one) => one,
+): Promise<Signed> {
+  const results = new Map<string, Attempt | Unsigned | Error>();
+  const attempts: { readonly one: ToSign; readonly attempt: Attempt }[] = [];
+  await Promise.all(
+    wanted.map(async (one) => {
+      try {
+        attempts.push({ one, attempt: await signAttempt(services, connected, await check(one)) });
+      } catch (error) {
+        results.set(one.slot.id, asError(error));
+      }
+    }),
+  );
+  // Persist before broadcast: a crash here must leave the bytes findable, or the payment could be made twice.
+  const errors = await shareCommit(attempts, async (some) => {
+    const stored = await storeAttempts(services, some);
+    for (const { one, attempt } of some)
+      results.set(one.slot.id, stored.has(one.slot.id) ? attempt : "moved");
+  });
+  for (const [{ one }, error] of errors) results.set(one.slot.id, error);
+  return results;
+}
+
+async function storeAttempts(
+  services: EvmServices,
+  signed: readonly { readonly one: ToSign; readonly attempt: Attempt }[],
+): Promise<ReadonlySet<string>> {
+  return await services.uow.run(async (tx) => {
+    const replacements = signed.filter(({ attempt }) => attempt.n > 0).map(({ one }) => one.slot.id);
+    const current =
+      replacements.length > 0 ? await tx.lanes.lockSlots(replacements) : new Map<string, Slot>();
+    const ours = signed.filter(({ one: { slot }, attempt: { n, kind } }) => {
+      // Of several first attempts, the database keeps one.
+      if (n === 0) return true;
+      const now = current.get(slot.id);
+      return now?.state === "open" && (kind === "noop" || now.cancelReason === undefined);
+    });
+    const stored = await tx.lanes.addAttempts(
+      ours.map(({ one, attempt }) => ({ slotId: one.slot.id, attempt })),
+    );
+    for (const { one, attempt } of ours)
+      if (attempt.n > 0 && stored.has(one.slot.id))
+        tx.events.alarm("attempt_replaced", {
+          chainId: one.slot.chainId,
+          nonce: one.slot.nonce,
+          requestId: one.slot.leg.requestId,
+          kind: attempt.kind,
+          attempt: attempt.n,
+          maxFeePerGas: attempt.maxFeePerGas,
+        });
+    return stored;
+  });
+}
+
+/**
+ * A payment repeats the slot's call; a no-op sends nothing to ourselves at the same nonce. First attempts use
+ * the planned fees and gas.
+ */
+async function signAttempt(
+  services: EvmServices,
+  connected: ConnectedChain,
+  { slot, move: { attempt: kind, fees = slot } }: ToSign,
+): Promise<Attempt> {
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+  const gas =
+    kind === "pay" || slot.attempts.length === 0 ? slot.gasLimit : await noopGas(connected, slot.sender);
+  const signer = signerOf(services, slot.sender);
+  const { raw, hash } = await signTransaction(
+    {
+      chainId: slot.chainId,
+      nonce: slot.nonce,
+      ...callOf(slot, kind),
+      gas,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+    },
+    (digest) => signer.signDigest(digest),
+  );
+  return {
+    n: slot.attempts.length,
+    kind,
+    raw,
+    txHash: hash,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    createdAtMs: services.clock.nowMs(),
+    broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
+  };
+}
+
+function callOf({ call, sender }: Slot, kind: AttemptKind) {
+  if (kind === "noop") return { to: sender, data: "0x", value: 0n } as const;
+  const { authorizationList, ...paying } = call;
+  return { ...paying, ...(authorizationList && { authorizationList }) };
+}
+
+const PLAIN_TRANSFER_GAS = 21_000n;
+
+/** Gas of an empty transfer to ourselves: 21000, more on rollups that charge data as gas. */
+export async function noopGas({ connection }: ConnectedChain, self: Slot["sender"]): Promise<bigint> {
+  const outcome = await connection.reader.simulate(self, { to: self, data: "0x", value: 0n });
+  if (outcome.kind !== "ok") return PLAIN_TRANSFER_GAS;
+  return outcome.gas <= PLAIN_TRANSFER_GAS ? PLAIN_TRANSFER_GAS : outcome.gas + outcome.gas / 2n;
+}
+
+async function broadcastAll(
+  services: EvmServices,
+  { connection }: ConnectedChain,
+  sent: readonly ToSend[],
+): Promise<ReadonlyMap<string, Error>> {
+  const errors = new Map<string, Error>();
+  const taken: Sent[] = [];
+  await Promise.all(
+    sent.map(async ({ slot, attempt }) => {
+      try {
+        const outcome = await connection.writer.broadcast(attempt.raw);
+        if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
+          await noteRefusal(services, slot, attempt, outcome);
+        // Too low: the nonce is used, by these bytes or by others; only a receipt shows which.
+        // Underpriced: an earlier attempt is in the mempool; it is replaced when it proves stuck.
+        else taken.push({ slot, attempt, outcome: outcome.kind });
+      } catch (error) {
+        errors.set(slot.id, asError(error));
+      }
+    }),
+  );
+  for (const [{ slot }, error] of await shareCommit(taken, async (some) => await noteSent(services, some)))
+    errors.set(slot.id, error);
+  return errors;
+}
+
+async function noteRefusal(
+  services: EvmServices,
+  slot: Slot,
+  attempt: Attempt,
+  outcome: Extract<BroadcastOutcome, { readonly kind: "insufficientFunds" | "rejected" }>,
+): Promise<void> {
+  const isRejected = outcome.kind === "rejected";
+  const reason = isRejected ? outcome.reason : "the solver lacks the native token for this transaction";
+  services.events.alarm("attempt_refused", { ...attemptFacts(slot, attempt), reason });
+  await services.uow.run(async (tx) => {
+    if (isRejected && attempt.kind === "pay")
+      return await tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED");
+    // It is sent again after the usual interval; nothing behind this nonce can be mined meanwhile.
+    await tx.lanes.noteRefused(slot.id, attempt.n, services.clock.nowMs());
+  });
+}
+
+/** Canonical blocks as the watcher knows them. */
+export interface Trail {
+  readonly head: BlockRef;
+  readonly lowest: bigint;
+  readonly hashes: ReadonlyMap<bigint, string>;
+  /** Blocks up to this one are final. */
+  readonly finalBlock: bigint;
+}
+
+/** @returns undefined without a block */
+export function trailOf(blocks: readonly BlockRef[], finalityBlocks: number): Trail | undefined {
+  const [lowest, head] = [blocks[0], blocks.at(-1)];
+  if (lowest === undefined || head === undefined) return undefined;
+  const hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
+  return { head, lowest: lowest.number, hashes, finalBlock: head.number - BigInt(finalityBlocks) + 1n };
+}
+
+/** What the trail shows of a mined slot. Asks no node. */
+export function observeMined(slot: Slot, { head, hashes, finalBlock }: Trail): Observation[] {
+  const block = slot.minedBlockNumber ?? 0n;
+  const canonical = hashes.get(block);
+  // A block below the trail is older than any reorg that is expected.
+  const isOrphaned = block > head.number || (canonical !== undefined && canonical !== slot.minedBlockHash);
+  const kind = isOrphaned ? "unseen" : block <= finalBlock ? "final" : "mined";
+  return slot.attempts.map(({ n }) => ({ kind: n === slot.minedAttempt ? kind : "unseen" }));
+}
+
+/** What nodes answered to the broadcasts of an open slot. Asks no node. */
+export function observeOpen({ attempts }: Slot): Observation[] {
+  return attempts.map(({ offeredSinceMs }) => ({
+    kind: offeredSinceMs === undefined ? "unseen" : "offered",
+  }));
+}
+
+/** What the chain shows of an open slot whose nonce it has used. @throws RpcFault */
+export async function observeUsed(
+  { connection: { reader } }: ConnectedChain,
+  slot: Slot,
+  { head, lowest, hashes }: Trail,
+): Promise<{ readonly seen: readonly Observation[]; readonly turn: Turn }> {
+  const receipts = await Promise.all(slot.attempts.map(async ({ txHash }) => await reader.receipt(txHash)));
+  const seen = await Promise.all(
+    receipts.map(async (receipt, at): Promise<Observation> => {
+      const attempt = slot.attempts[at];
+      if (receipt === undefined || attempt === undefined) return { kind: "unseen" };
+      // Only a block that the watcher has read counts, or one below the trail, of a payment that was mined
+      // while no process watched. Newer ones are handled when the watcher gets there.
+      const { blockNumber, blockHash } = receipt;
+      const hash = blockNumber < lowest ? (await reader.block(blockNumber))?.hash : hashes.get(blockNumber);
+      return hash === blockHash
+        ? { kind: "mined", receipt: judge(slot, attempt, receipt) }
+        : { kind: "unseen" };
+    }),
+  );
+  const isAhead = receipts.some((receipt) => receipt !== undefined && receipt.blockNumber > head.number);
+  return { seen, turn: isAhead ? "ahead" : "used" };
+}
+
+/** Excludes user calls and sweeps, which are judged elsewhere: a user may call anything. */
+function judge({ leg, call }: Slot, { kind }: Attempt, receipt: ReceiptFact): ReceiptFact {
+  const isOurPayment = leg.kind === "fill" || leg.kind === "refund" || leg.kind === "claim";
+  const isRefused = kind === "pay" && isOurPayment && isSilentTransfer(call, receipt);
+  return isRefused ? { ...receipt, status: "reverted" } : receipt;
+}
+
+/**
+ * Whether a final transaction of someone else used the nonce. Treating it as dead too early could pay twice,
+ * so only that proves it: the node may lag. @throws RpcFault
+ */
+export async function isUsedByOthers(
+  services: EvmServices,
+  connected: ConnectedChain,
+  slot: Slot,
+  { lowest, finalBlock }: Trail,
+): Promise<boolean> {
+  const { chain, connection } = connected;
+  const { sender, nonce, leg } = slot;
+  const facts = { chain: chain.name, nonce, requestId: leg.requestId };
+  const user = await connection.reader.transactionByNonce(sender, nonce, lowest, finalBlock);
+  services.events.alarm("nonce_unexplained", { ...facts, usedBy: user });
+  if (user === undefined || slot.attempts.some(({ txHash }) => txHash === user)) return false;
+  // A payment whose record was lost: the leg may already be paid, so it must not be paid another way.
+  const requestId = await paidBy(services, connected, user);
+  if (requestId === undefined) return true;
+  services.events.alarm("payment_unrecorded", { ...facts, sender, txHash: user, requestId });
+  return false;
+}

@@ -1,0 +1,218 @@
+import { InsufficientInventory, type RailOutcome } from "@causeway/chains";
+import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { TransitionServices } from "../../requests/index.ts";
+import { factsOf } from "../apply.ts";
+import type { LaneFacts, Observation } from "../moves.ts";
+import { attemptOf, paymentOf, railAttemptOf } from "../non-evm/rail-payment.ts";
+import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
+import { attemptFacts, noteSent, type ToSend } from "../note-sent.ts";
+import { asError } from "../share-commit.ts";
+import type { Payer, ToSign, Unsigned } from "./payer.ts";
+
+export type TransferServices = Pick<Services, "events" | "uow" | "reads" | "nonceMappings"> &
+  TransitionServices;
+
+/** Nominal blocks after which a payment that nodes have counts as stuck. */
+const STUCK_BLOCKS = 3;
+
+/** Pays on a chain without account nonces: only what the bytes spend decides which of them conflict. */
+export function transferPayer(services: TransferServices, connected: ConnectedPayingRail): Payer {
+  return {
+    sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
+    async send(sent) {
+      const results = await eachOf(sent, async (one) => await sendTransfer(services, connected, one));
+      return new Map([...results].flatMap(([id, end]) => (end instanceof Error ? [[id, end]] : [])));
+    },
+  };
+}
+
+async function eachOf<T extends { readonly slot: Slot }, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<ReadonlyMap<string, R | Error>> {
+  return new Map(
+    await Promise.all(items.map(async (item) => [item.slot.id, await work(item).catch(asError)] as const)),
+  );
+}
+
+export function transferLane(
+  { chain, rail }: ConnectedPayingRail,
+  { stuckAfterMs }: { readonly stuckAfterMs: number },
+): LaneFacts {
+  return {
+    turn: "none",
+    replacement: rail.replaces ? "unpriced" : "impossible",
+    takesBack: rail.takesBack ? "unseen" : "never",
+    patienceMs: Math.max(stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000),
+    isInHand: false,
+  };
+}
+
+/** What the chain shows of a slot's attempts. @throws RpcFault */
+export async function observeTransfer(
+  services: TransferServices,
+  { rail }: ConnectedPayingRail,
+  slot: Slot,
+): Promise<Observation[]> {
+  // Such bytes were never sent, and must not be yet: there is nothing to query.
+  if (services.clock.nowMs() <= slot.cancelAfterMs && (await isHeldBack(services, { rail }, slot)))
+    return slot.attempts.map(() => ({ kind: "held" }));
+  return await Promise.all(
+    slot.attempts.map(async (attempt) => observationOf(attempt, await rail.outcome(railAttemptOf(attempt)))),
+  );
+}
+
+function observationOf(attempt: Attempt, outcome: RailOutcome): Observation {
+  if (outcome.kind === "pending") return { kind: "offered" };
+  if (outcome.kind !== "mined" && outcome.kind !== "final") return outcome;
+  const { kind, block, txId = attempt.txHash } = outcome;
+  return {
+    kind,
+    receipt: {
+      txHash: txId,
+      status: "success",
+      blockNumber: block.number,
+      blockHash: block.hash,
+      gasUsed: attempt.maxFeePerGas,
+      effectiveGasPrice: 1n,
+      logs: [],
+    },
+  };
+}
+
+/**
+ * Whether oracles cannot map any of a slot's payments yet. Nothing is sent before that, and the hub keeps its
+ * mappings; so none of these bytes can have been sent, even by a process that died.
+ */
+async function isHeldBack(
+  services: TransferServices,
+  { rail }: Pick<ConnectedPayingRail, "rail">,
+  slot: Slot,
+): Promise<boolean> {
+  if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open")
+    return false;
+  for (const attempt of slot.attempts) {
+    if (attempt.kind !== "pay" || attempt.broadcastAtMs !== undefined) return false;
+    if (await isMappedOnHub(services, { rail }, slot, railAttemptOf(attempt))) return false;
+  }
+  return true;
+}
+
+/** Sends committed bytes, unless oracles could not map them, and records that nodes have them. */
+async function sendTransfer(
+  services: TransferServices,
+  { rail }: ConnectedPayingRail,
+  { slot, attempt }: ToSend,
+): Promise<void> {
+  const isPayment = attempt.kind === "pay";
+  if (isPayment && !(await isMappedOnHub(services, { rail }, slot, railAttemptOf(attempt)))) return;
+  const outcome = await rail.send(railAttemptOf(attempt));
+  if (outcome === "sent")
+    return await noteSent(services, [{ slot, attempt, outcome: "accepted" }], rail.idsComeLater !== true);
+  // A refusal now proves nothing about earlier sends: only the chain shows the outcome.
+  services.events.alarm("attempt_refused", { ...attemptFacts(slot, attempt), reason: outcome.refused });
+}
+
+/** Another process may sign at the same time, but rarely this often. */
+const MAX_TRIES = 10;
+
+/**
+ * Signs the next attempt of a slot and commits it, one at a time per chain in this process. If another
+ * process signed meanwhile, the commit detects it and signs again: two payments never spend the same funds.
+ */
+async function signTransfer(
+  services: TransferServices,
+  connected: ConnectedPayingRail,
+  one: ToSign,
+): Promise<Attempt | Unsigned> {
+  return await inTurn(connected, async () => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const signed = await trySigning(services, connected, one);
+      if (signed !== "again") return signed;
+    }
+    throw new Error(`other processes keep signing payments on ${connected.chain.name}`);
+  });
+}
+
+async function trySigning(
+  services: TransferServices,
+  { chain, rail }: ConnectedPayingRail,
+  { slot, move }: ToSign,
+): Promise<Attempt | Unsigned | "again"> {
+  const kind = move.attempt;
+  const others = (await services.reads.unsettledSlots(chain.id, slot.sender))
+    .filter(({ id }) => id !== slot.id)
+    .flatMap(({ attempts }) => attempts);
+  const before = slot.attempts.map(railAttemptOf);
+  const reserved = others.map(({ raw }) => raw);
+  let made;
+  try {
+    made = await rail.prepare(paymentOf(slot, kind), before, reserved);
+  } catch (error) {
+    return noteUnsigned(services, chain.name, { slot, kind }, error);
+  }
+  const attempt = attemptOf(made, slot.attempts.length, kind);
+  const mapping = kind === "pay" ? await signedMappingOf({ rail }, slot, made) : undefined;
+  const seen = new Set(others.map(({ txHash }) => txHash));
+  return await services.uow.run(async (tx) => {
+    await tx.lanes.lockLane(chain.id, slot.sender);
+    const current = (await tx.lanes.lockSlots([slot.id])).get(slot.id);
+    const isAsItWas =
+      current?.state === "open" &&
+      current.attempts.length === slot.attempts.length &&
+      (kind === "noop" || current.cancelReason === undefined);
+    if (!isAsItWas) return "moved";
+    const now = await tx.rails.unsettledAttempts(chain.id, slot.sender, slot.id);
+    if (now.some((txHash) => !seen.has(txHash))) return "again";
+    if ((await tx.lanes.addAttempts([{ slotId: slot.id, attempt }])).size === 0) return "moved";
+    // From now on only the no-op is sent.
+    if (kind === "noop") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
+    // Committed with the bytes, so that a sent payment never loses its order.
+    if (mapping !== undefined && (await tx.nonceMappings.store(mapping, attempt.createdAtMs)) === "taken")
+      throw new Error(`a nonce of ${chain.name} is already mapped to another order`);
+    if (attempt.n > 0)
+      tx.events.alarm("attempt_replaced", {
+        chainId: slot.chainId,
+        nonce: slot.nonce,
+        requestId: slot.leg.requestId,
+        kind,
+        attempt: attempt.n,
+        why: move.why,
+      });
+    return attempt;
+  });
+}
+
+/** @throws what is no answer about the funds, or about a payment to the solver itself */
+function noteUnsigned(
+  { events }: TransferServices,
+  chain: string,
+  { slot, kind }: { readonly slot: Slot; readonly kind: AttemptKind },
+  error: unknown,
+): Unsigned {
+  if (error instanceof InsufficientInventory) {
+    events.alarm("fill_waits", { requestId: slot.leg.requestId, chain, why: error.message });
+    return "short";
+  }
+  // The chain does not let the solver pay itself: the payment is made after all, when a node accepts it.
+  if (kind === "noop" && error instanceof RangeError) {
+    events.alarm("attempt_refused", { ...factsOf(slot), reason: error.message });
+    return "refused";
+  }
+  throw error;
+}
+
+/** Signing in progress per chain in this process. */
+const turns = new WeakMap<ConnectedPayingRail["rail"], Promise<unknown>>();
+
+async function inTurn<T>({ rail }: Pick<ConnectedPayingRail, "rail">, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(rail) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  turns.set(
+    rail,
+    mine.catch(() => undefined),
+  );
+  return await mine;
+}

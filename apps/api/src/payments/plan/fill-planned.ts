@@ -1,0 +1,105 @@
+import type { FailReason, RequestTerms, SimulationFailure } from "@causeway/domain";
+import type { LaneCall } from "../../db/leg.port.ts";
+import type { SlotPlan } from "../../db/records.port.ts";
+import type { FillBudget } from "../exchange-in-budget.ts";
+import type { ExecutionRecord } from "../executions.port.ts";
+import type { FillBasis } from "../fill-lane.port.ts";
+import type { FillChain } from "../fill-services.port.ts";
+import type { PaymentQuestion } from "../payment-plan.ts";
+
+/** A simulated transaction, and why it cannot be made. */
+export interface TriedFill {
+  readonly reason: string;
+  /** The chain's error. Undefined: the service itself refuses the transaction. */
+  readonly failure: SimulationFailure | undefined;
+  readonly call: LaneCall;
+}
+
+/** A temporary obstacle. Without a reason, the solver's balance is too low. */
+export interface FillWaits {
+  readonly kind: "wait";
+  readonly why: string;
+  readonly reason?: FailReason | undefined;
+  readonly tried?: TriedFill;
+  /** The solver has not approved its tokens to the approval proxy of this chain. */
+  readonly isNotApproved?: true;
+}
+
+/** It cannot be made as promised. */
+export interface FillRefused {
+  readonly kind: "refund";
+  readonly reason: FailReason;
+  readonly detail?: string;
+  readonly tried?: TriedFill;
+  /** Gas units of the simulation, if they are more than allowed. */
+  readonly excessiveGas?: bigint;
+}
+
+/** What came of planning one transaction. */
+export type TransactionPlanned =
+  | {
+      readonly kind: "ready";
+      readonly plan: SlotPlan;
+      /** Gas units that the simulation used. */
+      readonly gas: bigint;
+      /** What calls left of the output for the recipient. */
+      readonly left: bigint;
+    }
+  | FillWaits
+  | FillRefused;
+
+/** What came of planning a fill. */
+export type FillPlanned = ({ readonly kind: "ready" } & PlannedFill) | FillWaits | FillRefused;
+
+export interface PlannedFill {
+  readonly basis: FillBasis;
+  readonly destination: FillChain;
+  readonly plan: SlotPlan;
+  readonly amount: bigint;
+  /** What a sponsor pays, in USD with 18 decimals. */
+  readonly sponsoredUsd: bigint;
+  /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
+  readonly topupUsd: bigint;
+  /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
+  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
+}
+
+/** A fill whose amount is known. */
+export interface FillQuestion {
+  readonly terms: RequestTerms;
+  readonly basis: FillBasis;
+  readonly execution: ExecutionRecord | undefined;
+  readonly payment: Omit<PaymentQuestion, "maxGas">;
+  /** What the solver may spend, if the fill swaps. */
+  readonly budget: FillBudget | undefined;
+  /** What a sponsor pays, in USD with 18 decimals. */
+  readonly sponsoredUsd: bigint;
+}
+
+/** How one kind of chain plans fills. */
+export interface FillPlanner {
+  /** Whether this is a native payment to a contract. @throws RpcFault */
+  paysContract(): Promise<boolean>;
+  /** @throws RpcFault, ServiceError: unknown now; retry */
+  plan(
+    question: FillQuestion,
+  ): Promise<
+    | ({ readonly kind: "ready" } & Pick<PlannedFill, "plan"> &
+        Partial<Pick<PlannedFill, "topupUsd" | "burn">>)
+    | FillWaits
+    | FillRefused
+  >;
+}
+
+export function waits(why: string, reason?: FailReason): FillWaits {
+  return { kind: "wait", why, reason };
+}
+
+export function refused(reason: FailReason, detail: string): FillRefused {
+  return { kind: "refund", reason, detail };
+}
+
+export function tooMuchGas(gas: bigint): FillRefused {
+  const detail = `the fill would use ${gas} gas, more than allowed`;
+  return { ...refused("QUOTED_GAS_LIMIT_EXCEEDED", detail), excessiveGas: gas };
+}

@@ -1,0 +1,31 @@
+import { depositsForOrder, fillWithCalls, keepsPayment } from "@causeway/chains";
+import type { FailReason } from "@causeway/domain";
+import type { DestinationCalls } from "../executions/read-execution.ts";
+import { TRACE_OF_CALLS } from "./routed-fill.ts";
+import type { RoutedFill, RoutedPayment } from "./routed-fill.ts";
+
+const TAKEN = "the calls would take the payment from the recipient, so oracles could not attest it";
+
+/** The payment, then calls: of an execution, or the gas top-up. The recipient gets all of it or nothing. */
+export function payAndCall(
+  routed: RoutedPayment,
+  { calls, authorizationList }: DestinationCalls,
+  rejection: FailReason = "EXECUTION_REVERTED",
+): RoutedFill {
+  const { payment, router } = routed;
+  // Oracles refuse such a fill unless the order's own signer sends it, and that may be a former key.
+  const deposits = calls.some(({ data }) => depositsForOrder(data, payment.orderId));
+  return {
+    call: { ...fillWithCalls({ ...routed, calls }), authorizationList },
+    forbidden: deposits
+      ? "a call makes a deposit with the order id of this request; use another deposit id"
+      : undefined,
+    rejection,
+    // The router checks the balance in the block as well; only the logs show the token's events.
+    loss: TAKEN,
+    unattested: (logs) => (keepsPayment(logs, payment, router) ? undefined : TAKEN),
+    trace: TRACE_OF_CALLS,
+    untraceable: "the node cannot trace the calls",
+    capsGasLimit: true,
+  };
+}

@@ -1,0 +1,63 @@
+import type { RequestRecord } from "../../db/records.port.ts";
+import { warmPrices } from "../../balances/index.ts";
+import { isNonEvm } from "../../http/request-end.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { ExecutionRecord } from "../executions.port.ts";
+import { amountToPay } from "../fill-amount.ts";
+import type { FillBasis } from "../fill-lane.port.ts";
+import type { FillChain, FillServices } from "../fill-services.port.ts";
+import { callPlanner } from "./call-planner.ts";
+import { waits } from "./fill-planned.ts";
+import type { FillPlanned } from "./fill-planned.ts";
+import { transferPlanner } from "./transfer-planner.ts";
+
+/** What is known of a request whose fill is to be planned. */
+export interface FillFacts {
+  readonly basis: FillBasis;
+  readonly execution: ExecutionRecord | undefined;
+  readonly origin: RequestEnd;
+  readonly destination: FillChain;
+}
+
+/**
+ * Plans the fill of a request on any chain: the amount, and one transaction that pays it and does the rest.
+ * Writes nothing.
+ * @throws RpcFault, ServiceError: unknown now; retry
+ */
+export async function planFill(
+  services: FillServices,
+  request: RequestRecord,
+  { basis, execution, origin, destination }: FillFacts,
+): Promise<FillPlanned> {
+  const { terms } = request;
+  const { requestId, orderId, recipient, fillDeadlineMs } = terms;
+  const { currency } = terms.destination;
+  const planner = isNonEvm(destination)
+    ? transferPlanner(destination)
+    : callPlanner(services, destination, { currency, recipient });
+  const toContract = await planner.paysContract();
+  const due = await amountToPay(services, request, basis, { origin, destination }, { toContract, execution });
+  if (due.kind === "refund") return { kind: "refund", reason: due.reason };
+  if (due.kind === "wait") return waits(due.why, "SLIPPAGE");
+  const { amount, budget, sponsoredUsd = 0n } = due;
+  const planned = await planner.plan({
+    terms,
+    basis,
+    execution,
+    payment: {
+      leg: { kind: "fill", requestId },
+      currency,
+      amount,
+      recipient,
+      orderId,
+      cancelAfterMs: fillDeadlineMs + services.enginePolicy.cancelAfterDeadlineMs,
+      toContract,
+    },
+    budget,
+    sponsoredUsd,
+  });
+  if (planned.kind !== "ready") return planned;
+  if (terms.sponsorship !== undefined) await warmPrices(services);
+  const nothing = { topupUsd: 0n, burn: { spentUsd: 0n, uncoveredUsd: 0n } };
+  return { basis, destination, amount, sponsoredUsd, ...nothing, ...planned };
+}

@@ -1,0 +1,171 @@
+import { nativeTransferCall } from "@causeway/chains";
+import type { FeeCaps } from "@causeway/chains";
+import { NATIVE_CURRENCY, unreachable } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { OwnKeys } from "../../chains/index.ts";
+import type { Services } from "../../db/services.port.ts";
+import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "../exchange-in-budget.ts";
+import type { FillBudget } from "../exchange-in-budget.ts";
+import type { DestinationExecution } from "../executions.port.ts";
+import { withHeadroom } from "../executions/price-execution.ts";
+import { planPayment } from "../payment-plan.ts";
+import type { PaymentQuestion } from "../payment-plan.ts";
+import { buyAndPay } from "./buy-and-pay.ts";
+import { refusedCombination } from "./combinations.ts";
+import { refused, tooMuchGas, waits } from "./fill-planned.ts";
+import type { TransactionPlanned } from "./fill-planned.ts";
+import { giveToCalls } from "./give-to-calls.ts";
+import { payAndCall } from "./pay-and-call.ts";
+import { canRoute, logsOf, simulateRouted } from "./routed-fill.ts";
+import type { BoughtFor, CallsOfFill, RoutedFill, RoutedPayment } from "./routed-fill.ts";
+
+/** Services for planning fills, whether to send or only to simulate them. */
+export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
+  readonly liquidity?: Services["liquidity"] | undefined;
+}
+
+/** What one transaction pays and does. */
+export interface FillParts {
+  /** `maxGas` is for everything together, but for a swap, whose gas is added. */
+  readonly payment: PaymentQuestion;
+  /** Buys the output in a swap. */
+  readonly swap?: FillBudget | undefined;
+  /** Get the whole output. */
+  readonly calls?: CallsOfFill | undefined;
+  /** Sponsored calls after the payment. */
+  readonly execution?: DestinationExecution | undefined;
+  /** Native tokens for the recipient in addition, wei. */
+  readonly topup?: bigint | undefined;
+}
+
+/**
+ * Plans a fill in one transaction, simulated once on the latest state. Its spending is limited on chain.
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: unknown now; retry
+ */
+export async function planTransaction(
+  services: FillPlanServices,
+  connected: ConnectedChain,
+  parts: FillParts,
+): Promise<TransactionPlanned> {
+  const { payment: question, swap, calls, execution, topup } = parts;
+  const excluded = refusedCombination("calls", { swap, calls, execution, topup });
+  if (excluded !== undefined) return excluded;
+  if ([swap, calls, execution, topup].every((part) => part === undefined))
+    return await planAlone(services, connected, question);
+  const { chain } = connected;
+  const { currency, amount, recipient, orderId } = question;
+  const { router, approvalProxy } = chain.contracts;
+  const exchanged = swap && (await exchangeInBudget(services, chain, { currency, amount }, swap, router));
+  if (exchanged?.kind === "moved") return waits(exchanged.why, "SLIPPAGE");
+  const spent = exchanged ? { currency: exchanged.paidFrom, amount: exchanged.limit } : { currency, amount };
+  const solver = services.signer.address;
+  const able = await canRoute(connected, solver, spent.currency, spent.amount);
+  if (able === "short") return waits(SHORT);
+  if (able === "notApproved") return { ...waits(NOT_APPROVED), isNotApproved: true };
+
+  const fees = feesOf(connected, execution);
+  if (fees === undefined)
+    return waits("gas costs more than was reserved for the calls", "QUOTED_GAS_LIMIT_EXCEEDED");
+  const routed = { payment: { currency, amount, recipient, orderId }, solver, router, approvalProxy };
+  const fill = routedFill(routed, parts, exchanged);
+  const simulated = await simulateRouted(services, connected, routed, fill, { fees, spent });
+  switch (simulated.kind) {
+    case "reverts": {
+      const { failure } = simulated;
+      const reason = `${failure.label}: ${failure.message}`;
+      const end =
+        fill.movesPools?.(failure) === true
+          ? waits(`the fill would revert: ${failure.message}`, "SLIPPAGE")
+          : refused(fill.rejection, reason);
+      return { ...end, tried: { reason, failure, call: fill.call } };
+    }
+    case "forbidden": {
+      const reason = simulated.message;
+      return { ...refused(fill.rejection, reason), tried: { reason, failure: undefined, call: fill.call } };
+    }
+    case "insufficientFunds":
+      return waits(NO_FUNDS);
+    case "unseen":
+      return waits(fill.untraceable, "SOLVER_CAPACITY_EXCEEDED");
+    case "ok":
+      break;
+    default:
+      return unreachable(simulated);
+  }
+  const { gas } = simulated.outcome;
+  const maxGas = question.maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
+  if (gas > maxGas) return tooMuchGas(gas);
+  const roomy = withHeadroom(gas);
+  return {
+    kind: "ready",
+    gas,
+    left: fill.left?.(logsOf(simulated)) ?? 0n,
+    plan: {
+      chainId: chain.id,
+      sender: solver,
+      leg: question.leg,
+      call: fill.call,
+      gasLimit: fill.capsGasLimit ? lesser(roomy, maxGas) : roomy,
+      ...fees,
+      // Calls may carry native tokens besides a native payment.
+      outflow: spent.currency === NATIVE_CURRENCY ? { ...spent, amount: fill.call.value } : spent,
+      cancelAfterMs: question.cancelAfterMs,
+    },
+  };
+}
+
+const SHORT = "the solver's inventory does not cover the fill";
+const NOT_APPROVED = "the solver has not approved the approval proxy to spend enough of the token";
+const NO_FUNDS = "the solver lacks the funds for the fill";
+
+/** The one transaction that these parts are. */
+function routedFill(
+  routed: RoutedPayment,
+  { calls, execution, topup }: FillParts,
+  exchanged: BoughtFor | undefined,
+): RoutedFill {
+  if (calls !== undefined) return giveToCalls(routed, calls, exchanged);
+  if (execution !== undefined) return payAndCall(routed, execution);
+  if (exchanged !== undefined) return buyAndPay(routed, exchanged, topup);
+  const call = nativeTransferCall(routed.router, routed.payment.recipient, topup ?? 0n);
+  const toppedUp = { calls: [call], authorizationList: undefined };
+  return payAndCall(routed, toppedUp, "DESTINATION_TOKEN_TRANSFER_REJECTED");
+}
+
+/** Undefined: gas costs more than was reserved for the calls. */
+function feesOf({ pulse }: ConnectedChain, execution: DestinationExecution | undefined): FeeCaps | undefined {
+  const { baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  if (execution === undefined) return { maxFeePerGas, maxPriorityFeePerGas };
+  const cap = execution.maxFeePerGas;
+  // Below the current base fee it would only block the lane; above the cap it would cost more than was
+  // reserved.
+  if (baseFeePerGas + maxPriorityFeePerGas > cap) return undefined;
+  return { maxFeePerGas: lesser(maxFeePerGas, cap), maxPriorityFeePerGas: lesser(maxPriorityFeePerGas, cap) };
+}
+
+async function planAlone(
+  services: OwnKeys,
+  connected: ConnectedChain,
+  question: PaymentQuestion,
+): Promise<TransactionPlanned> {
+  const planned = await planPayment(services, connected, question);
+  switch (planned.kind) {
+    case "ready":
+      return { ...planned, left: 0n };
+    case "tooDear":
+      return tooMuchGas(planned.gas);
+    case "insufficientFunds":
+      return waits(NO_FUNDS);
+    case "reverts": {
+      // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
+      const held = connected.pulse.solverBalance(question.currency).amount;
+      return held < question.amount
+        ? waits(SHORT)
+        : refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+    }
+    default:
+      return unreachable(planned);
+  }
+}
+
+const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,0 +1,97 @@
+import type { Address } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { Slot, SlotPlan } from "../db/records.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import type { LegKindToPay, Refused, Wanted } from "./reserve.port.ts";
+import { reserve } from "./reserve.ts";
+
+const NATIVE: Address = `0x${"00".repeat(20)}`;
+const funds = {
+  chainId: 7,
+  sender: NATIVE,
+  native: NATIVE,
+  balance: () => ({ amount: 100n, blockNumber: 1n }),
+};
+const REFUSED: Refused = { kind: "refused" };
+
+function wants(claimId: `0x${string}`): Wanted {
+  const plan: SlotPlan = {
+    chainId: funds.chainId,
+    sender: funds.sender,
+    leg: { kind: "claim", claimId, requestId: undefined },
+    call: { to: NATIVE, data: "0x", value: 0n },
+    gasLimit: 1n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 0n,
+    outflow: { currency: NATIVE, amount: 1n },
+    cancelAfterMs: 0,
+  };
+  return { plan };
+}
+
+/** A database with these slots; `written` lists what legs wrote in commits that were not rolled back. */
+function aDatabase(...paid: readonly string[]) {
+  const written: string[] = [];
+  const notes: string[] = [];
+  const lanes = {
+    lockLane: async () => undefined,
+    reserved: async () => ({ amount: 0n, gasWei: 0n }),
+    reserve: async (plans: readonly SlotPlan[]) =>
+      plans
+        .filter(({ leg }) => leg.kind === "claim" && !paid.includes(leg.claimId))
+        .map((plan, nonce) => ({ ...plan, nonce }) as Slot),
+  };
+  const tx = { lanes, requests: { lockAll: async () => new Map() } } as unknown as Tx;
+  const uow = {
+    run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+      notes.length = 0;
+      const result = await work(tx);
+      written.push(...notes);
+      return result;
+    },
+  };
+  return { services: { uow, clock: { nowMs: () => 1 } }, written, note: (what: string) => notes.push(what) };
+}
+
+const idOf = ({ plan: { leg } }: Wanted): string => (leg.kind === "claim" ? leg.claimId : "");
+
+/** Legs that take something before the lane is locked, and may refuse then or once they have a slot. */
+function aKind(
+  { note }: ReturnType<typeof aDatabase>,
+  refuses: { readonly due?: string; readonly taken?: string } = {},
+): LegKindToPay<Wanted, Refused> {
+  return {
+    due: async (_, wanted) =>
+      wanted.map((one) => {
+        note(`due ${idOf(one)}`);
+        return idOf(one) === refuses.due ? REFUSED : "due";
+      }),
+    async taken(_, taken) {
+      for (const { wanted } of taken) note(`taken ${idOf(wanted)}`);
+      return taken.some(({ wanted }) => idOf(wanted) === refuses.taken) ? REFUSED : undefined;
+    },
+  };
+}
+
+test("commits what a leg wrote that refuses before it has a slot, and rolls back one that refuses with it", async () => {
+  const database = aDatabase();
+  const early = await reserve(database.services, funds, aKind(database, { due: "0x01" }), [wants("0x01")]);
+  expect([early, database.written]).toEqual([[REFUSED], ["due 0x01"]]);
+  const late = await reserve(database.services, funds, aKind(database, { taken: "0x02" }), [wants("0x02")]);
+  expect([late, database.written]).toEqual([[REFUSED], ["due 0x01"]]);
+});
+
+test("rolls back what a leg took if another slot already pays it", async () => {
+  const database = aDatabase("0x01");
+  const outcomes = await reserve(database.services, funds, aKind(database), [wants("0x01")]);
+  expect([outcomes, database.written]).toEqual([[{ kind: "moved" }], []]);
+});
+
+test("a payment that refuses its slot takes none of its batch back", async () => {
+  const database = aDatabase();
+  const wanted = (["0x01", "0x02", "0x03"] as const).map(wants);
+  const outcomes = await reserve(database.services, funds, aKind(database, { taken: "0x02" }), wanted);
+  const kinds = outcomes.map((outcome) => (outcome instanceof Error ? outcome.message : outcome.kind));
+  expect(kinds).toEqual(["reserved", "refused", "reserved"]);
+  expect(database.written).toEqual(["due 0x01", "taken 0x01", "due 0x03", "taken 0x03"]);
+});
