@@ -192,7 +192,7 @@ ${states.join("\n")}
 
 ## Events
 
-An event that is not listed for a state, such as a duplicate, changes nothing in it, except whether a fast fill has a deposit and is held or covered. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. A state without a mark stands for requests with a deposit, and for fast fills unless the same event lists them with a mark. (call failed) marks an expired request whose gasless call failed, (deadline passed) one whose deadline passed. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example.
+An event that is not listed for a state, such as a duplicate, changes nothing in it, except whether a fast fill has a deposit and is held or covered. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. A state without a mark stands for requests with a deposit, and for fast fills unless the same event lists them with a mark. (call failed) marks an expired request whose gasless call failed, (deadline passed) one whose deadline passed. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example. The table also lists combinations that cannot occur in practice: it shows what \`decide\` would return.
 
 | Event | In state | Next state | Effects |
 | --- | --- | --- | --- |

@@ -365,6 +365,42 @@ test("money of open payments is reserved until a balance shows that it left", as
   expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
 });
 
+test("stores signed bytes of open slots alone, and a payment only while it is not canceled", async () => {
+  const sender = await aLane(3);
+  const [open, canceled, ended] = await uow.run(
+    async (tx) =>
+      await tx.lanes.reserve(
+        [1, 2, 3].map(() => aPlan(sender, { kind: "fill", requestId: someHash() })),
+        NOW_MS,
+      ),
+  );
+  if (!open || !canceled || !ended) throw new Error("three slots");
+  await uow.run(async (tx) => {
+    await tx.lanes.cancel(canceled.id, "TRANSACTION_NOT_INCLUDED");
+    await tx.lanes.setDead(ended.id, "TRANSACTION_NOT_INCLUDED");
+  });
+  const bytes = (kind: "pay" | "noop") => ({
+    n: 0,
+    kind,
+    raw: "0xabcd" as const,
+    txHash: someHash(),
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    createdAtMs: NOW_MS,
+    broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
+  });
+  const store = async (kind: "pay" | "noop") =>
+    await uow.run(
+      async (tx) =>
+        await tx.lanes.addAttempts(
+          [open, canceled, ended].map(({ id }) => ({ slotId: id, attempt: bytes(kind) })),
+        ),
+    );
+  expect([...(await store("pay"))]).toEqual([open.id]);
+  expect([...(await store("noop"))]).toEqual([canceled.id]);
+});
+
 test("keeps the signed bytes of a payment until long after it became final", async () => {
   const sender = await aLane();
   const plan = aPlan(sender, { kind: "fill", requestId: someHash() });

@@ -3,7 +3,7 @@ import { ONE_USD } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { groupedAcceptance } from "../../../apps/api/src/executions/grouped-acceptance.adapter.ts";
-import type { ExecutionPlan, SendExecution } from "../../../apps/api/src/payments/execution-lane.port.ts";
+import type { WantedExecution, SendExecution } from "../../../apps/api/src/payments/execution-lane.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import {
   groupedExecutions,
@@ -219,8 +219,8 @@ test("as many simultaneous calls get a nonce as the executor's native tokens cov
 });
 
 /** Plans of these calls, which were not sent. */
-async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly ExecutionPlan[]> {
-  const plans: ExecutionPlan[] = [];
+async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly WantedExecution[]> {
+  const plans: WantedExecution[] = [];
   const sendExecution: SendExecution = async (_, plan) => {
     plans.push(plan);
     return "moved";
@@ -233,10 +233,24 @@ test("a call that cannot be reserved fails alone, and the others of its batch ar
   const calls = await accepted(3);
   const [broken, ...others] = await plansOf(calls.keys());
   if (broken === undefined) throw new Error("nothing was accepted");
-  const plans = [{ ...broken, outflow: { currency: world.usdc, amount: 1n } }, ...others];
+  const outflow = { currency: world.usdc, amount: 1n };
+  const plans = [{ ...broken, plan: { ...broken.plan, outflow } }, ...others];
   const ends = await sendExecutions(world.services, world.origin.connected, plans);
   expect(ends).toEqual([expect.any(RangeError), "sent", "sent"]);
   expect(world.events.of("execution_planned")).toHaveLength(2);
+  await expectEachOnce(calls);
+});
+
+test("calls that waited too long after their checks are not sent, and are checked again", async () => {
+  const calls = await accepted(2);
+  const wanted = await plansOf(calls.keys());
+  const stale = wanted.map((one) => ({ ...one, checkedAtMs: performance.now() - 21_000 }));
+  expect(await sendExecutions(world.services, world.origin.connected, stale)).toEqual(["late", "late"]);
+  const late: SendExecution = async () => "late";
+  for (const id of calls.keys())
+    expect(await submitExecution({ ...world.services, sendExecution: late }, id)).toMatchObject({
+      waitMs: 1_000,
+    });
   await expectEachOnce(calls);
 });
 

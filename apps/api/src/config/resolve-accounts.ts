@@ -49,7 +49,9 @@ function warningsOf(
   spelled: string,
 ): readonly string[] {
   if (role === "api")
-    return [`${keyName} is ignored: the API does not need it. Set ${addressName}=${spelled} instead`];
+    return [
+      `${keyName} is ignored: the API does not need it. Remove it from the environment of the API, and set ${addressName}=${spelled} there if it is not set`,
+    ];
   if (addresses.length > 0) return [];
   return [
     `${addressName} is not set: set ${addressName}=${spelled} in the environments of the worker and the API. Remove ${keyName} from the API's environment only; the worker needs it`,

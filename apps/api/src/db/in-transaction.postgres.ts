@@ -1,13 +1,13 @@
 import type pg from "pg";
 
-// Named: sent in one piece with what follows, or what precedes.
-const BEGIN = { name: "begin", text: "begin" };
-const COMMIT = { name: "commit", text: "commit" };
+/** Code of Postgres for a statement after a failed one in the same transaction. */
+const ABORTED = "25P02";
 
 /**
  * Runs `work` on one connection between begin and commit; any error rolls back. A connection that cannot roll
  * back is discarded.
- * @param work may leave the answer of a statement to the end with `atEnd`, instead of waiting for it
+ * @param work may leave the answer of a statement to the end with `atEnd`, instead of waiting for it. The
+ * commit is sent after the last of these answers, and only if none of them is an error.
  * @throws the error of the first statement that failed, also if `work` met only the errors of later ones
  */
 export async function inTransaction<T>(
@@ -17,37 +17,51 @@ export async function inTransaction<T>(
   const client = await pool.connect();
   let broken: Error | undefined;
   const answers: Promise<void>[] = [];
-  let failed: { readonly error: unknown } | undefined;
+  let failed: { readonly at: number; readonly error: unknown } | undefined;
+  let hasEnded = false;
   const atEnd = (answer: Promise<unknown>): void => {
+    const at = answers.length;
     const settled = answer.then(
       () => undefined,
       (error: unknown) => {
-        failed ??= { error };
+        // Errors that come together may settle in another order than they were sent.
+        if (failed === undefined || at < failed.at) failed = { at, error };
       },
     );
+    if (hasEnded) throw new Error("invariant violated: a write after the end of its transaction");
     answers.push(settled);
   };
   try {
-    atEnd(client.query(BEGIN));
+    await client.query("begin");
     const result = await work(client, atEnd);
-    // Sent with the last writes. If a statement failed, Postgres answers with ROLLBACK, not with an error.
-    const ended = client.query(COMMIT);
-    ended.catch(() => undefined);
+    hasEnded = true;
     await Promise.all(answers);
     if (failed !== undefined) throw failed.error;
-    const { command } = await ended;
+    // If a statement failed, Postgres answers the commit with ROLLBACK, not with an error.
+    const { command } = await client.query("commit");
     if (command !== "COMMIT")
       throw new Error("invariant violated: a transaction continued after a failed statement");
     return result;
   } catch (error) {
+    hasEnded = true;
     await client.query("rollback").catch((fault: unknown) => {
       // The connection and its transaction are lost: the pool must not reuse it.
       broken = fault instanceof Error ? fault : new Error(String(fault));
     });
-    // Answers come in order: all former ones are known now.
     await Promise.all(answers);
-    throw failed === undefined ? error : failed.error;
+    throw firstOf(error, failed?.error);
   } finally {
     client.release(broken);
   }
+}
+
+/** An awaited statement and a write that was not awaited: one failed first, and aborted the other. */
+function firstOf(awaited: unknown, written: unknown): unknown {
+  if (written === undefined || codeOf(written) === ABORTED) return awaited;
+  return written;
+}
+
+/** The code that Postgres gave an error (SQLSTATE), if it did. */
+export function codeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }

@@ -17,6 +17,9 @@ export interface Decided {
 /** Outcomes that share a commit: it holds the locks of all of them. */
 const TOGETHER = 100;
 
+/** Commits of single outcomes at a time: each takes a connection, and some wait for the same wallet. */
+const ALONE_AT_ONCE = 4;
+
 /**
  * Moves slots and their legs, and raises the events, in as few commits as possible. Does nothing to a slot
  * that changed since it was read: what the chain showed was about that slot, and the next pass reads it
@@ -39,9 +42,11 @@ export async function applyAll(
     const errors = await shareCommit(shared.slice(at, at + TOGETHER), apply);
     for (const [{ slot }, error] of errors) results.set(slot.id, error);
   }
+  const left = alone.values();
   await Promise.all(
-    [...alone].map(async (one) => {
-      for (const [{ slot }, error] of await shareCommit([one], apply)) results.set(slot.id, error);
+    Array.from({ length: ALONE_AT_ONCE }, async () => {
+      for (const one of left)
+        for (const [{ slot }, error] of await shareCommit([one], apply)) results.set(slot.id, error);
     }),
   );
   return results;

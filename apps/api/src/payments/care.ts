@@ -122,11 +122,15 @@ async function sign(
     const signed = results.get(one.slot.id) ?? "moved";
     if (signed instanceof Error) faults.push(signed);
     else if (typeof signed === "object") toSend.push({ slot: one.slot, attempt: signed });
-    if (signed === "refused") return [{ ...one, lane: { ...one.lane, takesBack: "never" } }];
-    if (signed !== "short" || move.attempt === "noop") return [];
-    // What was signed before is sent again instead.
-    const next: Case = { ...one, lane: { ...one.lane, replacement: "impossible" } };
-    return nextMove(next).kind === "sign" ? [] : [next];
+    if (signed !== "refused" && signed !== "short") return [];
+    const takesBack = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
+    if (takesBack && signed === "short") return [];
+    // The payment is made after all; or what was signed before is sent again.
+    const change = takesBack ? ({ takesBack: "never" } as const) : ({ replacement: "impossible" } as const);
+    const next: Case = { ...one, lane: { ...one.lane, ...change } };
+    const again = nextMove(next);
+    // The payer would answer the same.
+    return again.kind === "sign" && again.attempt === move.attempt ? [] : [next];
   });
 }
 

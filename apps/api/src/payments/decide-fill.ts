@@ -21,12 +21,15 @@ export async function decideFill(
     fillBasisOf(services, request),
     services.reads.execution(terms.requestId),
   ]);
-  if (basis === undefined) return DONE;
-  // Settlement needs the signature of the solver that the order names.
-  if (orderSignerOf(services, terms.order.solver) === undefined)
-    return giveUpFill(services, request, "NO_QUOTES", "the order names a solver whose key is not configured");
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
+  const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
+  const isPlannable = isSigned && origin !== undefined && destination !== undefined;
+  if (basis === undefined || !isPlannable) services.planFaults.clear(terms.requestId);
+  if (basis === undefined) return DONE;
+  // Settlement needs the signature of the solver that the order names.
+  if (!isSigned)
+    return giveUpFill(services, request, "NO_QUOTES", "the order names a solver whose key is not configured");
   if (origin === undefined || destination === undefined)
     return postpone(services, request, "the chain is disabled");
   // At once, so that the reads of both share their queries: planning writes nothing.

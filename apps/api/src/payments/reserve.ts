@@ -60,6 +60,8 @@ async function reserveTogether<W extends Wanted, Refusal extends Refused>(
   const alone: { outcome?: Outcome<Refusal> | undefined } = {};
   try {
     return await services.uow.run(async (tx) => {
+      // A deadlock victim runs again.
+      alone.outcome = undefined;
       // Locks in the same order everywhere: requests, legs, lane.
       const requests = await tx.requests.lockAll(wanted.flatMap(({ plan }) => plan.leg.requestId ?? []));
       const verdicts = await kind.due(tx, wanted, requests);

@@ -34,12 +34,13 @@ export async function sendNewest(
 ): Promise<void> {
   if (slot.state !== "open") return;
   const newest = slot.attempts.at(-1) ?? (await signFirst(payer, slot));
-  // Another process signed first, so its bytes are the ones to send.
-  const attempt = newest === "moved" ? (await reads.slot(slot.id))?.attempts.at(-1) : newest;
-  if (attempt === undefined) return;
+  // Another process signed first, so its bytes are the ones to send, if the slot still needs them.
+  const current = newest === "moved" ? await reads.slot(slot.id) : slot;
+  const attempt = newest === "moved" ? current?.attempts.at(-1) : newest;
+  if (current?.state !== "open" || attempt === undefined) return;
   // A canceled payment is not offered any more: a no-op of lane maintenance takes its nonce.
-  if (attempt.kind === "pay" && slot.cancelReason !== undefined) return;
-  const error = (await payer.send([{ slot, attempt }])).get(slot.id);
+  if (attempt.kind === "pay" && current.cancelReason !== undefined) return;
+  const error = (await payer.send([{ slot: current, attempt }])).get(slot.id);
   if (error !== undefined) throw error;
 }
 

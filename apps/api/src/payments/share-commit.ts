@@ -13,8 +13,15 @@ export async function shareCommit<T>(
   } catch (error) {
     const [only, ...others] = items;
     if (only !== undefined && others.length === 0) return errors.set(only, asError(error));
-    for (const item of items)
-      for (const [, alone] of await shareCommit([item], commit)) errors.set(item, alone);
+    /** Of the last items, as long as each failed. */
+    let failed: readonly Error[] = [];
+    for (const item of items) {
+      const [, common] = failed;
+      // Not the fault of one item: the caller's next round continues.
+      const alone = common ?? (await shareCommit([item], commit)).get(item);
+      if (alone !== undefined) errors.set(item, alone);
+      failed = alone === undefined ? [] : [...failed, alone];
+    }
   }
   return errors;
 }

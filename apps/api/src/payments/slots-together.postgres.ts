@@ -76,10 +76,16 @@ const insertAttempts = defineSql(
   { slotId: attempts.slotId },
   ({ signed }: Params<{ signed: string }>) => {
     const names = namesOf(...Object.values(SIGNED));
-    // The slot has the highest fee of its attempts: that much gas is reserved for it.
+    // Locked: a slot that is ending must not get bytes that could still pay. The slot has the highest fee of
+    // its attempts: that much gas is reserved for it.
     return text`
-      with stored as (
+      with payable as materialized (
+        select ${slots.id} from ${recordset(signed, SIGNED)} join ${slots} on ${slots.id} = given.slot_id
+        where ${slots.state} = 'open' and (given.kind = 'noop' or ${slots.cancelReason} is null)
+        order by ${slots.id} for update of ${slots}),
+      stored as (
         insert into ${attempts} (${names}) select ${names} from ${recordset(signed, SIGNED)}
+        where given.slot_id in (select id from payable)
         on conflict do nothing returning ${attempts.slotId} as slot_id, ${attempts.maxFeePerGas} as fee),
       raised as (
         update ${slots} set ${nameOf(slots.maxFeePerGas)} = stored.fee from stored
@@ -138,8 +144,8 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
 }
 
 /**
- * Stores signed attempts.
- * @returns the slots whose attempt was stored; for the others another process stored the same number first
+ * Stores signed attempts of open slots; payments only of slots that are not canceled.
+ * @returns the slots whose attempt was stored; others have ended, or another process stored the same number
  */
 export async function insertNewAttempts(
   sql: Sql,

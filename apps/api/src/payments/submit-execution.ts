@@ -2,7 +2,7 @@ import type { GasPrices } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
-import type { ExecutionPlan } from "./execution-lane.port.ts";
+import type { ExecutionPlan, WantedExecution } from "./execution-lane.port.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
@@ -33,6 +33,7 @@ type Needs = Pick<Services, "events"> &
  * @throws RpcFault: nothing was decided, the job retries
  */
 export async function submitExecution(services: Needs, requestId: RequestId): Promise<Progress> {
+  const checkedAtMs = performance.now();
   const [request, execution] = await Promise.all([
     services.reads.request(requestId),
     services.reads.execution(requestId),
@@ -72,7 +73,7 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
     case "waits":
       return wait(services, request, planned.why);
     case "ready":
-      return send(services, request, connected, planned.plan);
+      return send(services, request, connected, { plan: planned.plan, checkedAtMs });
     default:
       return planned satisfies never;
   }
@@ -180,12 +181,13 @@ async function send(
   services: Needs,
   request: RequestRecord,
   connected: ConnectedChain,
-  executionPlan: ExecutionPlan,
+  wanted: WantedExecution,
 ): Promise<Progress> {
   const sent =
     services.sendExecution === undefined
-      ? await sendExecution(services, connected, executionPlan)
-      : await services.sendExecution(connected, executionPlan);
+      ? await sendExecution(services, connected, wanted)
+      : await services.sendExecution(connected, wanted);
+  if (sent === "late") return wait(services, request, "the checks of the call are too old");
   return sent === "short" ? wait(services, request, "the executor lacks the native token") : DONE;
 }
 

@@ -9,7 +9,7 @@ import { depositWrites } from "../deposits/deposit-writes.postgres.ts";
 import { fastFillWrites } from "../executions/fast-fills.postgres.ts";
 import { executionWrites } from "../payments/execution-writes.postgres.ts";
 import { idempotencyWrites } from "../http/idempotency-store.postgres.ts";
-import { inTransaction } from "../db/in-transaction.postgres.ts";
+import { codeOf, inTransaction } from "../db/in-transaction.postgres.ts";
 import { laneWrites } from "../payments/lane-writes.postgres.ts";
 import { ledgerWrites } from "../balances/ledger-writes.postgres.ts";
 import { nonceMappingWrites } from "../settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
@@ -141,8 +141,4 @@ type Raise = (events: CommittedEvents) => void;
 function isTransient(error: unknown): boolean {
   const code = codeOf(error);
   return code === DEADLOCK || code === SERIALIZATION;
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }

@@ -114,7 +114,9 @@ export function readFeeRate(answer: unknown, withinBlocks: number): bigint | und
     .map(Number)
     .filter((blocks) => Number.isInteger(blocks) && blocks <= withinBlocks);
   const rate = estimates[String(Math.max(...known))];
-  return typeof rate === "number" && rate > 0 ? BigInt(Math.ceil(rate * 1_000)) : undefined;
+  return typeof rate === "number" && rate > 0 && Number.isFinite(rate)
+    ? BigInt(Math.ceil(rate * 1_000))
+    : undefined;
 }
 
 /** 32 bytes of lower-case hex without `0x`, as Bitcoin writes hashes. */

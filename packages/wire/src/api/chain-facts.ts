@@ -30,7 +30,7 @@ export const chainHealthAnswer = z
     blockProductionLagging: z
       .boolean()
       .describe(
-        "Whether no new block arrived for 10 block times and at least 30 seconds (non-EVM chains: one minute).",
+        "Whether no new block arrived for at least 10 block times and at least 30 seconds (on non-EVM chains at least one minute).",
       ),
     pricesGas: z.boolean().describe("Whether the chain's fee data, which quotes need, is current."),
     blockNumber: digits.nullable().describe("Newest block received from the node; null before the first."),

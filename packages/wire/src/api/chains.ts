@@ -66,7 +66,7 @@ export const chain = z
     partialDisableLimit: z
       .number()
       .describe(
-        "Maximum amount of a quote while the chain is partially disabled, in base units of the native token; 0 means no limit.",
+        "Maximum worth of a quote from or to this chain, in base units of the native token; 0 means no limit.",
       ),
     blockProductionLagging: z.boolean(),
     currency: chainCurrency.describe("Native token of the chain."),

@@ -69,7 +69,9 @@ export const sponsorshipRules = z
         .describe(
           "Allow fast fills whose origin transaction is neither known to the service nor named in the call; default false.",
         ),
-      lowBalanceWarningUsd: usd.optional().describe("Warn when the available balance falls below this."),
+      lowBalanceWarningUsd: usd
+        .optional()
+        .describe("For clients that watch the available balance; the service itself sends no warning."),
     },
     becauseStrict("must be an object"),
   )

@@ -1,8 +1,8 @@
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { ExecutionPlan, SendExecution } from "../execution-lane.port.ts";
+import type { SendExecution, WantedExecution } from "../execution-lane.port.ts";
 import { inLaneBatches, payTogether } from "../lane-batches.ts";
 import { gasFunds } from "../payers/covers.ts";
-import type { LegKindToPay, Sent, Wanted } from "../reserve.port.ts";
+import type { LegKindToPay, Sent } from "../reserve.port.ts";
 import { reserveOne } from "../reserve.ts";
 import { sendSlot } from "../send-slot.ts";
 import type { SendServices } from "../send-together.ts";
@@ -15,7 +15,7 @@ const IN_FLIGHT = 1;
 /** Sends simultaneous executions of one chain together. */
 export function groupedExecutions(services: SendServices): SendExecution {
   return inLaneBatches(
-    (connected, plans: readonly ExecutionPlan[]) => sendExecutions(services, connected, plans),
+    (connected, wanted: readonly WantedExecution[]) => sendExecutions(services, connected, wanted),
     IN_FLIGHT,
   );
 }
@@ -24,10 +24,10 @@ export function groupedExecutions(services: SendServices): SendExecution {
 export async function sendExecution(
   services: SendServices,
   connected: ConnectedChain,
-  plan: ExecutionPlan,
+  wanted: WantedExecution,
 ): Promise<Sent> {
-  const funds = gasFunds(connected, plan.sender);
-  const outcome = await reserveOne(services, funds, executionsOn(services, connected), { plan });
+  const funds = gasFunds(connected, wanted.plan.sender);
+  const outcome = await reserveOne(services, funds, executionsOn(services, connected), wanted);
   if (outcome.kind !== "reserved") return outcome.kind;
   await sendSlot(services, outcome.slot.id);
   return "sent";
@@ -37,17 +37,12 @@ export async function sendExecution(
 export async function sendExecutions(
   services: SendServices,
   connected: ConnectedChain,
-  plans: readonly ExecutionPlan[],
+  wanted: readonly WantedExecution[],
 ): Promise<ReadonlyArray<Sent | Error>> {
-  const [first] = plans;
+  const [first] = wanted;
   if (first === undefined) return [];
-  const wanted = plans.map((plan) => ({ plan }));
-  const funds = gasFunds(connected, first.sender);
+  const funds = gasFunds(connected, first.plan.sender);
   return await payTogether(services, connected, funds, executionsOn(services, connected), wanted);
-}
-
-interface WantedExecution extends Wanted {
-  readonly plan: ExecutionPlan;
 }
 
 function executionsOn(

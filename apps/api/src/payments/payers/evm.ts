@@ -80,19 +80,10 @@ async function storeAttempts(
   signed: readonly { readonly one: ToSign; readonly attempt: Attempt }[],
 ): Promise<ReadonlySet<string>> {
   return await services.uow.run(async (tx) => {
-    const replacements = signed.filter(({ attempt }) => attempt.n > 0).map(({ one }) => one.slot.id);
-    const current =
-      replacements.length > 0 ? await tx.lanes.lockSlots(replacements) : new Map<string, Slot>();
-    const ours = signed.filter(({ one: { slot }, attempt: { n, kind } }) => {
-      // Of several first attempts, the database keeps one.
-      if (n === 0) return true;
-      const now = current.get(slot.id);
-      return now?.state === "open" && (kind === "noop" || now.cancelReason === undefined);
-    });
     const stored = await tx.lanes.addAttempts(
-      ours.map(({ one, attempt }) => ({ slotId: one.slot.id, attempt })),
+      signed.map(({ one, attempt }) => ({ slotId: one.slot.id, attempt })),
     );
-    for (const { one, attempt } of ours)
+    for (const { one, attempt } of signed)
       if (attempt.n > 0 && stored.has(one.slot.id))
         tx.events.alarm("attempt_replaced", {
           chainId: one.slot.chainId,
@@ -158,6 +149,9 @@ export async function noopGas({ connection }: ConnectedChain, self: Slot["sender
   return outcome.gas <= PLAIN_TRANSFER_GAS ? PLAIN_TRANSFER_GAS : outcome.gas + outcome.gas / 2n;
 }
 
+/** geth queues 64 transactions of an account that wait for earlier ones. */
+const BROADCAST_AT_ONCE = 50;
+
 async function broadcastAll(
   services: EvmServices,
   { connection }: ConnectedChain,
@@ -165,20 +159,22 @@ async function broadcastAll(
 ): Promise<ReadonlyMap<string, Error>> {
   const errors = new Map<string, Error>();
   const taken: Sent[] = [];
-  await Promise.all(
-    sent.map(async ({ slot, attempt }) => {
-      try {
-        const outcome = await connection.writer.broadcast(attempt.raw);
-        if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
-          await noteRefusal(services, slot, attempt, outcome);
-        // Too low: the nonce is used, by these bytes or by others; only a receipt shows which.
-        // Underpriced: an earlier attempt is in the mempool; it is replaced when it proves stuck.
-        else taken.push({ slot, attempt, outcome: outcome.kind });
-      } catch (error) {
-        errors.set(slot.id, asError(error));
-      }
-    }),
-  );
+  const send = async ({ slot, attempt }: ToSend): Promise<void> => {
+    try {
+      const outcome = await connection.writer.broadcast(attempt.raw);
+      if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
+        await noteRefusal(services, slot, attempt, outcome);
+      // Too low: the nonce is used, by these bytes or by others; only a receipt shows which.
+      // Underpriced: an earlier attempt is in the mempool; it is replaced when it proves stuck.
+      else taken.push({ slot, attempt, outcome: outcome.kind });
+    } catch (error) {
+      errors.set(slot.id, asError(error));
+    }
+  };
+  // Nodes queue few transactions whose predecessors they lack.
+  const ordered = sent.toSorted((a, b) => a.slot.nonce - b.slot.nonce);
+  for (let at = 0; at < ordered.length; at += BROADCAST_AT_ONCE)
+    await Promise.all(ordered.slice(at, at + BROADCAST_AT_ONCE).map(send));
   for (const [{ slot }, error] of await shareCommit(taken, async (some) => await noteSent(services, some)))
     errors.set(slot.id, error);
   return errors;

@@ -13,7 +13,7 @@ import type { Release, ReleaseServices } from "../../payments/release-refund.ts"
 import { failureText, messageOf } from "./failure-text.ts";
 
 export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
-                              shows a refund that waits for the operator; with --yes releases it: the worker pays it, and the daily limit does not apply.
+                              shows a refund that waits for the operator; with --yes releases it: the worker pays it even above the daily limit, against which it counts.
                               exit code 0: released now or before; 1: refused; 3: run it again with --yes. Reads the worker's environment.
 `;
 

@@ -201,7 +201,8 @@ async function dryRun(
     first.kind === "refund" && first.tried?.failure?.details.innermost.address === recipient;
   const plan = isRecipients ? await attempt(undefined) : first;
   if (plan.kind === "ready") return plan;
-  if (plan.tried !== undefined) throw failedFill(destination, services.solver, calls.calls, plan.tried);
+  if (plan.kind === "refund" && plan.tried !== undefined)
+    throw failedFill(destination, services.solver, calls.calls, plan.tried);
   if (plan.kind === "refund" && plan.excessiveGas !== undefined)
     throw new ServiceError(
       "INVALID_EXTRA_TXS",

@@ -461,7 +461,8 @@ async function carriedOut(
     const known = await settlement.execution(key);
     if (known === undefined || known.state === "refused") {
       const attested = await attest();
-      if (attested.kind === "waits") return { ...attested, reason: `${step}: ${attested.reason}` };
+      if (attested.kind === "waits")
+        return { ...attested, reason: `not yet ${step} on the hub: ${attested.reason}` };
       await uow.run((tx) => tx.settlement.addExecutions([attested.value], clock.nowMs()));
       it.tell(`${step}: signed by ${it.judge.threshold} oracles`, { idempotencyKey: key });
     }
@@ -472,7 +473,7 @@ async function carriedOut(
     });
     if (!done) {
       const reason = (await settlement.execution(key))?.reason ?? "not final on the hub";
-      return { kind: "waits", reason: `${step}: ${reason}` };
+      return { kind: "waits", reason: `not yet ${step} on the hub: ${reason}` };
     }
   }
   it.tell(`${step} on the hub`, { idempotencyKey: key });
