@@ -34,7 +34,6 @@ import type { FillBasis } from "./fill-lane.port.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
-import { costOfPaying } from "./non-evm/cost-of-paying.ts";
 import { isNonEvm } from "../http/request-end.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
@@ -181,7 +180,7 @@ export async function pricingOfFill(
     originCurrency: knownCurrency(services, requestId, terms.origin),
     destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
-  const railCost = await costOfPaying(destination, currency, terms.recipient);
+  const railCost = await destination.costOfPaying?.(currency, terms.recipient);
   const priced = async (swapGas?: bigint) =>
     agreedPricing(
       await pricingOf(services, route, toContract, originGasUsd, {
