@@ -36,7 +36,8 @@ export async function planFill(
     ? transferPlanner(destination)
     : callPlanner(services, destination, { currency, recipient });
   const toContract = await planner.paysContract();
-  const due = await amountToPay(services, request, basis, { origin, destination }, { toContract, execution });
+  const facts = { toContract, execution, exchange: planner.exchange(terms) };
+  const due = await amountToPay(services, request, basis, { origin, destination }, facts);
   if (due.kind === "refund") return { kind: "refund", reason: due.reason };
   if (due.kind === "wait") return waits(due.why, "SLIPPAGE");
   const { amount, budget, sponsoredUsd = 0n } = due;
@@ -59,5 +60,5 @@ export async function planFill(
   if (planned.kind !== "ready") return planned;
   if (terms.sponsorship !== undefined) await warmPrices(services);
   const nothing = { topupUsd: 0n, burn: { spentUsd: 0n, uncoveredUsd: 0n } };
-  return { basis, destination, amount, sponsoredUsd, ...nothing, ...planned };
+  return { basis, lane: planner.lane, amount, sponsoredUsd, ...nothing, ...planned };
 }
