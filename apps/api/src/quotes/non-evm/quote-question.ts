@@ -4,6 +4,7 @@ import type { QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import { amountOf, refuseTrap, slippageOf, ttlOf } from "../quote-question.ts";
 import { type Side, sideOf } from "../side.ts";
+import type { StepsQuestion } from "./quote-steps.ts";
 import { endOf } from "../../http/request-end.ts";
 import {
   depositsClosed,
@@ -14,12 +15,11 @@ import {
 } from "../../http/refusals.ts";
 
 /** A validated quote request from or to a non-EVM chain. */
-export interface RailQuestion {
+export interface RailQuestion extends StepsQuestion {
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
   readonly from: Side;
   readonly to: Side;
-  readonly originCurrency: Currency;
   readonly destinationCurrency: Currency;
   readonly user: Hex;
   readonly recipient: Hex;
@@ -32,8 +32,6 @@ export interface RailQuestion {
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
   readonly referrer: string | undefined;
-  /** The public key of the user's Bitcoin address, if the client sent it. */
-  readonly publicKey: string | undefined;
 }
 
 export interface RailQuestionServices {

@@ -38,54 +38,38 @@ export async function withdrawalFrom(
   { originCurrency }: StepsQuestion,
   terms: RequestTerms,
 ): Promise<RailSteps> {
-  const { chain, users } = origin;
-  return {
-    steps: withdrawalSteps(chain, originCurrency, terms, await tokenOf(origin, terms)),
-    gas: 0n,
-    balance: await withBalanceErrors(
-      chain,
-      async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n,
-    ),
-  };
+  const steps = withdrawalSteps(origin.chain, originCurrency, terms, await tokenOf(origin, terms));
+  return { steps, gas: 0n, balance: await balanceOf(origin, terms) };
 }
 
 /** The step of a payment into the depository of a non-EVM chain. */
 export async function paymentFrom(
   origin: ConnectedRail,
-  question: StepsQuestion,
+  { originCurrency, publicKey }: StepsQuestion,
   terms: RequestTerms,
 ): Promise<RailSteps> {
   const { chain, users } = origin;
-  const [balance, made] = await withBalanceErrors(
-    chain,
-    async () =>
-      await Promise.all([
-        users?.balance(terms.user, terms.origin.currency),
-        makeSteps(origin, question, terms),
-      ]),
-  );
-  return {
-    steps: [depositStep(chain, question.originCurrency, terms, made)],
-    gas: made.fee,
-    balance: balance ?? 0n,
-  };
+  const {
+    user,
+    orderId,
+    origin: { currency, amount },
+  } = terms;
+  const [balance, made] = await Promise.all([
+    balanceOf(origin, terms),
+    withBalanceErrors(
+      chain,
+      async () => await users?.deposit?.({ user, currency, amount, orderId, publicKey }),
+    ),
+  ]);
+  if (made === undefined) throw depositsNotEnabled(chain);
+  return { steps: [depositStep(chain, originCurrency, terms, made)], gas: made.fee, balance };
 }
 
-async function makeSteps(
+async function balanceOf(
   { chain, users }: ConnectedRail,
-  { publicKey }: StepsQuestion,
-  terms: RequestTerms,
-): Promise<UserDepositStep> {
-  const { user, orderId, origin } = terms;
-  const made = await users?.deposit?.({
-    user,
-    currency: origin.currency,
-    amount: origin.amount,
-    orderId,
-    publicKey,
-  });
-  if (made !== undefined) return made;
-  throw depositsNotEnabled(chain);
+  { user, origin: { currency } }: RequestTerms,
+): Promise<bigint> {
+  return await withBalanceErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
 }
 
 async function withBalanceErrors<T>(
