@@ -71,9 +71,8 @@ async function connectNonEvmChain(
     .refresh()
     .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
   const users = await createRailUsers(options);
-  if (users === undefined) return connectedRail({ chain, rail, pulse });
-  lifecycle.add(`users of ${chain.name}`, () => users.close());
-  return connectedRail({ chain, rail, pulse, users });
+  if (users !== undefined) lifecycle.add(`users of ${chain.name}`, () => users.close());
+  return connectedRail({ chain, rail, pulse, ...(users && { users }) });
 }
 
 /**

@@ -84,38 +84,35 @@ const BITCOIN_DUST = 546n;
 const SOLANA_FINAL_BLOCKS = 32;
 
 /** What chains that pay by transfers differ in. */
-interface OfFamily extends Pick<
+type OfFamily = Pick<
   Side,
-  "needsWalletNonce" | "makesSteps" | "walletFamilies" | "steps" | "minPayment"
-> {
-  /** Confirmations of every deposit. */
-  readonly blocks: number;
-}
+  "needsWalletNonce" | "makesSteps" | "walletFamilies" | "steps" | "minPayment" | "confirmations"
+>;
 
 function transferSide(end: ConnectedRail): Side {
   const { chain, pulse, rail, users } = end;
-  const byPayment: Omit<OfFamily, "minPayment" | "blocks"> = {
+  const byPayment: Omit<OfFamily, "confirmations"> = {
+    minPayment: 0n,
     needsWalletNonce: false,
     makesSteps: users?.deposit !== undefined,
     walletFamilies: [chain.vmType],
     steps: async (_, question, terms) => await paymentFrom(end, question, terms),
   };
   const families: Readonly<Record<RailVm, OfFamily>> = {
-    svm: { ...byPayment, blocks: SOLANA_FINAL_BLOCKS, minPayment: 0n },
-    bvm: { ...byPayment, blocks: chain.confirmations, minPayment: BITCOIN_DUST },
+    svm: { ...byPayment, confirmations: () => SOLANA_FINAL_BLOCKS },
+    bvm: { ...byPayment, minPayment: BITCOIN_DUST, confirmations: () => chain.confirmations },
     hypevm: {
       needsWalletNonce: true,
       makesSteps: users?.token !== undefined,
       // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on Hyperliquid.
       walletFamilies: [chain.vmType, "evm"],
       steps: async (_, question, terms) => await withdrawalFrom(end, question, terms),
-      blocks: 1,
       minPayment: 0n,
+      confirmations: () => 1,
     },
   };
-  const { blocks, ...family } = families[chain.vmType];
   return {
-    ...family,
+    ...families[chain.vmType],
     depository: chain.depository,
     amountBits: 63n,
     swaps: false,
@@ -125,6 +122,5 @@ function transferSide(end: ConnectedRail): Side {
     solverBalance: (currency) => pulse.solverBalance(currency).amount,
     refundCost: ({ refundGasMarginBps }, { address }, cost) =>
       divUp((cost ?? pulse.paymentCost(address)) * (BPS + BigInt(refundGasMarginBps)), BPS),
-    confirmations: () => blocks,
   };
 }
