@@ -16,6 +16,7 @@ import type {
 } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
+import { exchangeInFill } from "../../apps/api/src/payments/fill-exchange.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
@@ -138,7 +139,12 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
         ...(to.paidFrom !== undefined && { paidFrom: to.paidFrom }),
       },
     };
-    const { pricing } = await pricingOfFill(world.services, terms, { origin, destination }, deposited, false);
+    const { currency, paidFrom } = to;
+    const { routed } = world.services.quotePolicy.gas;
+    const exchange =
+      paidFrom && exchangeInFill(world.services.liquidity, destination.chain, { paidFrom, currency }, routed);
+    const facts = { toContract: false, exchange };
+    const pricing = await pricingOfFill(world.services, terms, { origin, destination }, deposited, facts);
     return forward(deposited, pricing.facts).output;
   };
 

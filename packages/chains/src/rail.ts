@@ -21,6 +21,8 @@ export interface ChainRail {
   readonly takesBack: boolean;
   /** Requests wait for a share of the endpoint's rate limit, for up to two minutes each. */
   readonly isRateLimited?: true;
+  /** The cost of a payment depends on its recipient. */
+  readonly costsByRecipient?: true;
   /** An attempt's `txId` is ours alone, until `outcome` tells the chain's: nobody else could look it up. */
   readonly idsComeLater?: true;
   /**

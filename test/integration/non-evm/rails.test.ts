@@ -573,7 +573,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
         await wait();
         return await one.rail.paymentCost(...asked);
       };
-      return { ...one, rail: { ...one.rail, isRateLimited: true as const, paymentCost } };
+      return { ...one, isRateLimited: true as const, rail: { ...one.rail, paymentCost } };
     });
     const rail = (id: number) => rails.find(({ chain }) => chain.id === id);
     return { ...world.services, chains: { ...chains, rails, rail } };

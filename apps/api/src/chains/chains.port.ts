@@ -1,5 +1,5 @@
 import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head, PayingRail } from "@causeway/chains";
-import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, RailChain } from "@causeway/domain";
 import type { RailUsers } from "./rail-steps.port.ts";
 
 /** The newest facts of a chain of any family, kept in memory, so that quotes do not wait for the chain. */
@@ -45,7 +45,19 @@ export interface ChainPulse extends Pulse {
   gasBalance(account: Address): { readonly amount: bigint; readonly blockNumber: bigint };
 }
 
-export interface ConnectedChain {
+/** What chains of any family may have. */
+interface Connected {
+  /** Requests wait for a share of the endpoint's rate limit. */
+  readonly isRateLimited?: true;
+  /**
+   * The cost of paying this account, at least the usual one, which may rise later. Absent: always the usual
+   * cost.
+   * @throws RpcFault if the chain does not answer; ServiceError RPC_HTTP_ERROR if its state is stale
+   */
+  costOfPaying?(currency: Hex, account: Hex): Promise<bigint>;
+}
+
+export interface ConnectedChain extends Connected {
   readonly chain: Chain;
   readonly connection: ChainConnection;
   readonly pulse: ChainPulse;
@@ -58,7 +70,7 @@ export interface RailPulse extends Pulse {
 }
 
 /** A chain without account nonces (Solana, Bitcoin, Hyperliquid), and the connection to it. */
-export interface ConnectedRail<R extends ChainRail = ChainRail> {
+export interface ConnectedRail<R extends ChainRail = ChainRail> extends Connected {
   readonly chain: RailChain;
   readonly rail: R;
   readonly pulse: RailPulse;

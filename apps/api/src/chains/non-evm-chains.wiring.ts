@@ -6,6 +6,7 @@ import type { ApiConfig, NonEvmChainConfig, WorkerConfig } from "../config/confi
 import { monotonicClock } from "../config/monotonic-clock.ts";
 import type { Services } from "../db/services.port.ts";
 import type { ConnectedRail } from "./chains.port.ts";
+import { connectedRail } from "./connected-rail.ts";
 import type { ObserveEndpoint } from "./observe-endpoint.port.ts";
 import { createRailPulse } from "./rail-pulse.adapter.ts";
 import { createRailUsers } from "./rail-users.adapter.ts";
@@ -70,9 +71,8 @@ async function connectNonEvmChain(
     .refresh()
     .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
   const users = await createRailUsers(options);
-  if (users === undefined) return { chain, rail, pulse };
-  lifecycle.add(`users of ${chain.name}`, () => users.close());
-  return { chain, rail, pulse, users };
+  if (users !== undefined) lifecycle.add(`users of ${chain.name}`, () => users.close());
+  return connectedRail({ chain, rail, pulse, ...(users && { users }) });
 }
 
 /**

@@ -9,8 +9,7 @@ const refused = async () =>
   await Promise.reject(new ShareUsedUp("txDetails", { perMinute: 300, waitMs: 3_500 }));
 
 test("tells a client beyond the share of the rate limit the limit and when to retry", async () => {
-  const connected = aConnectedRail("hypevm");
-  const end = { ...connected, rail: { ...connected.rail, paymentCost: refused } };
+  const end = aConnectedRail("hypevm", { rail: { paymentCost: refused } });
   const account = bytesOn("hypevm", exchange.solver);
   for (const asking of [
     withinNodeLimit(end.chain, "txHash", refused),

@@ -13,12 +13,10 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { reserveSponsorship } from "../balances/index.ts";
 import type { FillPlan, RefusedFill } from "./fill-lane.port.ts";
 import { addExposures } from "../markets/index.ts";
-import { isNonEvm } from "../http/request-end.ts";
 import { DONE } from "../db/wait.ts";
 import type { PlannedFill } from "./plan/fill-planned.ts";
 import { giveUpFill, postpone } from "./fill-outcome.ts";
 import type { FillServices } from "./fill-services.port.ts";
-import { solverFunds, transferFunds } from "./payers/covers.ts";
 import type { LegKindToPay, Sent } from "./reserve.port.ts";
 import { reserveOne } from "./reserve.ts";
 import { resumeSlot } from "./resume-slot.ts";
@@ -32,14 +30,14 @@ export async function commitAndSend(
   planned: PlannedFill,
   checkedAtMs: number,
 ): Promise<Progress> {
-  const { basis, destination, amount, burn } = planned;
+  const { basis, lane, amount, burn } = planned;
   const { requestId, sponsorship } = request.terms;
   const fill: FillPlan = { requestId, basis, amount, plan: { ...planned.plan, delivers: amount } };
   const exposures = exposuresOf(services, request.terms, planned);
   const isPlain = sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
   const sent =
-    isPlain && basis.kind === "deposit" && !isNonEvm(destination) && services.sendFill !== undefined
-      ? await services.sendFill(destination, { ...fill, checkedAtMs })
+    isPlain && basis.kind === "deposit" && lane.sendTogether !== undefined
+      ? await lane.sendTogether({ ...fill, checkedAtMs })
       : await sendAlone(services, planned, exposures, fill);
   switch (sent) {
     case "sent":
@@ -65,12 +63,8 @@ async function sendAlone(
   exposures: ReadonlyMap<string, bigint>,
   fill: FillPlan,
 ): Promise<Sent | RefusedFill> {
-  const { destination } = planned;
-  const funds = isNonEvm(destination)
-    ? transferFunds(destination)
-    : solverFunds(destination, services.signer.address);
   const kind = limitedFill(services, planned, exposures);
-  const outcome = await reserveOne(services, funds, kind, fill).catch((error: unknown) => {
+  const outcome = await reserveOne(services, planned.lane.funds, kind, fill).catch((error: unknown) => {
     // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
     // owes.
     if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
@@ -90,10 +84,10 @@ function refused(reason: RefusedFill["reason"], why: string): RefusedFill {
 /** A fill that uses a sponsor's balance or a limit of the operator. */
 function limitedFill(
   services: FillServices,
-  { destination, sponsoredUsd, burn }: PlannedFill,
+  { lane, sponsoredUsd, burn }: PlannedFill,
   exposures: ReadonlyMap<string, bigint>,
 ): LegKindToPay<FillPlan, RefusedFill> {
-  const plain = plainFills(services, destination);
+  const plain = plainFills(services, lane.chain);
   return {
     async due(tx, fills, requests) {
       const [verdict = "moved"] = await plain.due(tx, fills, requests);

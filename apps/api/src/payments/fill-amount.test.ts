@@ -17,6 +17,8 @@ import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedRail, exchange } from "../../../../test/fakes/rail-chains.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import { createQuote } from "../quotes/create-quote.ts";
+import { exchangeInFill } from "./fill-exchange.ts";
+import type { FillExchange } from "./fill-exchange.ts";
 import { amountToPay } from "./fill-amount.ts";
 import type { AmountDue, Ends } from "./fill-amount.ts";
 
@@ -34,6 +36,14 @@ async function quoteAndStore(world: World = {}): Promise<{ services: QuoteWorld;
   return { services, terms: services.stored[0]! };
 }
 
+function exchangeOf(
+  { liquidity, quotePolicy: { gas } }: QuoteWorld,
+  { destination: { paidFrom, currency } }: RequestTerms,
+  { destination: { chain } }: Ends,
+): FillExchange | undefined {
+  return paidFrom && exchangeInFill(liquidity, chain, { paidFrom, currency }, gas.routed);
+}
+
 /** The amount due for a deposit of this amount. */
 async function dueOf(
   { services, terms }: Awaited<ReturnType<typeof quoteAndStore>>,
@@ -45,7 +55,7 @@ async function dueOf(
     { terms } as RequestRecord,
     { kind: "deposit", sinceMs: NOW_MS, deposit: { amount, seenAtMs: NOW_MS } as DepositRecord },
     ends,
-    { toContract: false, execution: undefined },
+    { toContract: false, execution: undefined, exchange: exchangeOf(services, terms, ends) },
   );
 }
 

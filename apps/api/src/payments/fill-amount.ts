@@ -31,13 +31,10 @@ import {
 import { topupGas } from "./topup-gas.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
 import type { FillBasis } from "./fill-lane.port.ts";
-import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
-import { costOfPaying } from "./non-evm/cost-of-paying.ts";
-import { isNonEvm } from "../http/request-end.ts";
 
-type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
+type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads">;
 
 /** What to pay the recipient now. */
 export type AmountDue =
@@ -60,6 +57,8 @@ interface PaidFacts {
   /** The recipient is a contract paid in native tokens. */
   readonly toContract: boolean;
   readonly execution: ExecutionRecord | undefined;
+  /** The swap that the terms require; undefined: none. */
+  readonly exchange: FillExchange | undefined;
 }
 
 /**
@@ -71,7 +70,7 @@ export async function amountToPay(
   { terms }: RequestRecord,
   basis: FillBasis,
   { origin, destination }: Ends,
-  { toContract, execution }: PaidFacts,
+  { toContract, execution, exchange }: PaidFacts,
 ): Promise<AmountDue> {
   const nowMs = services.clock.nowMs();
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
@@ -82,13 +81,8 @@ export async function amountToPay(
   }
   const { amount: deposited, seenAtMs: depositSeenAtMs } = basis.deposit;
   const times = { nowMs, depositSeenAtMs };
-  const { pricing, exchange } = await pricingOfFill(
-    services,
-    terms,
-    { origin, destination },
-    deposited,
-    toContract,
-  );
+  const facts = { toContract, exchange };
+  const pricing = await pricingOfFill(services, terms, { origin, destination }, deposited, facts);
   const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
   // The fixed rate cannot be kept, and nothing else was promised.
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
@@ -163,16 +157,15 @@ type PricedTerms = Pick<
 /**
  * Prices a request's route like its quote: from the deposit to the currency that the solver pays with,
  * including the gas of the swap.
- * @param toContract the recipient is a contract paid in native tokens
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE
  */
 export async function pricingOfFill(
-  services: Pick<Services, "chains" | "prices" | "quotePolicy" | "liquidity">,
+  services: Pick<Services, "chains" | "prices" | "quotePolicy">,
   terms: PricedTerms,
   { origin, destination }: Ends,
   deposited: bigint,
-  toContract: boolean,
-): Promise<{ readonly pricing: RoutePricing; readonly exchange: FillExchange | undefined }> {
+  { toContract, exchange }: Pick<PaidFacts, "toContract" | "exchange">,
+): Promise<RoutePricing> {
   const { requestId, pairClass, originGasUsd } = terms;
   const { chainId, currency, paidFrom } = terms.destination;
   const route = {
@@ -181,7 +174,7 @@ export async function pricingOfFill(
     originCurrency: knownCurrency(services, requestId, terms.origin),
     destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
-  const railCost = await costOfPaying(destination, currency, terms.recipient);
+  const railCost = await destination.costOfPaying?.(currency, terms.recipient);
   const priced = async (swapGas?: bigint) =>
     agreedPricing(
       await pricingOf(services, route, toContract, originGasUsd, {
@@ -193,13 +186,10 @@ export async function pricingOfFill(
       }),
       terms,
     );
-  if (paidFrom === undefined) return { pricing: await priced(), exchange: undefined };
-  const { routed } = services.quotePolicy.gas;
-  if (isNonEvm(destination)) throw new Error(`invariant violated: fill of ${requestId} must swap but cannot`);
-  const exchange = exchangeInFill(services.liquidity, destination.chain, { paidFrom, currency }, routed);
+  if (exchange === undefined) return await priced();
   const { output } = forward(deposited, (await priced(0n)).facts);
   const purchase = output === 0n ? undefined : await exchange.buys(output);
-  return { pricing: await priced(purchase?.gas ?? 0n), exchange };
+  return await priced(purchase?.gas ?? 0n);
 }
 
 /** The origin and destination of a request. */

@@ -4,6 +4,7 @@ import { settleFees } from "./legs/fees-of-fill.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { DONE } from "../db/wait.ts";
+import { endOf } from "../http/request-end.ts";
 import { decideFill } from "./decide-fill.ts";
 import { commitAndSend } from "./commit-fill.ts";
 import type { FillServices } from "./fill-services.port.ts";
@@ -20,10 +21,9 @@ export async function fillDestination(services: FillServices, requestId: Request
   const request = await services.reads.request(requestId);
   if (request === undefined) return DONE;
   const { name } = request.state;
-  const onRail = services.chains.rail(request.terms.destination.chainId);
-  if (onRail !== undefined && (name === "filling" || name === "fillable"))
-    return await limitJobs(onRail, "fill", async () => await goOn(services, request));
-  return await goOn(services, request);
+  if (name !== "filling" && name !== "fillable") return await goOn(services, request);
+  const destination = endOf(services.chains, request.terms.destination.chainId);
+  return await limitJobs(destination, "fill", async () => await goOn(services, request));
 }
 
 async function goOn(services: FillServices, request: RequestRecord): Promise<Progress> {

@@ -14,6 +14,7 @@ import {
 } from "../requests/index.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
 import { isPlaceholder } from "../chains/index.ts";
+import { endOf } from "../http/request-end.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { refundsByTransfer } from "./non-evm/refund-by-transfer.ts";
 import { evmRefunds, type RefundServices } from "./refund-on-evm.ts";
@@ -33,10 +34,9 @@ import type { Progress } from "../db/wait.ts";
 export async function refundDeposit(services: RefundServices, depositId: DepositId): Promise<Progress> {
   const deposit = await services.reads.deposit(depositId);
   if (deposit === undefined || deposit.disposition !== "refund") return DONE;
-  const onRail = services.chains.rail(deposit.chainId);
-  if (onRail !== undefined && (deposit.refundState === "sent" || deposit.refundState === "none"))
-    return await limitJobs(onRail, "refund", async () => await goOn(services, deposit));
-  return await goOn(services, deposit);
+  if (deposit.refundState !== "sent" && deposit.refundState !== "none") return DONE;
+  const end = endOf(services.chains, deposit.chainId);
+  return await limitJobs(end, "refund", async () => await goOn(services, deposit));
 }
 
 async function goOn(services: RefundServices, deposit: DepositRecord): Promise<Progress> {
@@ -45,7 +45,7 @@ async function goOn(services: RefundServices, deposit: DepositRecord): Promise<P
     if (slot) await resumeSlot(services, slot);
     return DONE;
   }
-  if (deposit.refundState !== "none" || !deposit.canonical) return DONE;
+  if (!deposit.canonical) return DONE;
   const refunds = refundPayerOf(services, deposit);
   if (refunds === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
   const early = await refunds.whyEarly(deposit);

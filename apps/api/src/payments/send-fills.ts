@@ -25,13 +25,13 @@ export async function sendFills(
   fills: readonly FillPlan[],
 ): Promise<ReadonlyArray<Sent | Error>> {
   const funds = solverFunds(connected, services.signer.address);
-  return await payTogether(services, connected, funds, plainFills(services, connected), fills);
+  return await payTogether(services, connected, funds, plainFills(services, connected.chain), fills);
 }
 
 /** Moves the requests of fills in the commit that reserves their slots. */
 export function plainFills(
   services: TransitionServices,
-  { chain }: { readonly chain: { readonly name: string } },
+  chain: { readonly name: string },
 ): LegKindToPay<FillPlan> {
   return {
     due: async (_, fills, requests) =>

@@ -1,8 +1,8 @@
-import type { Address, Currency, ErrorCode, Soon, TradeType } from "@causeway/domain";
-import { NATIVE_CURRENCY, parseAddress, ServiceError, soon } from "@causeway/domain";
+import type { Address, Chain, Currency, ErrorCode, Hex, Soon, TradeType } from "@causeway/domain";
+import { parseAddress, ServiceError, soon } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../chains/chains.port.ts";
+import type { ChainDirectory, ConnectedChain, RequestEnd } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
@@ -89,11 +89,12 @@ export function* readQuestion(services: QuestionServices, input: QuoteInput): So
   const user = addressOf(input.user, "user");
   const recipient = input.recipient === undefined ? user : addressOf(input.recipient, "recipient");
   const payee = input.recipient === undefined ? "user" : "recipient";
-  refuseTrap(chains, destination, solver, recipient, payee);
+  refuseTrap(chains, destination, trapsOf(destination.chain, solver), recipient, payee);
   // A token that is not configured must not be the recipient either.
   if (recipient === destinationCurrency.address) throw trap(payee);
   const refundTo = input.refundTo === undefined ? user : addressOf(input.refundTo, "refundTo");
-  refuseTrap(chains, origin, solver, refundTo, input.refundTo === undefined ? "user" : "refundTo");
+  const refundee = input.refundTo === undefined ? "user" : "refundTo";
+  refuseTrap(chains, origin, trapsOf(origin.chain, solver), refundTo, refundee);
 
   const isSend = origin === destination && originCurrency.address === destinationCurrency.address;
   if (isSend && recipient === user)
@@ -171,39 +172,46 @@ function addressOf(text: string, field: string): Address {
   return address;
 }
 
+/** Accounts on an EVM chain, besides tokens, from which a payment could never be moved again. */
+export function trapsOf({ contracts, liquidity }: Chain, solver: Address): ReadonlyArray<Hex | undefined> {
+  const {
+    depository,
+    formerDepositories = [],
+    router,
+    approvalProxy,
+    serviceReceiver,
+    multicall3,
+  } = contracts;
+  return [
+    depository,
+    ...formerDepositories,
+    router,
+    approvalProxy,
+    serviceReceiver,
+    multicall3,
+    solver,
+    liquidity?.wrappedNative,
+  ];
+}
+
 /**
- * Refuses addresses from which a payment could never be moved again. Burn addresses other than zero are
- * placeholders of clients without a connected wallet.
+ * Refuses accounts from which a payment could never be moved again: traps, zero and tokens. Other burn
+ * addresses are placeholders of clients without a connected wallet.
  * @throws ServiceError INVALID_RECIPIENT
  */
 export function refuseTrap(
-  chains: ChainDirectory,
-  { chain }: ConnectedChain,
-  solver: Address,
-  address: Address,
+  chains: Pick<ChainDirectory, "currency">,
+  { chain }: RequestEnd,
+  traps: ReadonlyArray<Hex | undefined>,
+  account: Hex,
   field: string,
 ): void {
-  const { depository, formerDepositories, router, approvalProxy, serviceReceiver, multicall3 } =
-    chain.contracts;
-  if (address === NATIVE_CURRENCY) throw zeroAddress(field);
-  const isTrap =
-    address === depository ||
-    formerDepositories?.includes(address) === true ||
-    address === router ||
-    address === approvalProxy ||
-    address === serviceReceiver ||
-    address === multicall3 ||
-    address === solver ||
-    address === chain.liquidity?.wrappedNative ||
-    chains.currency(chain.id, address) !== undefined;
-  if (isTrap) throw trap(field);
+  if (/^0x0*$/.test(account))
+    throw refusal("INVALID_RECIPIENT", `${field} must be a wallet, not the zero address`, field);
+  if (traps.includes(account) || chains.currency(chain.id, account) !== undefined) throw trap(field);
 }
 
-export function zeroAddress(field: string): ServiceError {
-  return refusal("INVALID_RECIPIENT", `${field} must be a wallet, not the zero address`, field);
-}
-
-export function trap(field: string): ServiceError {
+function trap(field: string): ServiceError {
   return refusal(
     "INVALID_RECIPIENT",
     `${field} must be a wallet, not a token or a contract of this service`,

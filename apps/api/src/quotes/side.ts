@@ -1,7 +1,10 @@
 import { BPS, confirmationsFor, divUp, gasCostWei } from "@causeway/domain";
-import type { Currency, Hex } from "@causeway/domain";
+import type { Address, Currency, Hex, RailVm, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain, ConnectedRail, RequestEnd } from "../chains/chains.port.ts";
 import { isNonEvm } from "../http/request-end.ts";
+import { evmSteps, paymentFrom, withdrawalFrom } from "./non-evm/quote-steps.ts";
+import type { RailSteps, StepsQuestion } from "./non-evm/quote-steps.ts";
+import { trapsOf } from "./quote-question.ts";
 import { gasOf } from "../markets/index.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 
@@ -31,6 +34,17 @@ export interface Side {
    * @param cost of a payment to this recipient; absent: the usual cost
    */
   refundCost(policy: QuotePolicy, currency: Currency, cost: bigint | undefined): bigint;
+  /**
+   * Accounts, besides currencies, from which a payment could never be moved again.
+   * @param solver on EVM chains
+   */
+  traps(solver: Address): ReadonlyArray<Hex | undefined>;
+  /**
+   * What the user signs to deposit.
+   * @throws ServiceError RPC_HTTP_ERROR when the chain does not report the user's balance or the parts of the
+   * steps; UNSUPPORTED_CURRENCY
+   */
+  steps(policy: Pick<QuotePolicy, "gas">, question: StepsQuestion, terms: RequestTerms): Promise<RailSteps>;
   /** Blocks until the deposit counts, including its own. */
   confirmations(inputUsd: bigint): number;
 }
@@ -40,7 +54,8 @@ export function sideOf(end: RequestEnd): Side {
   return isNonEvm(end) ? transferSide(end) : evmSide(end);
 }
 
-function evmSide({ chain, pulse }: ConnectedChain): Side {
+function evmSide(end: ConnectedChain): Side {
+  const { chain, pulse } = end;
   return {
     depository: chain.contracts.depository,
     amountBits: 256n,
@@ -58,6 +73,8 @@ function evmSide({ chain, pulse }: ConnectedChain): Side {
         chain.fees.minPriorityFeeWei,
         refundGasMarginBps,
       ),
+    traps: (solver) => trapsOf(chain, solver),
+    steps: async (policy, question, terms) => await evmSteps(policy, end, question, terms),
     confirmations: (inputUsd) => confirmationsFor(chain.confirmationTiers, inputUsd),
   };
 }
@@ -66,27 +83,44 @@ function evmSide({ chain, pulse }: ConnectedChain): Side {
 const BITCOIN_DUST = 546n;
 const SOLANA_FINAL_BLOCKS = 32;
 
-function transferSide({ chain, pulse, rail, users }: ConnectedRail): Side {
-  const isExchange = chain.exchange !== undefined;
-  const { confirmations, minPayment } = {
-    svm: { confirmations: SOLANA_FINAL_BLOCKS, minPayment: 0n },
-    bvm: { confirmations: chain.confirmations, minPayment: BITCOIN_DUST },
-    hypevm: { confirmations: 1, minPayment: 0n },
-  }[chain.vmType];
+/** What chains that pay by transfers differ in. */
+type OfFamily = Pick<
+  Side,
+  "needsWalletNonce" | "makesSteps" | "walletFamilies" | "steps" | "minPayment" | "confirmations"
+>;
+
+function transferSide(end: ConnectedRail): Side {
+  const { chain, pulse, rail, users } = end;
+  const byPayment: Omit<OfFamily, "confirmations"> = {
+    minPayment: 0n,
+    needsWalletNonce: false,
+    makesSteps: users?.deposit !== undefined,
+    walletFamilies: [chain.vmType],
+    steps: async (_, question, terms) => await paymentFrom(end, question, terms),
+  };
+  const families: Readonly<Record<RailVm, OfFamily>> = {
+    svm: { ...byPayment, confirmations: () => SOLANA_FINAL_BLOCKS },
+    bvm: { ...byPayment, minPayment: BITCOIN_DUST, confirmations: () => chain.confirmations },
+    hypevm: {
+      needsWalletNonce: true,
+      makesSteps: users?.token !== undefined,
+      // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on Hyperliquid.
+      walletFamilies: [chain.vmType, "evm"],
+      steps: async (_, question, terms) => await withdrawalFrom(end, question, terms),
+      minPayment: 0n,
+      confirmations: () => 1,
+    },
+  };
   return {
+    ...families[chain.vmType],
     depository: chain.depository,
     amountBits: 63n,
-    minPayment,
-    needsWalletNonce: isExchange,
     swaps: false,
     runsRecipientCode: false,
-    // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on Hyperliquid.
-    walletFamilies: isExchange ? [chain.vmType, "evm"] : [chain.vmType],
     refusalOf: (payment) => rail.refusalOf(payment),
-    makesSteps: (isExchange ? users?.token : users?.deposit) !== undefined,
+    traps: () => [chain.depository, rail.solver],
     solverBalance: (currency) => pulse.solverBalance(currency).amount,
     refundCost: ({ refundGasMarginBps }, { address }, cost) =>
       divUp((cost ?? pulse.paymentCost(address)) * (BPS + BigInt(refundGasMarginBps)), BPS),
-    confirmations: () => confirmations,
   };
 }

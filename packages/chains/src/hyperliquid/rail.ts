@@ -144,6 +144,8 @@ export function createExchangeRail(options: RailOptions): OpenRail {
     // Another action uses up its nonce.
     takesBack: true,
     idsComeLater: true,
+    // An account's first payment costs a dollar.
+    costsByRecipient: true,
     ...(weightPerMinute !== undefined && { isRateLimited: true }),
     ...payments,
     arrivals: reading.arrivals,

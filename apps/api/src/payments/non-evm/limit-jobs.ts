@@ -1,5 +1,5 @@
 import { ShareUsedUp } from "@causeway/chains";
-import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Progress } from "../../db/wait.ts";
 
 /**
@@ -11,20 +11,22 @@ const LOOK_AGAIN_MS = 2_000;
 
 type Kind = "fill" | "refund";
 
-const running = new WeakMap<ConnectedRail["rail"], Record<Kind, number>>();
+const running = new WeakMap<RequestEnd["chain"], Record<Kind, number>>();
 
 /**
- * Runs a job that queries a non-EVM chain. On a rate-limited chain at most two of each kind run per process;
- * others, and those that exceed the limit, retry later without holding a slot.
+ * Runs a job that queries a chain. On a rate-limited chain at most two of each kind run per process; others,
+ * and those that exceed the limit, retry later without holding a slot.
+ * @param end undefined: the chain is not enabled
  */
 export async function limitJobs(
-  { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
+  end: Pick<RequestEnd, "chain" | "isRateLimited"> | undefined,
   kind: Kind,
   job: () => Promise<Progress>,
 ): Promise<Progress> {
-  if (rail.isRateLimited !== true) return await job();
-  const jobs = running.get(rail) ?? { fill: 0, refund: 0 };
-  running.set(rail, jobs);
+  if (end?.isRateLimited !== true) return await job();
+  const { chain } = end;
+  const jobs = running.get(chain) ?? { fill: 0, refund: 0 };
+  running.set(chain, jobs);
   if (jobs[kind] >= MAX_JOBS)
     return { waitMs: LOOK_AGAIN_MS, why: `earlier payments wait for the rate limit of ${chain.name}` };
   jobs[kind] += 1;

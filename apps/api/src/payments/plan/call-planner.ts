@@ -5,8 +5,10 @@ import { fillContractOf } from "../../chains/index.ts";
 import { gasOf } from "../../markets/index.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { whySaleWaits } from "../executions/value-sale.ts";
+import { exchangeInFill } from "../fill-exchange.ts";
 import type { FillServices } from "../fill-services.port.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "../gas-used-by-fills.ts";
+import { solverFunds } from "../payers/covers.ts";
 import { gasAllowance, isNativeToContract } from "../payment-plan.ts";
 import { topupGas } from "../topup-gas.ts";
 import { refused, waits } from "./fill-planned.ts";
@@ -21,8 +23,17 @@ export function callPlanner(
   connected: ConnectedChain,
   { currency, recipient }: Pick<FillQuestion["payment"], "currency" | "recipient">,
 ): FillPlanner {
+  const { sendFill, signer, quotePolicy } = services;
   return {
+    lane: {
+      chain: connected.chain,
+      funds: solverFunds(connected, signer.address),
+      sendTogether: sendFill && (async (fill) => await sendFill(connected, fill)),
+    },
     paysContract: async () => await isNativeToContract(connected, currency, recipient),
+    exchange: ({ destination: { paidFrom } }) =>
+      paidFrom &&
+      exchangeInFill(services.liquidity, connected.chain, { paidFrom, currency }, quotePolicy.gas.routed),
     async plan(question) {
       const { terms, basis, execution, payment, budget, sponsoredUsd } = question;
       const { native: nativeToken } = connected.chain;

@@ -3,9 +3,11 @@ import type { LaneCall } from "../../db/leg.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { FillBudget } from "../exchange-in-budget.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
-import type { FillBasis } from "../fill-lane.port.ts";
-import type { FillChain } from "../fill-services.port.ts";
+import type { FillExchange } from "../fill-exchange.ts";
+import type { FillBasis, FillPlan } from "../fill-lane.port.ts";
+import type { LaneFunds } from "../payers/funds.port.ts";
 import type { PaymentQuestion } from "../payment-plan.ts";
+import type { Sent } from "../reserve.port.ts";
 
 /** A simulated transaction, and why it cannot be made. */
 export interface TriedFill {
@@ -51,9 +53,17 @@ export type TransactionPlanned =
 /** What came of planning a fill. */
 export type FillPlanned = ({ readonly kind: "ready" } & PlannedFill) | FillWaits | FillRefused;
 
+/** The lane that pays a fill. */
+export interface FillLane {
+  readonly chain: { readonly name: string };
+  readonly funds: LaneFunds;
+  /** Sends a fill that reserves nothing but a nonce, together with others. Absent: each is sent alone. */
+  readonly sendTogether?: ((fill: FillPlan) => Promise<Sent>) | undefined;
+}
+
 export interface PlannedFill {
   readonly basis: FillBasis;
-  readonly destination: FillChain;
+  readonly lane: FillLane;
   readonly plan: SlotPlan;
   readonly amount: bigint;
   /** What a sponsor pays, in USD with 18 decimals. */
@@ -78,8 +88,11 @@ export interface FillQuestion {
 
 /** How one kind of chain plans fills. */
 export interface FillPlanner {
+  readonly lane: FillLane;
   /** Whether this is a native payment to a contract. @throws RpcFault */
   paysContract(): Promise<boolean>;
+  /** The swap that the terms require; undefined: none. */
+  exchange(terms: Pick<RequestTerms, "requestId" | "destination">): FillExchange | undefined;
   /** @throws RpcFault, ServiceError: unknown now; retry */
   plan(
     question: FillQuestion,

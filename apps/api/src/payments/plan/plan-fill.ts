@@ -1,3 +1,4 @@
+import type { PayingRail } from "@causeway/chains";
 import type { RequestRecord } from "../../db/records.port.ts";
 import { warmPrices } from "../../balances/index.ts";
 import { isNonEvm } from "../../http/request-end.ts";
@@ -5,7 +6,7 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { amountToPay } from "../fill-amount.ts";
 import type { FillBasis } from "../fill-lane.port.ts";
-import type { FillChain, FillServices } from "../fill-services.port.ts";
+import type { FillServices } from "../fill-services.port.ts";
 import { callPlanner } from "./call-planner.ts";
 import { waits } from "./fill-planned.ts";
 import type { FillPlanned } from "./fill-planned.ts";
@@ -16,7 +17,7 @@ export interface FillFacts {
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;
   readonly origin: RequestEnd;
-  readonly destination: FillChain;
+  readonly destination: RequestEnd<PayingRail>;
 }
 
 /**
@@ -36,7 +37,8 @@ export async function planFill(
     ? transferPlanner(destination)
     : callPlanner(services, destination, { currency, recipient });
   const toContract = await planner.paysContract();
-  const due = await amountToPay(services, request, basis, { origin, destination }, { toContract, execution });
+  const facts = { toContract, execution, exchange: planner.exchange(terms) };
+  const due = await amountToPay(services, request, basis, { origin, destination }, facts);
   if (due.kind === "refund") return { kind: "refund", reason: due.reason };
   if (due.kind === "wait") return waits(due.why, "SLIPPAGE");
   const { amount, budget, sponsoredUsd = 0n } = due;
@@ -59,5 +61,5 @@ export async function planFill(
   if (planned.kind !== "ready") return planned;
   if (terms.sponsorship !== undefined) await warmPrices(services);
   const nothing = { topupUsd: 0n, burn: { spentUsd: 0n, uncoveredUsd: 0n } };
-  return { basis, destination, amount, sponsoredUsd, ...nothing, ...planned };
+  return { basis, lane: planner.lane, amount, sponsoredUsd, ...nothing, ...planned };
 }

@@ -1,5 +1,6 @@
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import { slotPlanOf } from "../non-evm/rail-payment.ts";
+import { transferFunds } from "../payers/covers.ts";
 import { refusedCombination } from "./combinations.ts";
 import { refused } from "./fill-planned.ts";
 import type { FillPlanner } from "./fill-planned.ts";
@@ -7,7 +8,12 @@ import type { FillPlanner } from "./fill-planned.ts";
 /** Plans fills on a chain that pays by transfers. */
 export function transferPlanner(connected: ConnectedPayingRail): FillPlanner {
   return {
+    lane: { chain: connected.chain, funds: transferFunds(connected) },
     paysContract: async () => false,
+    exchange({ requestId, destination: { paidFrom } }) {
+      if (paidFrom === undefined) return undefined;
+      throw new Error(`invariant violated: fill of ${requestId} must swap but cannot`);
+    },
     async plan({ terms, execution, payment }) {
       const { outputCalls: calls, gasTopup: topup } = terms;
       const { paidFrom: swap } = terms.destination;

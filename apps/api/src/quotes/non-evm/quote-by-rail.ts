@@ -16,7 +16,6 @@ import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
 import { readRailQuestion } from "./quote-question.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { refuseOnRails } from "./quote-refusals.ts";
-import { railSteps } from "./quote-steps.ts";
 import { agreeOnRail } from "./quote-terms.ts";
 import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
 import type { WalletNonces } from "../../deposits/index.ts";
@@ -77,7 +76,7 @@ export async function priceNonEvm(
   const { question, pricing, trade, agreement } = await workOut(services, input, keyId);
   const { terms } = agreement;
   const [made] = await Promise.all([
-    railSteps(services.quotePolicy, question, terms),
+    question.from.steps(services.quotePolicy, question, terms),
     refuseUnpayable(question, trade.expected),
   ]);
   const timeEstimateSeconds = services.timings.estimateSeconds(

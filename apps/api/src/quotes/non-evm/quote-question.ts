@@ -2,9 +2,10 @@ import type { Address, Chain, Currency, ErrorCode, Hex, RailChain, TradeType } f
 import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
-import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
+import { amountOf, refuseTrap, slippageOf, ttlOf } from "../quote-question.ts";
 import { type Side, sideOf } from "../side.ts";
-import { endOf, isNonEvm } from "../../http/request-end.ts";
+import type { StepsQuestion } from "./quote-steps.ts";
+import { endOf } from "../../http/request-end.ts";
 import {
   depositsClosed,
   depositsNotEnabled,
@@ -14,12 +15,11 @@ import {
 } from "../../http/refusals.ts";
 
 /** A validated quote request from or to a non-EVM chain. */
-export interface RailQuestion {
+export interface RailQuestion extends StepsQuestion {
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
   readonly from: Side;
   readonly to: Side;
-  readonly originCurrency: Currency;
   readonly destinationCurrency: Currency;
   readonly user: Hex;
   readonly recipient: Hex;
@@ -32,8 +32,6 @@ export interface RailQuestion {
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
   readonly referrer: string | undefined;
-  /** The public key of the user's Bitcoin address, if the client sent it. */
-  readonly publicKey: string | undefined;
 }
 
 export interface RailQuestionServices {
@@ -74,15 +72,12 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
     );
   const user = parseAccount(origin.chain, input.user, "user");
   const recipient = recipientOf(from, destination.chain, user, input.recipient);
-  refuseNoWallet(
-    { chains, solver },
-    destination,
-    recipient,
-    input.recipient === undefined ? "user" : "recipient",
-  );
+  const payee = input.recipient === undefined ? "user" : "recipient";
+  refuseTrap(chains, destination, to.traps(solver), recipient, payee);
   const refundTo =
     input.refundTo === undefined ? user : parseAccount(origin.chain, input.refundTo, "refundTo");
-  refuseNoWallet({ chains, solver }, origin, refundTo, input.refundTo === undefined ? "user" : "refundTo");
+  const refundee = input.refundTo === undefined ? "user" : "refundTo";
+  refuseTrap(chains, origin, from.traps(solver), refundTo, refundee);
   return {
     origin,
     destination,
@@ -160,24 +155,6 @@ function recipientOf(
     `recipient is required: an address on ${destination.displayName}`,
     "recipient",
   );
-}
-
-/** @throws ServiceError INVALID_RECIPIENT for an account from which a payment could never be moved again */
-function refuseNoWallet(
-  { chains, solver }: Pick<RailQuestionServices, "chains" | "solver">,
-  end: RequestEnd,
-  account: Hex,
-  field: string,
-): void {
-  if (!isNonEvm(end)) return refuseTrap(chains, end, solver, account, field);
-  const { chain, rail } = end;
-  if (/^0x0*$/.test(account)) throw zeroAddress(field);
-  if (
-    account === chain.depository ||
-    account === rail.solver ||
-    chains.currency(chain.id, account) !== undefined
-  )
-    throw trap(field);
 }
 
 /** The public contract defines it for some wallets only; any other value is ignored. */

@@ -14,8 +14,6 @@ import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
-import { isNonEvm } from "../../http/request-end.ts";
-import type { RailQuestion } from "./quote-question.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 
 /** The user's steps and what they cost in addition to the deposit. */
@@ -27,59 +25,51 @@ export interface RailSteps {
   readonly balance: bigint;
 }
 
-type Policy = Pick<QuotePolicy, "gas">;
-
-/**
- * @throws ServiceError RPC_HTTP_ERROR when the origin does not report the user's balance or the parts of the
- * steps; UNSUPPORTED_CURRENCY
- */
-export async function railSteps(
-  policy: Policy,
-  question: RailQuestion,
-  terms: RequestTerms,
-): Promise<RailSteps> {
-  const { origin } = question;
-  if (!isNonEvm(origin)) return await evmSteps(policy, origin, question, terms);
-  const { chain, users } = origin;
-  if (chain.exchange !== undefined)
-    return {
-      steps: withdrawalSteps(chain, question.originCurrency, terms, await tokenOf(origin, terms)),
-      gas: 0n,
-      balance: await withBalanceErrors(
-        chain,
-        async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n,
-      ),
-    };
-  const [balance, made] = await withBalanceErrors(
-    chain,
-    async () =>
-      await Promise.all([
-        users?.balance(terms.user, terms.origin.currency),
-        makeSteps(origin, question, terms),
-      ]),
-  );
-  return {
-    steps: [depositStep(chain, question.originCurrency, terms, made)],
-    gas: made.fee,
-    balance: balance ?? 0n,
-  };
+/** What the steps of a deposit depend on besides its terms. */
+export interface StepsQuestion {
+  readonly originCurrency: Currency;
+  /** The public key of the user's Bitcoin address, if the client sent it. */
+  readonly publicKey: string | undefined;
 }
 
-async function makeSteps(
-  { chain, users }: ConnectedRail,
-  { publicKey }: RailQuestion,
+/** The steps of a withdrawal from Hyperliquid. */
+export async function withdrawalFrom(
+  origin: ConnectedRail,
+  { originCurrency }: StepsQuestion,
   terms: RequestTerms,
-): Promise<UserDepositStep> {
-  const { user, orderId, origin } = terms;
-  const made = await users?.deposit?.({
+): Promise<RailSteps> {
+  const steps = withdrawalSteps(origin.chain, originCurrency, terms, await tokenOf(origin, terms));
+  return { steps, gas: 0n, balance: await balanceOf(origin, terms) };
+}
+
+/** The step of a payment into the depository of a non-EVM chain. */
+export async function paymentFrom(
+  origin: ConnectedRail,
+  { originCurrency, publicKey }: StepsQuestion,
+  terms: RequestTerms,
+): Promise<RailSteps> {
+  const { chain, users } = origin;
+  const {
     user,
-    currency: origin.currency,
-    amount: origin.amount,
     orderId,
-    publicKey,
-  });
-  if (made !== undefined) return made;
-  throw depositsNotEnabled(chain);
+    origin: { currency, amount },
+  } = terms;
+  const [balance, made] = await Promise.all([
+    balanceOf(origin, terms),
+    withBalanceErrors(
+      chain,
+      async () => await users?.deposit?.({ user, currency, amount, orderId, publicKey }),
+    ),
+  ]);
+  if (made === undefined) throw depositsNotEnabled(chain);
+  return { steps: [depositStep(chain, originCurrency, terms, made)], gas: made.fee, balance };
+}
+
+async function balanceOf(
+  { chain, users }: ConnectedRail,
+  { user, origin: { currency } }: RequestTerms,
+): Promise<bigint> {
+  return await withBalanceErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
 }
 
 async function withBalanceErrors<T>(
@@ -94,10 +84,11 @@ async function withBalanceErrors<T>(
   }
 }
 
-async function evmSteps(
-  { gas }: Policy,
+/** The steps of a deposit on an EVM chain. */
+export async function evmSteps(
+  { gas }: Pick<QuotePolicy, "gas">,
   { chain, connection, pulse }: ConnectedChain,
-  { originCurrency }: RailQuestion,
+  { originCurrency }: StepsQuestion,
   terms: RequestTerms,
 ): Promise<RailSteps> {
   const { depository } = chain.contracts;
