@@ -2,7 +2,7 @@ import type { PayingRail } from "@causeway/chains";
 import type { Currency, Hex, RailChain, RailVm } from "@causeway/domain";
 import { encodeAddress, RAIL_FAMILIES } from "@causeway/domain";
 import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
-import { connectedRail } from "../../apps/api/src/chains/connected-rail.ts";
+import { withCapabilities } from "../../apps/api/src/chains/chain-capabilities.ts";
 import type { RailUsers } from "../../apps/api/src/chains/rail-steps.port.ts";
 
 /** Ids that have the format of the real chains, because tests compare whole texts. */
@@ -140,7 +140,7 @@ export function aConnectedRail(vmType: RailVm, story: RailStory = {}): Connected
     throw new Error("nobody should ask this rail");
   };
   const costs = { svm: 10_000n, bvm: 2_000n, hypevm: 0n };
-  return connectedRail({
+  return withCapabilities({
     chain,
     rail: {
       vm: chain.family,

@@ -21,7 +21,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { parseSignature } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bitcoinAccount, evmAccount, solanaAccount } from "../../../apps/api/src/config/key-accounts.ts";
-import { connectedRail } from "../../../apps/api/src/chains/connected-rail.ts";
+import { withCapabilities } from "../../../apps/api/src/chains/chain-capabilities.ts";
 import { createRailUsers } from "../../../apps/api/src/chains/rail-users.adapter.ts";
 import type { OwnedRailUsers } from "../../../apps/api/src/chains/rail-users.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -149,7 +149,7 @@ async function connect(chain: RailChain, attestation: AttestationChain): Promise
     lagging: () => false,
     headAgeMs: () => 0,
   };
-  connected.push(connectedRail({ chain, rail, users, pulse: holding }));
+  connected.push(withCapabilities({ chain, rail, users, pulse: holding }));
 }
 
 const railOf = (vmType: RailChain["vmType"]) => {

@@ -6,7 +6,7 @@ import type { ApiConfig, NonEvmChainConfig, WorkerConfig } from "../config/confi
 import { monotonicClock } from "../config/monotonic-clock.ts";
 import type { Services } from "../db/services.port.ts";
 import type { ConnectedRail } from "./chains.port.ts";
-import { connectedRail } from "./connected-rail.ts";
+import { withCapabilities } from "./chain-capabilities.ts";
 import type { ObserveEndpoint } from "./observe-endpoint.port.ts";
 import { createRailPulse } from "./rail-pulse.adapter.ts";
 import { createRailUsers } from "./rail-users.adapter.ts";
@@ -72,7 +72,7 @@ async function connectNonEvmChain(
     .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
   const users = await createRailUsers(options);
   if (users !== undefined) lifecycle.add(`users of ${chain.name}`, () => users.close());
-  return connectedRail({ chain, rail, pulse, ...(users && { users }) });
+  return withCapabilities({ chain, rail, pulse, ...(users && { users }) });
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { PayingRail } from "@causeway/chains";
+import type { RequestEnd } from "../chains/chains.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 
 /** What filling a request needs. */
@@ -20,3 +22,6 @@ export type FillServices = Pick<
   | "appBalance"
   | "sendFill"
 >;
+
+/** The chain on which a fill pays. */
+export type FillChain = RequestEnd<PayingRail>;

@@ -104,7 +104,8 @@ function transferSide(end: ConnectedRail): Side {
     hypevm: {
       needsWalletNonce: true,
       makesSteps: users?.token !== undefined,
-      // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on Hyperliquid.
+      // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on
+      // Hyperliquid.
       walletFamilies: [chain.vmType, "evm"],
       steps: async (_, question, terms) => await withdrawalFrom(end, question, terms),
       minPayment: 0n,

@@ -1,4 +1,3 @@
-import type { PayingRail } from "@causeway/chains";
 import type { RequestRecord } from "../../db/records.port.ts";
 import { warmPrices } from "../../balances/index.ts";
 import { isNonEvm } from "../../http/request-end.ts";
@@ -6,7 +5,7 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { amountToPay } from "../fill-amount.ts";
 import type { FillBasis } from "../fill-lane.port.ts";
-import type { FillServices } from "../fill-services.port.ts";
+import type { FillChain, FillServices } from "../fill-services.port.ts";
 import { callPlanner } from "./call-planner.ts";
 import { waits } from "./fill-planned.ts";
 import type { FillPlanned } from "./fill-planned.ts";
@@ -17,7 +16,7 @@ export interface FillFacts {
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;
   readonly origin: RequestEnd;
-  readonly destination: RequestEnd<PayingRail>;
+  readonly destination: FillChain;
 }
 
 /**

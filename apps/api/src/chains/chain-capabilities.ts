@@ -2,7 +2,7 @@ import type { Hex } from "@causeway/domain";
 import type { ConnectedRail } from "./chains.port.ts";
 
 /** Adds what the adapter of a non-EVM chain declares about it. */
-export function connectedRail<T extends ConnectedRail>(parts: T): T {
+export function withCapabilities<T extends ConnectedRail>(parts: T): T {
   const { rail, pulse } = parts;
   return {
     ...parts,
