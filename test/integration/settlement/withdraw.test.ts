@@ -28,8 +28,8 @@ test("a hub balance is paid out of the depository, and burned on the hub", async
     "payload made",
     "recorded on the hub",
     "executed by the depository",
-    "executed: signed by 2 oracles",
-    "executed on the hub",
+    "burned: signed by 2 oracles",
+    "burned on the hub",
   ]);
 });
 

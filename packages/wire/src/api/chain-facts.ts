@@ -34,7 +34,11 @@ export const chainHealthAnswer = z
       ),
     pricesGas: z.boolean().describe("Whether the chain's fee data, which quotes need, is current."),
     blockNumber: digits.nullable().describe("Newest block received from the node; null before the first."),
-    blockAgeMs: z.int().nonnegative().nullable().describe("Milliseconds since that block was received."),
+    blockAgeMs: z
+      .int()
+      .nonnegative()
+      .nullable()
+      .describe("Milliseconds since the newest block (`blockNumber`) was received."),
     scannedBlockNumber: digits
       .nullable()
       .describe("Newest block scanned for deposits; null before the first scan."),

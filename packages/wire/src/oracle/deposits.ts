@@ -22,7 +22,7 @@ export const depositAttestationRequest = z
         .describe(
           "Which part of the transaction's deposits to attest; default 0. A part has at most 64 deposits and an execution of its own. " +
             "Token transfers without an order id form separate parts, after those of all other deposits. A part that does not exist has no messages. " +
-            "For a block before the time from which the operator of the oracles uses parts (`depositPartsSince` of the hub file), part 0 has all deposits. Ask for parts from 0 upward until one has no messages.",
+            "For a block before the time from which the operator of the oracles uses parts (`depositPartsSince` of the hub file), part 0 has all deposits and any other part is refused. Otherwise ask for parts from 0 upward until one has no messages.",
         ),
       ...peerOptions,
     },

@@ -29,7 +29,11 @@ export const withdrawalAttestationRequest = z
         .describe(
           "The payload that the allocator signed for the depository, in the encoding of its chain family: on EVM chains the ABI-encoded call request.",
         ),
-      transactionId: transactionId.optional().describe("A hint; it never changes the signed content."),
+      transactionId: transactionId
+        .optional()
+        .describe(
+          "The transaction that executed the withdrawal, if known: it may be the only way to find it. The id is not signed.",
+        ),
       withdrawalAddressRequest,
       ...peerOptions,
     },

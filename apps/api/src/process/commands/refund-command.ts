@@ -151,10 +151,15 @@ async function onlyOne(services: ReleaseServices, ids: readonly DepositId[], tex
     if (one !== undefined && more.length === 0) return one;
     if (one !== undefined)
       throw new Refused(
-        `${text} matches several deposits; use the id of one: ${all.map(({ deposit, verdict }) => `${deposit.id} (${verdict.kind === "refused" ? verdict.reason : verdict.kind})`).join("; ")}`,
+        `${text} matches several deposits; use the id of one: ${all.map(({ deposit, verdict }) => `${deposit.id} (${wordOf(verdict)})`).join("; ")}`,
       );
   }
   throw new Error("invariant violated: a deposit without a verdict");
+}
+
+function wordOf(verdict: Release["verdict"]): string {
+  if (verdict.kind === "refused") return verdict.reason;
+  return verdict.kind === "release" ? "can be released" : "was released before";
 }
 
 /** A missing price does not stop a release: the worker prices the refund itself, and waits until it can. */

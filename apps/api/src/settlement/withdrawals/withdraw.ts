@@ -383,7 +383,8 @@ async function conclude(
     ({ outcome, execution } = found.value);
   }
   const signed = execution;
-  const waits = await carriedOut(services, it, outcome, signed.idempotencyKey, async () => ({
+  const step = outcome === "executed" ? "burned" : "returned";
+  const waits = await carriedOut(services, it, step, signed.idempotencyKey, async () => ({
     kind: "true",
     value: signed,
   }));
