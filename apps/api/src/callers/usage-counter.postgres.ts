@@ -2,6 +2,7 @@ import { sql as text } from "drizzle-orm";
 import type { Clock } from "../db/clock.port.ts";
 import type { Usage, UsageCount, UsageNote } from "../http/usage.port.ts";
 import type { SearchTurns } from "../http/usage.port.ts";
+import { codeOf } from "../db/in-transaction.postgres.ts";
 import { inTime } from "../db/in-time.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import {
@@ -14,6 +15,7 @@ import {
 } from "../db/define-query.postgres.ts";
 import { apiUsage } from "./callers.tables.ts";
 
+const DEADLOCK = "40P01";
 const MINUTE_MS = 60_000;
 const FLUSH_EVERY_MS = 5_000;
 const TIDY_EVERY_MS = 3600 * 1000;
@@ -172,8 +174,12 @@ export function usageCounter(
 
   const inBatches = async (removal: Removal, bounds: Aged): Promise<void> => {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const [row] = await removal(sql, bounds);
-      if ((row?.done ?? 0) < MAX_BATCH) return;
+      const done = await removal(sql, bounds).catch((error: unknown) => {
+        // Another process sums up the hours of a day that this one sums up; the next batch continues.
+        if (codeOf(error) !== DEADLOCK) throw error;
+        return undefined;
+      });
+      if (done !== undefined && (done[0]?.done ?? 0) < MAX_BATCH) return;
     }
   };
 

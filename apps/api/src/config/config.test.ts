@@ -530,10 +530,12 @@ test.each(Object.keys(accounts.keys))("the API discards %s and names the setting
   const config = readApiConfig({ ...bare, ...others, [name]: key });
   const warned = config.warnings.filter((warning) => warning.includes(name));
   expect(warned).toEqual([
-    expect.stringContaining(`${name} is ignored: the API does not need it. Set ${addressName}=`),
+    expect.stringContaining(
+      `${name} is ignored: the API does not need it. Remove it from the environment of the API, and set ${addressName}=`,
+    ),
   ]);
   // The named value can be set without changes.
-  const named = /=(\S+) instead/.exec(warned.join())?.[1] ?? "";
+  const named = /=(\S+) there/.exec(warned.join())?.[1] ?? "";
   expect(named.toLowerCase().split(",").toSorted()).toEqual(address.toLowerCase().split(/, ?/).toSorted());
   expect(readApiConfig({ ...bare, ...accounts.addresses, [addressName]: named }).accounts).toEqual(
     config.accounts,
