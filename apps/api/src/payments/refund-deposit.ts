@@ -28,8 +28,9 @@ import type { Progress } from "../db/wait.ts";
 
 /**
  * Refunds a deposit on its own chain, minus the cost of the payment, from the solver's inventory: to
- * `refundTo`, or to the depositor if that is not the request's user or there is no request. Settlement repays
- * only refunds of the order's currency to the order's refund recipient; others share a daily limit.
+ * `refundTo`; to the depositor if someone other than the user deposited, or if the deposit has no request.
+ * Settlement repays only refunds of the order's currency to the order's refund recipient; others share a
+ * daily limit.
  */
 export async function refundDeposit(services: RefundServices, depositId: DepositId): Promise<Progress> {
   const deposit = await services.reads.deposit(depositId);

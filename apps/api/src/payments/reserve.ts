@@ -5,7 +5,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { covers } from "./payers/covers.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
 import type { LegKindToPay, Outcome, Refused, Wanted } from "./reserve.port.ts";
-import { asError } from "./send-together.ts";
+import { asError } from "./share-commit.ts";
 
 type Needs = Pick<Services, "uow" | "clock">;
 

@@ -5,8 +5,6 @@ import { type EvmServices, evmPayer, signTogether } from "./payers/evm.ts";
 import { sendSlot } from "./send-slot.ts";
 import { asError } from "./share-commit.ts";
 
-export { asError } from "./share-commit.ts";
-
 export type SendServices = EvmServices & Pick<Services, "slotsInHand">;
 
 /**

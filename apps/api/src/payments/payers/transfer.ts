@@ -185,7 +185,7 @@ async function trySigning(
   });
 }
 
-/** @throws what is no answer about the funds, or about a payment to the solver itself */
+/** @throws errors that say nothing about the funds, or about whether the solver may pay itself */
 function noteUnsigned(
   { events }: TransferServices,
   chain: string,

@@ -34,12 +34,12 @@ const noFurther: OpenWithdrawals = () => {
   throw new Error("opened");
 };
 
-let told = "";
+let printed = "";
 let shown = "";
 beforeEach(() => {
-  [told, shown] = ["", ""];
+  [printed, shown] = ["", ""];
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    told += String(text);
+    printed += String(text);
     return true;
   });
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
@@ -51,7 +51,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 test("a whole wish opens the connections", async () => {
   expect(await runWithdraw(wish, env, noFurther)).toBe(1);
-  expect(told).toBe("opened\n");
+  expect(printed).toBe("opened\n");
 });
 
 test.for([
@@ -80,18 +80,18 @@ test.for([
   ],
   ["a short nonce", [...wish, "--nonce", "0x12"], "--nonce must be"],
   ["no time", [...wish, "--wait", "0"], "--wait must be"],
-] as const)("%s is told, with the usage and exit code 2", async ([, words, problem]) => {
+] as const)("%s is printed, with the usage and exit code 2", async ([, words, problem]) => {
   expect(await runWithdraw(words, env, noFurther)).toBe(2);
-  expect(told).toContain(problem);
-  expect(told).toContain("usage:");
+  expect(printed).toContain(problem);
+  expect(printed).toContain("usage:");
 });
 
 test("an address with the right checksum, or without one, is a recipient", async () => {
   const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
   for (const spelling of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`]) {
-    told = "";
+    printed = "";
     await runWithdraw([...wish, "--recipient", spelling], env, noFurther);
-    expect(told, spelling).toBe("opened\n");
+    expect(printed, spelling).toBe("opened\n");
   }
 });
 
@@ -100,12 +100,12 @@ test("what nobody could move again is no recipient: depository, contracts of the
   if (chain === undefined) throw new Error("no local-a");
   const { contracts, tokens } = chain;
   for (const address of [...Object.values(contracts), ...tokens.map((token) => token.address)]) {
-    told = "";
+    printed = "";
     expect(await runWithdraw([...wish, "--recipient", address], env, noFurther), address).toBe(2);
-    expect(told).toContain("--recipient must not be");
+    expect(printed).toContain("--recipient must not be");
   }
   await runWithdraw([...wish, "--recipient", contracts.depository], env, noFurther);
-  expect(told).toContain("must not be the depository of local-a");
+  expect(printed).toContain("must not be the depository of local-a");
   const former = `0x${"fd".repeat(20)}` as const;
   const replaced = { ...chain, contracts: { ...contracts, formerDepositories: [former] } };
   expect(recipientOf(former, replaced)).toMatchObject({ kind: "refused" });
@@ -120,7 +120,7 @@ test("a hub that cannot be reached is waited for: one line of JSON, exit code 3,
     reason: "the node of hub did not respond usably: eth_chainId: request failed (ECONNREFUSED)",
     nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
   });
-  expect(told).toBe("");
+  expect(printed).toBe("");
 });
 
 test("a withdrawal that expired unpaid has an exit code of its own, and says where the money is", async () => {
@@ -161,7 +161,7 @@ test("names the database when it cannot be reached", async () => {
   };
   const DATABASE_URL = "postgres://user:hunter2@127.0.0.1:1/causeway";
   expect(await runWithdraw(wish, { ...env, DATABASE_URL }, withoutDatabase)).toBe(1);
-  expect(told).toBe("the database could not be reached: ECONNREFUSED\n");
+  expect(printed).toBe("the database could not be reached: ECONNREFUSED\n");
 });
 
 test.for([
@@ -169,7 +169,7 @@ test.for([
   ["without the allocator's key", { ALLOCATOR_PRIVATE_KEY: undefined }, "ALLOCATOR_PRIVATE_KEY is required"],
 ] as const)("%s nothing is begun, and no secret is shown", async ([, change, problem]) => {
   expect(await runWithdraw(wish, { ...env, ...change }, noFurther)).toBe(1);
-  expect(told).toContain(problem);
-  expect(told).not.toContain("hunter2");
-  expect(told).not.toContain(env.SOLVER_PRIVATE_KEY);
+  expect(printed).toContain(problem);
+  expect(printed).not.toContain("hunter2");
+  expect(printed).not.toContain(env.SOLVER_PRIVATE_KEY);
 });
