@@ -61,7 +61,6 @@ export type WatchedChain = ConnectedChain & {
 /** What workers use, of a service that lives or of one that is about to die. */
 export interface WorkerSide {
   readonly services: WorkerServices;
-  readonly addressWork: AddressServices;
   readonly connected: ReadonlyMap<number, ConnectedChain>;
   readonly addressWatches: ReadonlyMap<number, AddressWatch>;
 }
@@ -170,7 +169,6 @@ export function workerSide(
   });
   return {
     services,
-    addressWork,
     connected,
     addressWatches: new Map(
       [...connected].map(([chainId, one]) => [chainId, createAddressWatch(addressWork, one)]),

@@ -19,7 +19,7 @@ import { depositAddressReads } from "../../apps/api/src/deposits/addresses/depos
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { catalog } from "../../apps/api/src/process/catalog.job.ts";
+import { runJob } from "./run-job.ts";
 import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
@@ -216,7 +216,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
       ];
       waiting = [];
       for (const job of jobs) {
-        const progress = await catalog[job.job].run(by, job.payload);
+        const progress = await runJob(by, job.job, job.payload);
         if (progress.waitMs > 0) waiting.push(job);
       }
     },

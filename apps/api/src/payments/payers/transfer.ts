@@ -1,25 +1,30 @@
 import { InsufficientInventory, type RailOutcome } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
-import type { Services } from "../../db/services.port.ts";
-import type { TransitionServices } from "../../requests/index.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import { factsOf } from "../apply.ts";
 import type { LaneFacts, Observation } from "../moves.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "../non-evm/rail-payment.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { attemptFacts, noteSent, type ToSend } from "../note-sent.ts";
 import { asError } from "../share-commit.ts";
-import type { Payer, ToSign, Unsigned } from "./payer.ts";
-
-export type TransferServices = Pick<Services, "events" | "uow" | "reads" | "nonceMappings"> &
-  TransitionServices;
+import { transferFunds } from "./covers.ts";
+import type { Lane, Payer, ToSign, Unsigned } from "./payer.ts";
 
 /** Nominal blocks after which a payment that nodes have counts as stuck. */
 const STUCK_BLOCKS = 3;
 
+/** The solver's account on a non-EVM chain. Undefined: this is no enabled non-EVM chain. */
+export function transferPayerOf(services: WorkerServices, { chainId }: Lane): Payer | undefined {
+  const connected = services.chains.rail(chainId);
+  return connected && transferPayer(services, connected);
+}
+
 /** Pays on a chain without account nonces: only what the bytes spend decides which of them conflict. */
-export function transferPayer(services: TransferServices, connected: ConnectedPayingRail): Payer {
+export function transferPayer(services: WorkerServices, connected: ConnectedPayingRail): Payer {
   return {
+    funds: transferFunds(connected),
+    signsOneByOne: true,
     sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
     async send(sent) {
       const results = await eachOf(sent, async (one) => await sendTransfer(services, connected, one));
@@ -52,7 +57,7 @@ export function transferLane(
 
 /** What the chain shows of a slot's attempts. @throws RpcFault */
 export async function observeTransfer(
-  services: TransferServices,
+  services: WorkerServices,
   { rail }: ConnectedPayingRail,
   slot: Slot,
 ): Promise<Observation[]> {
@@ -87,7 +92,7 @@ function observationOf(attempt: Attempt, outcome: RailOutcome): Observation {
  * mappings; so none of these bytes can have been sent, even by a process that died.
  */
 async function isHeldBack(
-  services: TransferServices,
+  services: WorkerServices,
   { rail }: Pick<ConnectedPayingRail, "rail">,
   slot: Slot,
 ): Promise<boolean> {
@@ -102,7 +107,7 @@ async function isHeldBack(
 
 /** Sends committed bytes, unless oracles could not map them, and records that nodes have them. */
 async function sendTransfer(
-  services: TransferServices,
+  services: WorkerServices,
   { rail }: ConnectedPayingRail,
   { slot, attempt }: ToSend,
 ): Promise<void> {
@@ -123,7 +128,7 @@ const MAX_TRIES = 10;
  * process signed meanwhile, the commit detects it and signs again: two payments never spend the same funds.
  */
 async function signTransfer(
-  services: TransferServices,
+  services: WorkerServices,
   connected: ConnectedPayingRail,
   one: ToSign,
 ): Promise<Attempt | Unsigned> {
@@ -137,7 +142,7 @@ async function signTransfer(
 }
 
 async function trySigning(
-  services: TransferServices,
+  services: WorkerServices,
   { chain, rail }: ConnectedPayingRail,
   { slot, move }: ToSign,
 ): Promise<Attempt | Unsigned | "again"> {
@@ -187,7 +192,7 @@ async function trySigning(
 
 /** @throws errors that say nothing about the funds, or about whether the solver may pay itself */
 function noteUnsigned(
-  { events }: TransferServices,
+  { events }: WorkerServices,
   chain: string,
   { slot, kind }: { readonly slot: Slot; readonly kind: AttemptKind },
   error: unknown,

@@ -1,0 +1,155 @@
+import type { ReceiptFact } from "@causeway/chains";
+import type { FailReason, RequestId } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { Overdue } from "../../db/job-runs.port.ts";
+import type { Attempt, RequestRecord, Slot, SlotPlan } from "../../db/records.port.ts";
+import type { Services, WorkerServices } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
+import type { Progress } from "../../db/wait.ts";
+
+/** Where legs are found. */
+export type LegReads = Pick<Services, "reads" | "balances" | "depositAddresses">;
+
+/** A leg for which something is to be done, as its job read it. */
+export interface DueLeg {
+  /** Where it is paid, if it is still to be paid. */
+  readonly chainId?: number | undefined;
+  /** Its live slot: the bytes are signed, or will be, whatever is due now. */
+  readonly slot?: Slot | undefined;
+}
+
+/** A payment that needs a slot. */
+export interface Wanted {
+  readonly plan: SlotPlan;
+  /** When its checks began, by `performance.now()`. Absent: they do not expire. */
+  readonly checkedAtMs?: number;
+}
+
+/** Why a leg is not paid now: it waits, or it ends unpaid. */
+export type Stopped<End> = Progress | { readonly giveUp: End };
+
+/** A payment and its new slot. `request` is undefined if its leg has none, or a pruned one. */
+export interface Taken<W extends Wanted> {
+  readonly wanted: W;
+  readonly slot: Slot;
+  readonly request: RequestRecord | undefined;
+}
+
+/** A leg's own reason not to be paid now. */
+export interface Refused {
+  readonly kind: "refused";
+  readonly why: string;
+}
+
+/**
+ * `moved`: another process pays it, or it is no longer due. `late`: its checks are too old. `short`: the
+ * payer's balances do not cover it.
+ */
+export type Outcome =
+  | { readonly kind: "reserved"; readonly slot: Slot }
+  | { readonly kind: "moved" | "late" | "short" }
+  | Refused;
+
+/** Whether a payment was sent; see {@link Outcome}. Only `sent` wrote something. */
+export type Sent = "sent" | "moved" | "late" | "short" | Refused;
+
+/**
+ * Reserves a slot for a payment and sends it, together with others of the same moment.
+ * @throws RpcFault, or the error that prevented the broadcast; a retry finds what was committed and sends it
+ */
+export type PayTogether = (kind: LegKind, wanted: Wanted) => Promise<Sent>;
+
+/** The commit in which a slot moves. The leg's request, if any, is locked in it, then the slot. */
+export interface LegContext {
+  readonly services: WorkerServices;
+  readonly tx: Tx;
+  readonly slot: Slot;
+  /** Undefined if the leg has no request, or a pruned one. */
+  readonly record: RequestRecord | undefined;
+}
+
+/**
+ * A kind of payment: its whole course, in order. The engine reserves slots, signs and sends, and knows no
+ * kinds.
+ */
+export interface LegKind<
+  L extends DueLeg = DueLeg,
+  W extends Wanted = Wanted,
+  End = unknown,
+  R extends Refused = Refused,
+> {
+  /** Stored with each slot. */
+  readonly name: string;
+  readonly queue: {
+    readonly name: string;
+    /** Names the leg's id in the payload of its jobs. */
+    readonly id: string;
+    /** Jobs that one process runs at a time. */
+    readonly concurrency: number;
+  };
+  /** It only transfers: without the token's own event, a mined payment has failed. */
+  readonly isTransfer: boolean;
+
+  /** Legs without a slot that have not moved since then and may have lost their jobs. */
+  overdue(services: LegReads, since: Overdue, limit: number): Promise<readonly string[]>;
+  /** Reads a leg. Undefined: nothing is to be done. */
+  due(services: WorkerServices, id: string): Promise<L | undefined>;
+  /**
+   * Decides what to pay and simulates it. Writes nothing of the payment.
+   * @throws RpcFault, ServiceError: nothing was decided, the job retries
+   */
+  plan(services: WorkerServices, leg: L): Promise<W | Stopped<End>>;
+
+  /** How payments of the same moment share commits. Absent: each is sent by itself. */
+  readonly together?: {
+    /** Batches per lane at the same time. */
+    readonly inFlight: number;
+    has(wanted: W): boolean;
+  };
+  /**
+   * Locks the rows of legs, whose requests are locked, and takes what else they need. What it writes is
+   * committed even if it refuses.
+   * @returns a verdict for each, in order
+   */
+  lock(
+    services: WorkerServices,
+    tx: Tx,
+    wanted: readonly W[],
+    requests: ReadonlyMap<RequestId, RequestRecord>,
+  ): Promise<ReadonlyArray<"due" | "moved" | R>>;
+  /** Writes what follows from the new slots. A refusal rolls the commit back. */
+  taken?(services: WorkerServices, tx: Tx, taken: ReadonlyArray<Taken<W>>): Promise<R | undefined>;
+  /** The refusal that an error of the reserving commit means, if any. */
+  refusalOf?(error: unknown): R | undefined;
+  /** What to do with a leg that got no slot. Absent: it waits for the payer's inventory. */
+  untaken?(services: WorkerServices, leg: L, why: "late" | "short" | R): Promise<Stopped<End>>;
+
+  /** Whether an unsigned slot must not be signed after all. */
+  isForbidden?(services: WorkerServices, connected: ConnectedChain, slot: Slot): Promise<boolean>;
+  /** Nodes have the bytes of these payments, since `atMs`. */
+  broadcast?(
+    services: WorkerServices,
+    tx: Tx,
+    sent: ReadonlyArray<{ readonly slot: Slot; readonly attempt: Attempt }>,
+    of: { readonly atMs: number; readonly isId: boolean },
+  ): Promise<void>;
+  /** The payment (not a no-op) is in a canonical block, whether it succeeded or reverted. */
+  mined(
+    moment: LegContext,
+    mined: { readonly attempt: Attempt; readonly receipt: ReceiptFact },
+  ): Promise<void>;
+  /** The block was reorged out, and the same bytes are sent again. `slot` still has its mined state. */
+  orphaned(moment: LegContext, attempt: Attempt): Promise<void>;
+  /** The payment succeeded in a final block. */
+  final(moment: LegContext): Promise<void>;
+  /**
+   * The slot's number is used for good and did not pay: it reverted, or something else used it. Only now may
+   * the leg be paid another way.
+   */
+  dead(moment: LegContext, reason: FailReason): Promise<void>;
+  /** Whether mined and final outcomes of several legs may share a commit: their rows are locked in order. */
+  readonly sharesOutcomes?: true;
+
+  /** Ends a leg that has no slot. */
+  giveUp(services: WorkerServices, leg: L, end: End): Promise<Progress>;
+}
