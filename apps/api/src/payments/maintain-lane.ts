@@ -3,7 +3,8 @@ import { laneSigners } from "../chains/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { type Case, takeCare } from "./care.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
-import { evmPayer, observeOpen } from "./payers/evm.ts";
+import { observeOpen } from "./payers/evm.ts";
+import { payerOf } from "./payers/index.ts";
 
 /** Slots maintained per round: the first ones come first, and the others get their turn. */
 const WINDOW = 200;
@@ -24,7 +25,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
   const open = unsettled.filter(({ state }) => state === "open");
   for (const [sender, slots] of Map.groupBy(open, (slot) => slot.sender)) {
-    const payer = evmPayer(services, connected, sender);
+    const payer = payerOf(services, { chainId: chain.id, sender });
     const used = await connection.reader.nonce(sender, "latest");
     const prices = pulse.gasPrices();
     await fillNonceGap(services, connected, { sender, used, prices }, slots).catch((error: unknown) =>

@@ -5,7 +5,8 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { Slot } from "../db/records.port.ts";
 import { type Case, takeCare } from "./care.ts";
 import type { LaneFacts, Observation, Turn } from "./moves.ts";
-import { evmPayer, isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "./payers/evm.ts";
+import { isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "./payers/evm.ts";
+import { payerOf } from "./payers/index.ts";
 
 /**
  * Compares a chain's lanes with it after a new head: which nonces are mined, orphaned or final. Reads one
@@ -40,7 +41,7 @@ async function trackSender(
   reorged: boolean,
 ): Promise<void> {
   const payer = {
-    ...evmPayer(services, connected, sender),
+    ...payerOf(services, { chainId: connected.chain.id, sender }),
     isUsedByOthers: async (slot: Slot) => await isUsedByOthers(services, connected, slot, trail),
   };
   const { enginePolicy: policy, clock } = services;

@@ -2,7 +2,8 @@ import { isHttpFault } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { type Case, takeCare } from "../care.ts";
-import { observeTransfer, transferLane, transferPayer } from "../payers/transfer.ts";
+import { payerOf } from "../payers/index.ts";
+import { observeTransfer, transferLane } from "../payers/transfer.ts";
 
 /** Slots tracked at once. */
 const AT_ONCE = 8;
@@ -15,7 +16,7 @@ const AT_ONCE = 8;
 export async function trackRail(services: WorkerServices, connected: ConnectedPayingRail): Promise<void> {
   const { chain, rail } = connected;
   const { enginePolicy: policy, clock } = services;
-  const payer = transferPayer(services, connected);
+  const payer = payerOf(services, { chainId: chain.id, sender: rail.solver });
   const lane = transferLane(connected, policy);
   const slots = await services.reads.unsettledSlots(chain.id, rail.solver);
   const faults: unknown[] = [];

@@ -1,6 +1,5 @@
 import { isSilentTransfer, signTransaction } from "@causeway/chains";
 import type { BlockRef, BroadcastOutcome, ReceiptFact } from "@causeway/chains";
-import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { signerOf } from "../../chains/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
@@ -13,14 +12,10 @@ import { paidBy } from "../unexplained-nonces.ts";
 import { gasFunds, solverFunds } from "./covers.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
 
-/** The account of a lane on an EVM chain. Undefined: this is no enabled EVM chain. */
-export function evmPayerOf(services: WorkerServices, { chainId, sender }: Lane): Payer | undefined {
-  const connected = services.chains.get(chainId);
-  return connected && evmPayer(services, connected, sender);
-}
-
 /** Pays on an EVM chain: what has one nonce conflicts, so only one of the attempts can be mined. */
-export function evmPayer(services: WorkerServices, connected: ConnectedChain, sender: Address): Payer {
+export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): Payer | undefined {
+  const connected = services.chains.get(chainId);
+  if (connected === undefined) return undefined;
   const fundsOf = sender === services.signer.address ? solverFunds : gasFunds;
   return {
     funds: fundsOf(connected, sender),

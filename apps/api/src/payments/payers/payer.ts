@@ -1,4 +1,5 @@
 import type { Attempt, Slot, SlotPlan } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import type { Move } from "../moves.ts";
 import type { ToSend } from "../note-sent.ts";
 import type { LaneFunds } from "./funds.port.ts";
@@ -35,3 +36,6 @@ export interface Payer {
   /** Whether a final transaction of someone else used the slot's number. @throws RpcFault */
   isUsedByOthers?(slot: Slot): Promise<boolean>;
 }
+
+/** Undefined: the lane is not this payer's, or its chain is not enabled. */
+export type PayerOfLane = (services: WorkerServices, lane: Lane) => Payer | undefined;

@@ -14,14 +14,10 @@ import type { Lane, Payer, ToSign, Unsigned } from "./payer.ts";
 /** Nominal blocks after which a payment that nodes have counts as stuck. */
 const STUCK_BLOCKS = 3;
 
-/** The solver's account on a non-EVM chain. Undefined: this is no enabled non-EVM chain. */
-export function transferPayerOf(services: WorkerServices, { chainId }: Lane): Payer | undefined {
-  const connected = services.chains.rail(chainId);
-  return connected && transferPayer(services, connected);
-}
-
 /** Pays on a chain without account nonces: only what the bytes spend decides which of them conflict. */
-export function transferPayer(services: WorkerServices, connected: ConnectedPayingRail): Payer {
+export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
+  const connected = services.chains.rail(chainId);
+  if (connected === undefined) return undefined;
   return {
     funds: transferFunds(connected),
     signsOneByOne: true,
