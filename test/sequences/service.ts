@@ -21,7 +21,6 @@ import {
   createAddressWatch,
   type AddressWatch,
 } from "../../apps/api/src/deposits/addresses/address-watch.ts";
-import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
