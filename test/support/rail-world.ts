@@ -20,7 +20,7 @@ import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { runJob } from "./run-job.ts";
-import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
+import type { TransferChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
@@ -121,7 +121,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   });
   const [origin, destination] = ends;
   if (origin === undefined || destination === undefined) throw new Error("there are two chains");
-  const connected = ends.map(({ chain, network, rail }): ConnectedPayingRail => {
+  const connected = ends.map(({ chain, network, rail }): TransferChain => {
     const pulse = {
       solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
       paymentCost: () => network.cost,
@@ -171,7 +171,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     },
   };
   for (const one of connected) await openRailLane(services, one);
-  const railOf = (by: WorkerServices, { chain }: RailEnd): ConnectedPayingRail => {
+  const railOf = (by: WorkerServices, { chain }: RailEnd): TransferChain => {
     const found = by.chains.rail(chain.id);
     if (found === undefined) throw new Error("both chains are in the directory");
     return found;

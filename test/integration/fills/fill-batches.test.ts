@@ -142,7 +142,7 @@ test("the same fill twice in one batch is paid once", async () => {
 /** Plans of these fills, which were not sent. */
 async function plansOf(list: readonly Due[], by = world.services): Promise<readonly WantedFill[]> {
   const fills = new Map<RequestId, WantedFill>();
-  const noted: WorkerServices["payTogether"] = async (_, wanted) => {
+  const noted: WorkerServices["payTogether"] = async (wanted) => {
     const fill = wanted as WantedFill;
     fills.set(fill.requestId, fill);
     return "moved";

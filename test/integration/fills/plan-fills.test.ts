@@ -33,7 +33,7 @@ function planning(by: Partial<Reader>): { readonly services: WorkerServices; rea
   const other = { ...connected, connection: { ...connected.connection, reader } };
   const get = (id: number) => (id === destination.chain.id ? other : services.chains.get(id));
   const planned: unknown[] = [];
-  const payTogether: WorkerServices["payTogether"] = async (_kind, fill) => {
+  const payTogether: WorkerServices["payTogether"] = async (fill) => {
     planned.push(fill);
     return "sent";
   };

@@ -14,7 +14,7 @@ import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
-import type { PayTogether } from "../payments/legs/leg-kind.port.ts";
+import type { PayTogether } from "../payments/wanted.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
 /** An account of the service, where only its address matters. */

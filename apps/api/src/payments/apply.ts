@@ -2,8 +2,9 @@ import type { RequestId } from "@causeway/domain";
 import type { Attempt, RequestRecord, Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { kindOf } from "./legs/index.ts";
-import type { LegContext } from "./legs/leg-kind.port.ts";
+import type { LegContext } from "./legs/leg-kind.ts";
 import type { Move } from "./moves.ts";
+import { factsOf } from "./slot-facts.ts";
 import { shareCommit } from "./share-commit.ts";
 
 /** A move that the chain decided. */
@@ -167,8 +168,4 @@ function minedAttemptOf({ id, attempts, minedAttempt }: Slot): Attempt {
   if (attempt === undefined)
     throw new Error(`invariant violated: slot ${id} is mined by an attempt that is not stored`);
   return attempt;
-}
-
-export function factsOf({ chainId, nonce, leg }: Slot) {
-  return { chainId, nonce, leg: leg.kind, requestId: leg.requestId };
 }

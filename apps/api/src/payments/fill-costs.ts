@@ -4,7 +4,7 @@ import { gasUnitInMemory } from "../balances/index.ts";
 import type { DestinationExecution } from "./executions.port.ts";
 import { noteCosts } from "./executions/settle-execution.ts";
 import { isPlainTransfer } from "./gas-used-by-fills.ts";
-import type { LegContext } from "./legs/leg-kind.port.ts";
+import type { LegContext } from "./legs/leg-kind.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 
 /**
@@ -58,12 +58,12 @@ export async function noteSpent(moment: LegContext): Promise<void> {
 /** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
 export async function noteRevertedGas(moment: LegContext): Promise<void> {
   const { services, tx, slot } = moment;
-  const burnt = await gasUsdOf(moment, (gas, destinationCalls) =>
+  const reverted = await gasUsdOf(moment, (gas, destinationCalls) =>
     destinationCalls === undefined ? gas : 0n,
   );
-  if (burnt === undefined || burnt.usd === 0n) return;
-  await tx.fastFills.setRevertedGas(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
-  tx.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
+  if (reverted === undefined || reverted.usd === 0n) return;
+  await tx.fastFills.setRevertedGas(reverted.requestId, slot.id, reverted.usd, services.clock.nowMs());
+  tx.events.alarm("fast_fill_burnt", { requestId: reverted.requestId, burntUsd: reverted.usd });
 }
 
 /** At the native token price of the acceptance, in USD with 18 decimals; undefined without a fast fill. */

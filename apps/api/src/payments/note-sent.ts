@@ -1,7 +1,7 @@
-import type { Facts } from "../db/events.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { kindOf } from "./legs/index.ts";
+import { attemptFacts } from "./slot-facts.ts";
 
 export interface ToSend {
   readonly slot: Slot;
@@ -30,16 +30,4 @@ export async function noteSent(services: WorkerServices, sent: readonly Sent[], 
     for (const { slot, attempt, outcome } of sent)
       tx.events.happened("attempt_broadcast", { ...attemptFacts(slot, attempt), outcome });
   });
-}
-
-export function attemptFacts(slot: Slot, attempt: Attempt): Facts {
-  return {
-    chainId: slot.chainId,
-    nonce: slot.nonce,
-    leg: slot.leg.kind,
-    requestId: slot.leg.requestId,
-    attempt: attempt.n,
-    kind: attempt.kind,
-    txHash: attempt.txHash,
-  };
 }

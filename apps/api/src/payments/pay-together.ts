@@ -1,6 +1,8 @@
 import type { WorkerServices } from "../db/services.port.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
-import type { LegKind, PayTogether, Sent, Wanted } from "./legs/leg-kind.port.ts";
+import type { LegKind } from "./legs/leg-kind.ts";
+import type { PayTogether, Sent, Wanted } from "./wanted.port.ts";
+import { kindOf } from "./legs/index.ts";
 import { payerOf } from "./payers/index.ts";
 import { reserve } from "./reserve.ts";
 import { sendSlots } from "./send-slots.ts";
@@ -11,7 +13,8 @@ const MAX_BATCH = 50;
 /** Pays legs of one kind and lane that are due at the same moment together. A single one does not wait. */
 export function groupedPayments(services: WorkerServices): PayTogether {
   const lanes = new Map<string, (wanted: Wanted) => Promise<Sent | Error>>();
-  return async (kind, wanted) => {
+  return async (wanted) => {
+    const kind = kindOf(wanted.plan);
     const { chainId, sender } = wanted.plan;
     const lane = `${kind.name} ${chainId} ${sender}`;
     const inFlight = kind.together?.inFlight ?? 1;

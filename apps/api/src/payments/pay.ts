@@ -1,14 +1,15 @@
 import { endOf } from "../http/request-end.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { DONE, type Progress } from "../db/wait.ts";
-import type { DueLeg, LegKind, Sent, Stopped, Wanted } from "./legs/leg-kind.port.ts";
+import type { DueLeg, LegKind, Stopped } from "./legs/leg-kind.ts";
+import type { Sent, Wanted } from "./wanted.port.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { payTogether } from "./pay-together.ts";
 import { sendSlot } from "./send-slots.ts";
 
 /**
- * Pays a leg: plans it, reserves a slot in the commit that moves the leg, then sends. Idempotent in any number
- * of processes: the leg's lock and its one live slot allow one payment.
+ * Pays a leg: plans it, reserves a slot in the commit that moves the leg, then sends. Idempotent in any
+ * number of processes: the leg's lock and its one live slot allow one payment.
  * @throws RpcFault, ServiceError (prices): nothing was decided, the job retries
  */
 export async function pay(services: WorkerServices, kind: LegKind, id: string): Promise<Progress> {
@@ -36,7 +37,7 @@ async function reserveAndSend(
 ): Promise<Stopped<unknown>> {
   const sent =
     kind.together?.has(wanted) === true && services.payTogether !== undefined
-      ? await services.payTogether(kind, wanted)
+      ? await services.payTogether(wanted)
       : await payAlone(services, kind, wanted);
   if (sent === "sent" || sent === "moved") return DONE;
   if (kind.untaken !== undefined) return await kind.untaken(services, leg, sent);

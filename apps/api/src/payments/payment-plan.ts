@@ -1,7 +1,7 @@
 import { paymentCall, transferCall } from "@causeway/chains";
 import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
 import type { Address, OrderId, PricedUnit, TxHash } from "@causeway/domain";
-import type { ConnectedChain, ConnectedPayingRail } from "../chains/chains.port.ts";
+import type { ConnectedChain, TransferChain } from "../chains/chains.port.ts";
 import type { OwnKeys } from "../chains/index.ts";
 import type { Leg } from "../db/leg.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
@@ -100,7 +100,7 @@ export async function planPayment(
       ? { kind: "short", why: `the solver's inventory does not cover the ${leg.kind}` }
       : { kind: "refused", why: outcome.reason };
   const { gas } = outcome;
-  if (gas > maxGas) return tooDear(leg, gas);
+  if (gas > maxGas) return excessiveGas(leg, gas);
   const { maxFeePerGas, maxPriorityFeePerGas } = prices;
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
   const outflow = { currency, amount };
@@ -117,24 +117,24 @@ export async function planPayment(
   return { kind: "ready", gas, plan };
 }
 
-export function tooDear({ kind }: Leg, gas: bigint): Extract<PaymentPlan, { kind: "tooDear" }> {
+export function excessiveGas({ kind }: Leg, gas: bigint): Extract<PaymentPlan, { kind: "tooDear" }> {
   return { kind: "tooDear", why: `the ${kind} would use ${gas} gas, more than allowed`, gas };
 }
 
 /**
- * Plans one payment on a chain that pays by transfers: as a slot, its nonce is a counter of ours, its call the
- * recipient and order, and its gas the cost, as one unit at that price.
+ * Plans one payment on a chain that pays by transfers: as a slot, its nonce is a counter of ours, its call
+ * the recipient and order, and its gas the cost, as one unit at that price.
  * @param cost in base units of the native token. Undefined: what the chain answers
  * @throws RpcFault
  */
 export async function planTransfer(
-  { chain, rail }: Pick<ConnectedPayingRail, "chain" | "rail">,
+  connected: Pick<TransferChain, "chain" | "rail">,
   { leg, currency, amount, recipient, orderId, cancelAfterMs }: TransferQuestion,
   cost?: bigint,
 ): Promise<Exclude<PaymentPlan, { kind: "ready" }> | { readonly kind: "ready"; readonly plan: SlotPlan }> {
   const [why, maxFeePerGas] = await Promise.all([
-    rail.refusalOf({ recipient, currency, amount }),
-    cost ?? rail.paymentCost(currency, recipient),
+    connected.rail.refusalOf({ recipient, currency, amount }),
+    cost ?? connected.rail.paymentCost(currency, recipient),
   ]);
   if (why !== undefined) return { kind: "refused", why };
   const call = { to: recipient, data: orderId ?? "0x", value: 0n } as const;
@@ -142,6 +142,14 @@ export async function planTransfer(
   const outflow = { currency, amount };
   return {
     kind: "ready",
-    plan: { chainId: chain.id, sender: rail.solver, leg, call, ...gas, outflow, cancelAfterMs },
+    plan: {
+      chainId: connected.chain.id,
+      sender: connected.rail.solver,
+      leg,
+      call,
+      ...gas,
+      outflow,
+      cancelAfterMs,
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { rescueOverdue } from "../db/rescue-lost.ts";
-import type { LegKind, LegReads } from "./legs/leg-kind.port.ts";
+import type { LegKind, LegReads } from "./legs/leg-kind.ts";
 
 /** Adds a new job for legs whose job was lost, and counts them. May run in any number of processes. */
 export async function requeueLost(

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import type { LegKind, Refused, Wanted } from "./legs/leg-kind.port.ts";
+import type { LegKind } from "./legs/leg-kind.ts";
+import type { Refused, Wanted } from "./wanted.port.ts";
 import { reserve } from "./reserve.ts";
 
 const NATIVE: Address = `0x${"00".repeat(20)}`;

@@ -1,6 +1,7 @@
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import type { LegKind, Outcome, Wanted } from "./legs/leg-kind.port.ts";
+import type { LegKind } from "./legs/leg-kind.ts";
+import type { Outcome, Wanted } from "./wanted.port.ts";
 import { covers } from "./payers/covers.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
 import { asError, shareCommit } from "./share-commit.ts";

@@ -2,8 +2,8 @@ import type { ToSend } from "./note-sent.ts";
 import type { Payer, Signed, ToSign } from "./payers/payer.ts";
 
 /**
- * Signs and sends for slots of one lane: all bytes are committed at once, then broadcast at once. A payer that
- * signs one after the other sends each as soon as its bytes are committed.
+ * Signs and sends for slots of one lane: all bytes are committed at once, then broadcast at once. A payer
+ * that signs one after the other sends each as soon as its bytes are committed.
  * @param ready what is signed already
  * @returns what came of signing, and the errors that prevented a broadcast
  */

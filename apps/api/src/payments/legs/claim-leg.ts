@@ -7,7 +7,8 @@ import { DONE } from "../../db/wait.ts";
 import { gasOf } from "../../markets/index.ts";
 import { gasAllowance, planPayment } from "../payment-plan.ts";
 import { whyMaybePaidOut } from "../unexplained-nonces.ts";
-import type { DueLeg, LegKind, Wanted } from "./leg-kind.port.ts";
+import type { DueLeg, LegKind } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
 
 /** A payout is retried for this long; a debt does not lapse. */
 const CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
@@ -17,8 +18,8 @@ interface DueClaim extends DueLeg {
 }
 
 /**
- * The payout of an app balance to its wallet, from the solver's inventory. If the chain refuses it, the amount
- * returns to the balance.
+ * The payout of an app balance to its wallet, from the solver's inventory. If the chain refuses it, the
+ * amount returns to the balance.
  */
 export const claimLeg: LegKind<DueClaim, Wanted, string> = {
   name: "claim",

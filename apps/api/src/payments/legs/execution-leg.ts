@@ -14,7 +14,8 @@ import { refusedTarget } from "../executions/own-contracts.ts";
 import { planExecution } from "../executions/plan-execution.ts";
 import { forgiveCosts, noteCosts } from "../executions/settle-execution.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
-import type { DueLeg, LegContext, LegKind, Stopped, Wanted } from "./leg-kind.port.ts";
+import type { DueLeg, LegContext, LegKind, Stopped } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
 import { nativeDecimals } from "../native-decimals.ts";
 
 interface DueExecution extends DueLeg {

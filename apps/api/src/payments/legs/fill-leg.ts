@@ -10,11 +10,12 @@ import { feesOfFill, settleFees } from "../fees-of-fill.ts";
 import { type FillBasis, isBasisOf } from "../fill-basis.ts";
 import { chargeCalls, measure, noteRevertedFill, noteRevertedGas, noteSpent } from "../fill-costs.ts";
 import { type FillLimits, limitsOf, type RefusedFill, refusedFill, takeLimits } from "../fill-limits.ts";
-import { attemptFacts } from "../note-sent.ts";
+import { attemptFacts } from "../slot-facts.ts";
 import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../plan/decide-fill.ts";
 import { valueOf } from "../plan/gas-of-calls.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
-import type { DueLeg, LegContext, LegKind, Wanted } from "./leg-kind.port.ts";
+import type { DueLeg, LegContext, LegKind } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
 
 /** Fills of one request that may revert in a block before its deposit is refunded. */
 const MAX_REVERTED = 3;

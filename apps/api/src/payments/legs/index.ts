@@ -2,7 +2,7 @@ import type { Slot } from "../../db/records.port.ts";
 import { claimLeg } from "./claim-leg.ts";
 import { executionLeg } from "./execution-leg.ts";
 import { fillLeg } from "./fill-leg.ts";
-import type { LegKind } from "./leg-kind.port.ts";
+import type { LegKind } from "./leg-kind.ts";
 import { refundLeg } from "./refund-leg.ts";
 import { sweepLeg } from "./sweep-leg.ts";
 

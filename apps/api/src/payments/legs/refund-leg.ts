@@ -24,7 +24,8 @@ import {
   unrepaidOf,
   type UnrepaidRefund,
 } from "../unrepaid-refunds.ts";
-import type { DueLeg, LegKind, Stopped, Wanted } from "./leg-kind.port.ts";
+import type { DueLeg, LegKind, Stopped } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
 
 interface DueRefund extends DueLeg {
   readonly deposit: DepositRecord;

@@ -8,7 +8,8 @@ import { factoryProblem } from "../../deposits/index.ts";
 import { sweepJob } from "../../requests/index.ts";
 import { withHeadroom } from "../executions/price-execution.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
-import type { DueLeg, LegKind, Wanted } from "./leg-kind.port.ts";
+import type { DueLeg, LegKind } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
 
 /**
  * A sweep that reverts for this long (ms) is given up: the funds were moved by another transaction, or never
@@ -29,8 +30,8 @@ interface WantedSweep extends Wanted {
 }
 
 /**
- * Moves funds from a deposit address into the depository, as decided: the contract moves exactly this amount or
- * fails. The deposit that it makes acts on the request, like any other.
+ * Moves funds from a deposit address into the depository, as decided: the contract moves exactly this amount
+ * or fails. The deposit that it makes acts on the request, like any other.
  */
 export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
   name: "sweep",

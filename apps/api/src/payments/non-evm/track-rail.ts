@@ -1,5 +1,5 @@
 import { isHttpFault } from "@causeway/chains";
-import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { type Case, takeCare } from "../care.ts";
 import { payerOf } from "../payers/index.ts";
@@ -13,7 +13,7 @@ const AT_ONCE = 8;
  * @throws Error caused by the first HTTP fault, or else the first fault, after the round; the next round
  * retries
  */
-export async function trackRail(services: WorkerServices, connected: ConnectedPayingRail): Promise<void> {
+export async function trackRail(services: WorkerServices, connected: TransferChain): Promise<void> {
   const { chain, rail } = connected;
   const { enginePolicy: policy, clock } = services;
   const payer = payerOf(services, { chainId: chain.id, sender: rail.solver });

@@ -1,12 +1,12 @@
 import { InsufficientInventory, type RailOutcome } from "@causeway/chains";
-import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { factsOf } from "../apply.ts";
 import type { LaneFacts, Observation } from "../moves.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "../non-evm/rail-payment.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
-import { attemptFacts, noteSent, type ToSend } from "../note-sent.ts";
+import { noteSent, type ToSend } from "../note-sent.ts";
+import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError } from "../share-commit.ts";
 import { transferFunds } from "./covers.ts";
 import type { Lane, Payer, ToSign, Unsigned } from "./payer.ts";
@@ -39,7 +39,7 @@ async function eachOf<T extends { readonly slot: Slot }, R>(
 }
 
 export function transferLane(
-  { chain, rail }: ConnectedPayingRail,
+  { chain, rail }: TransferChain,
   { stuckAfterMs }: { readonly stuckAfterMs: number },
 ): LaneFacts {
   return {
@@ -54,7 +54,7 @@ export function transferLane(
 /** What the chain shows of a slot's attempts. @throws RpcFault */
 export async function observeTransfer(
   services: WorkerServices,
-  { rail }: ConnectedPayingRail,
+  { rail }: TransferChain,
   slot: Slot,
 ): Promise<Observation[]> {
   // Such bytes were never sent, and must not be yet: there is nothing to query.
@@ -89,7 +89,7 @@ function observationOf(attempt: Attempt, outcome: RailOutcome): Observation {
  */
 async function isHeldBack(
   services: WorkerServices,
-  { rail }: Pick<ConnectedPayingRail, "rail">,
+  { rail }: Pick<TransferChain, "rail">,
   slot: Slot,
 ): Promise<boolean> {
   if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open")
@@ -104,7 +104,7 @@ async function isHeldBack(
 /** Sends committed bytes, unless oracles could not map them, and records that nodes have them. */
 async function sendTransfer(
   services: WorkerServices,
-  { rail }: ConnectedPayingRail,
+  { rail }: TransferChain,
   { slot, attempt }: ToSend,
 ): Promise<void> {
   const isPayment = attempt.kind === "pay";
@@ -125,7 +125,7 @@ const MAX_TRIES = 10;
  */
 async function signTransfer(
   services: WorkerServices,
-  connected: ConnectedPayingRail,
+  connected: TransferChain,
   one: ToSign,
 ): Promise<Attempt | Unsigned> {
   return await inTurn(connected, async () => {
@@ -139,7 +139,7 @@ async function signTransfer(
 
 async function trySigning(
   services: WorkerServices,
-  { chain, rail }: ConnectedPayingRail,
+  { chain, rail }: TransferChain,
   { slot, move }: ToSign,
 ): Promise<Attempt | Unsigned | "again"> {
   const kind = move.attempt;
@@ -206,9 +206,9 @@ function noteUnsigned(
 }
 
 /** Signing in progress per chain in this process. */
-const turns = new WeakMap<ConnectedPayingRail["rail"], Promise<unknown>>();
+const turns = new WeakMap<TransferChain["rail"], Promise<unknown>>();
 
-async function inTurn<T>({ rail }: Pick<ConnectedPayingRail, "rail">, work: () => Promise<T>): Promise<T> {
+async function inTurn<T>({ rail }: Pick<TransferChain, "rail">, work: () => Promise<T>): Promise<T> {
   const before = turns.get(rail) ?? Promise.resolve();
   const mine = before.then(work, work);
   turns.set(

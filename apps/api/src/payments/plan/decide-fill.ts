@@ -7,7 +7,7 @@ import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import { endOf } from "../../http/request-end.ts";
 import { fillBasisOf } from "../fill-basis.ts";
-import type { Stopped } from "../legs/leg-kind.port.ts";
+import type { Stopped } from "../legs/leg-kind.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
 import type { PlannedFill } from "./fill-planned.ts";
 import { planFill } from "./plan-fill.ts";

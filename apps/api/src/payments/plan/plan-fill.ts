@@ -1,9 +1,8 @@
-import type { PayingRail } from "@causeway/chains";
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { warmPrices } from "../../balances/index.ts";
 import { isNonEvm } from "../../http/request-end.ts";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { ConnectedChain, RequestEnd, TransferChain } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { amountToPay } from "../fill-amount.ts";
 import type { FillBasis } from "../fill-basis.ts";
@@ -17,7 +16,7 @@ export interface FillFacts {
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;
   readonly origin: RequestEnd;
-  readonly destination: RequestEnd<PayingRail>;
+  readonly destination: ConnectedChain | TransferChain;
 }
 
 /**

@@ -1,12 +1,12 @@
 import { gasCostWei, serviceContracts } from "@causeway/domain";
 import type { Address, Chain, Currency, PricedUnit } from "@causeway/domain";
-import type { ConnectedChain, ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { ConnectedChain, TransferChain } from "../../chains/chains.port.ts";
 import { ownAccounts } from "../../chains/index.ts";
 import type { DepositRecord, RequestRecord, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { sweepGasOf } from "../../deposits/index.ts";
 import { gasOf } from "../../markets/index.ts";
-import type { Stopped } from "../legs/leg-kind.port.ts";
+import type { Stopped } from "../legs/leg-kind.ts";
 import {
   gasAllowance,
   isNativeToContract,
@@ -55,7 +55,7 @@ export type Blocked = Stopped<string>;
 const LOST_ORDER_WAIT_MS = 30_000;
 
 /** Plans refunds on a non-EVM chain, whose deposits are final when recorded. */
-export function transferRefunds(connected: ConnectedPayingRail): RefundPlanner {
+export function transferRefunds(connected: TransferChain): RefundPlanner {
   return {
     whyEarly: async () => undefined,
     async price({ deposit, recipient }) {

@@ -8,7 +8,7 @@ import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "../exchange-in-budget
 import type { FillBudget } from "../exchange-in-budget.ts";
 import type { DestinationExecution } from "../executions.port.ts";
 import { withHeadroom } from "../executions/price-execution.ts";
-import { planPayment, tooDear } from "../payment-plan.ts";
+import { planPayment, excessiveGas } from "../payment-plan.ts";
 import type { PaymentOfOrder } from "../payment-plan.ts";
 import { buyAndPay } from "./buy-and-pay.ts";
 import { refusedCombination } from "./combinations.ts";
@@ -94,7 +94,7 @@ export async function planTransaction(
   }
   const { gas } = simulated.outcome;
   const maxGas = question.maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
-  if (gas > maxGas) return tooMuchGas(tooDear(question.leg, gas));
+  if (gas > maxGas) return tooMuchGas(excessiveGas(question.leg, gas));
   const roomy = withHeadroom(gas);
   return {
     kind: "ready",
@@ -155,7 +155,7 @@ async function planAlone(
   return refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
 }
 
-function tooMuchGas({ why, gas }: ReturnType<typeof tooDear>): TransactionPlanned {
+function tooMuchGas({ why, gas }: ReturnType<typeof excessiveGas>): TransactionPlanned {
   return { ...refused("QUOTED_GAS_LIMIT_EXCEEDED", why), excessiveGas: gas };
 }
 

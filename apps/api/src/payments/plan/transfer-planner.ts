@@ -1,11 +1,11 @@
-import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
 import { planTransfer } from "../payment-plan.ts";
 import { refusedCombination } from "./combinations.ts";
 import { refused, waits } from "./fill-planned.ts";
 import type { FillPlanner } from "./fill-planned.ts";
 
 /** Plans fills on a chain that pays by transfers. */
-export function transferPlanner(connected: ConnectedPayingRail): FillPlanner {
+export function transferPlanner(connected: TransferChain): FillPlanner {
   return {
     paysContract: async () => false,
     exchange({ requestId, destination: { paidFrom } }) {

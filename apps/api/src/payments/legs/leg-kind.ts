@@ -2,10 +2,11 @@ import type { ReceiptFact } from "@causeway/chains";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { Overdue } from "../../db/job-runs.port.ts";
-import type { Attempt, RequestRecord, Slot, SlotPlan } from "../../db/records.port.ts";
+import type { Attempt, RequestRecord, Slot } from "../../db/records.port.ts";
 import type { Services, WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { Progress } from "../../db/wait.ts";
+import type { Refused, Wanted } from "../wanted.port.ts";
 
 /** Where legs are found. */
 export type LegReads = Pick<Services, "reads" | "balances" | "depositAddresses">;
@@ -18,13 +19,6 @@ export interface DueLeg {
   readonly slot?: Slot | undefined;
 }
 
-/** A payment that needs a slot. */
-export interface Wanted {
-  readonly plan: SlotPlan;
-  /** When its checks began, by `performance.now()`. Absent: they do not expire. */
-  readonly checkedAtMs?: number;
-}
-
 /** Why a leg is not paid now: it waits, or it ends unpaid. */
 export type Stopped<End> = Progress | { readonly giveUp: End };
 
@@ -34,30 +28,6 @@ export interface Taken<W extends Wanted> {
   readonly slot: Slot;
   readonly request: RequestRecord | undefined;
 }
-
-/** A leg's own reason not to be paid now. */
-export interface Refused {
-  readonly kind: "refused";
-  readonly why: string;
-}
-
-/**
- * `moved`: another process pays it, or it is no longer due. `late`: its checks are too old. `short`: the
- * payer's balances do not cover it.
- */
-export type Outcome =
-  | { readonly kind: "reserved"; readonly slot: Slot }
-  | { readonly kind: "moved" | "late" | "short" }
-  | Refused;
-
-/** Whether a payment was sent; see {@link Outcome}. Only `sent` wrote something. */
-export type Sent = "sent" | "moved" | "late" | "short" | Refused;
-
-/**
- * Reserves a slot for a payment and sends it, together with others of the same moment.
- * @throws RpcFault, or the error that prevented the broadcast; a retry finds what was committed and sends it
- */
-export type PayTogether = (kind: LegKind, wanted: Wanted) => Promise<Sent>;
 
 /** The commit in which a slot moves. The leg's request, if any, is locked in it, then the slot. */
 export interface LegContext {
