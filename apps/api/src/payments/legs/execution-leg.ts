@@ -54,7 +54,8 @@ export const executionLeg: LegKind<DueExecution, Wanted, Unsent> = {
     const { requestId } = execution;
     const connected = services.chains.get(execution.chainId);
     const executor = services.executor?.address;
-    // Before anything is given up: the nonce may belong to this very call, and then the sponsor owes its cost.
+    // Before anything is given up: the nonce may belong to this very call, and then the sponsor owes its
+    // cost.
     const why = connected && executor && (await whyUnexplained(services, connected, executor));
     if (why !== undefined) {
       services.events.alarm("execution_waits", { requestId, why });

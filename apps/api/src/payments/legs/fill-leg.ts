@@ -103,7 +103,8 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       });
     return undefined;
   },
-  // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it owes.
+  // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
+  // owes.
   refusalOf: (error) =>
     error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED"
       ? refusedFill("SPONSOR_BALANCE_TOO_LOW", error.message)
