@@ -7,8 +7,9 @@ export { isBeyondCap, refuseBeyondCap, refuseBeyondLimits, refuseTinySwap } from
 export {
   costWithMargin,
   gasOf,
+  pricedIn,
+  priceRoute,
   pricingOf,
-  pricingSoon,
   type RoutePricing,
   spreadBetween,
   spreadOf,

@@ -1,7 +1,6 @@
 import type { AccountState } from "@causeway/chains";
 import type { Address, RequestTerms } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, settle, soon } from "@causeway/domain";
-import type { Soon } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
@@ -26,6 +25,7 @@ import {
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { chooseSignature } from "./permits/permit-way.ts";
 import { withQuoted } from "./with-quoted.ts";
+import { createMarket } from "./market.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { readQuestion } from "./quote-question.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
@@ -163,8 +163,7 @@ async function priced(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
-  const worked = settle(workOut(services, input, keyId, key));
-  const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
+  const { question, valued, agreement } = await workOut(services, input, keyId, key);
   if (key !== undefined && agreement.terms.sponsorship !== undefined)
     await judgeSponsor(services, key, agreement.terms);
   const answer = toQuoteAnswer({
@@ -178,32 +177,34 @@ async function priced(
   return { answer, terms: withQuoted(agreement.terms, answer) };
 }
 
-/** Parses, routes and prices a question; synchronous when everything is in memory. */
-function* workOut(
-  services: AgreeServices,
+/** Reads, routes and prices a question, and agrees on its terms. */
+async function workOut(
+  agreeing: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
   key: AskingKey | undefined,
-): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
+): Promise<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
+  const market = createMarket(agreeing);
+  const services = { ...agreeing, market };
   const { quoted, addressOptions } = askForAddress(input);
-  const plain = yield* readQuestion(services, quoted);
-  const options = readFeeOptions(input, key, services.appBalance !== undefined);
-  const read = options === undefined ? plain : yield* withFees(services, plain, options);
-  const asked = input.usePermit === true ? yield* soon(chooseSignature(services, read, input)) : read;
+  const read = await market.decide(() => {
+    const plain = readQuestion(services, quoted);
+    const options = readFeeOptions(input, key, services.appBalance !== undefined);
+    return options === undefined ? plain : withFees(services, plain, options);
+  });
+  const asked = input.usePermit === true ? await chooseSignature(services, read, input) : read;
   const { origin, originCurrency } = asked;
   if (addressOptions) refuseUnmovable(asked, services.depositAddressOperator);
   const paid = addressOptions ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
-  const question = yield* prepareQuestion(services, input, paid);
-  const valued = yield* chooseRoute(services, question);
-  const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
-  const paying =
-    question.fees === undefined
-      ? agreed
-      : {
-          ...agreed,
-          terms: { ...agreed.terms, ...(yield* agreeFees(services, question, valued.route)) },
-        };
-  const agreement = yield* soon(dryRunFirst(services, question, valued, paying));
+  const question = await prepareQuestion(services, input, paid);
+  const nowMs = services.clock.nowMs();
+  const { valued, agreed } = await market.decide(() => {
+    const chosen = chooseRoute(services, question);
+    const { terms, ...promised } = agree(services, question, chosen, nowMs, keyId);
+    const fees = agreeFees(services, question, chosen.route);
+    return { valued: chosen, agreed: { ...promised, terms: { ...terms, ...fees } } };
+  });
+  const agreement = await dryRunFirst(services, question, valued, agreed);
   if (question.permit !== undefined) {
     const signing = { ...question, permit: question.permit };
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
@@ -224,7 +225,7 @@ export async function agreeOn(
   keyId: string | undefined,
 ): Promise<RequestTerms> {
   if (goesByRail(services.chains, input)) return await agreeNonEvm(services, input, keyId);
-  return (await settle(workOut(services, input, keyId, undefined))).agreement.terms;
+  return (await workOut(services, input, keyId, undefined)).agreement.terms;
 }
 
 async function accountOf(

@@ -1,10 +1,10 @@
-import type { Address, Chain, Currency, ErrorCode, Hex, Soon, TradeType } from "@causeway/domain";
-import { parseAddress, ServiceError, soon } from "@causeway/domain";
+import type { Address, Chain, Currency, ErrorCode, Hex, TradeType } from "@causeway/domain";
+import { parseAddress, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain, RequestEnd } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
-import type { TokenBook } from "../markets/tokens/token-book.port.ts";
+import type { Market } from "./market.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
 import type { FeeOptions } from "./routing/fee-options.ts";
 import type { AskedCalls, TokensOfQuestion } from "./routing/fill-options.ts";
@@ -66,21 +66,20 @@ export interface QuestionServices {
   readonly chains: ChainDirectory;
   readonly solver: Address;
   readonly quotePolicy: { readonly maxTtlSeconds: number };
-  /** Without it, only configured currencies are known. */
-  readonly tokens?: TokenBook | undefined;
+  readonly market: Pick<Market, "token">;
   /** Without it, this instance swaps nothing. */
   readonly liquidity?: LiquiditySource | undefined;
 }
 
 /** @throws ServiceError with a code of the public contract, naming the invalid field */
-export function* readQuestion(services: QuestionServices, input: QuoteInput): Soon<QuoteQuestion> {
+export function readQuestion(services: QuestionServices, input: QuoteInput): QuoteQuestion {
   const { chains, solver, liquidity } = services;
   const origin = openChain(chains, input.originChainId, "originChainId");
   const destination = openChain(chains, input.destinationChainId, "destinationChainId");
   if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
 
-  const originCurrency = yield* currencyOf(services, origin, input.originCurrency, "originCurrency");
-  const destinationCurrency = yield* currencyOf(
+  const originCurrency = currencyOf(services, origin, input.originCurrency, "originCurrency");
+  const destinationCurrency = currencyOf(
     services,
     destination,
     input.destinationCurrency,
@@ -136,18 +135,18 @@ function openChain(chains: ChainDirectory, id: number, field: string): Connected
   return connected;
 }
 
-function* currencyOf(
-  { chains, tokens }: QuestionServices,
+function currencyOf(
+  { chains, market }: QuestionServices,
   { chain }: ConnectedChain,
   text: string,
   field: "originCurrency" | "destinationCurrency",
-): Soon<Currency> {
+): Currency {
   const address = parseAddress(text);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
   // Without liquidity an unconfigured token could not be used, so the chain is not asked about it.
-  if (address !== undefined && tokens !== undefined && chain.liquidity !== undefined) {
-    const found = yield* soon(tokens.token(chain.id, address));
+  if (address !== undefined && chain.liquidity !== undefined) {
+    const found = market.token(chain.id, address);
     if (found !== undefined) return found;
   }
   const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";

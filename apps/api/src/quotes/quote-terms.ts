@@ -1,4 +1,4 @@
-import type { Address, GasTopup, Order, PricingFacts, RequestTerms, Soon } from "@causeway/domain";
+import type { Address, GasTopup, Order, PricingFacts, RequestTerms } from "@causeway/domain";
 import {
   amountToUsdDown,
   convertUp,
@@ -37,18 +37,18 @@ export interface Agreement {
  * Fixes the terms and the order whose hash is the id of the deposit.
  * @param keyId of the client's API key, if any
  */
-export function* agree(
+export function agree(
   services: { readonly random: Random; readonly quotePolicy: QuotePolicy; readonly solver: Address },
   question: QuoteQuestion,
   { route, values }: ValuedRoute,
   nowMs: number,
   keyId: string | undefined,
-): Soon<Agreement> {
+): Agreement {
   const { quotePolicy } = services;
   const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
   const { trade, deposited } = route;
   const isRouted = trade.origin !== undefined;
-  const promise = yield* promiseOf(quotePolicy, question, route);
+  const promise = promiseOf(quotePolicy, question, route);
   const deposit = trade.priced.input;
   // Refunds scale with the deposit, so the minimum refund is computed from the smallest allowed deposit.
   const minInput = promise.minDeposit ?? deposit;

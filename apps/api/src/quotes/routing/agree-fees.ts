@@ -1,4 +1,4 @@
-import type { AgreedAppFees, ErrorCode, PricedUnit, RequestTerms, Soon } from "@causeway/domain";
+import type { AgreedAppFees, ErrorCode, PricedUnit, RequestTerms } from "@causeway/domain";
 import {
   agreeAppFees,
   appFeesUsd,
@@ -7,11 +7,10 @@ import {
   NATIVE_CURRENCY,
   rateOffBps,
   ServiceError,
-  soon,
 } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../balances/app-balance.port.ts";
-import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
+import type { Market } from "../market.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 import { MAX_RATE_OFF_BPS } from "../../markets/index.ts";
@@ -19,7 +18,7 @@ import type { FeeOptions } from "./fee-options.ts";
 import { capOf, swapLoss } from "./fee-option-pricing.ts";
 
 export interface FeeServices {
-  readonly prices: PriceBook;
+  readonly market: Pick<Market, "usd">;
   readonly reservations: Reservations;
   /** Without it, this instance keeps no app balances and no fees are agreed. */
   readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
@@ -32,17 +31,13 @@ export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsors
  * @throws ServiceError INVALID_REQUEST for a fixed rate that costs more than the sponsor would pay;
  * PRICE_FETCH_FAILED
  */
-export function* agreeFees(
-  services: FeeServices,
-  question: QuoteQuestion,
-  route: ChosenRoute,
-): Soon<AgreedFees> {
+export function agreeFees(services: FeeServices, question: QuoteQuestion, route: ChosenRoute): AgreedFees {
   const { fees: options } = question;
   if (options === undefined || route.kind !== "bridge") return {};
   if (options.topupUsd !== undefined) refuseTopup(services, question, route);
   const { trade, pricing } = route;
   const { origin: unit } = pricing.facts;
-  const appFees = yield* appFeesOf(services, options, trade.priced.input, unit);
+  const appFees = appFeesOf(services, options, trade.priced.input, unit);
   return {
     ...(appFees !== undefined && {
       appFees,
@@ -74,15 +69,15 @@ function refuseTopup(
     );
 }
 
-function* appFeesOf(
-  { prices, appBalance }: FeeServices,
+function appFeesOf(
+  { market, appBalance }: FeeServices,
   { appFees }: FeeOptions,
   input: bigint,
   deposited: PricedUnit,
-): Soon<AgreedAppFees | undefined> {
+): AgreedAppFees | undefined {
   const currency = appBalance?.currencies[0];
   if (appFees.length === 0 || appBalance === undefined || currency === undefined) return undefined;
-  const balance = { decimals: currency.decimals, priceUsd: yield* soon(prices.usd(currency)) };
+  const balance = { decimals: currency.decimals, priceUsd: market.usd(currency) };
   return {
     chainId: appBalance.chainId,
     currency: currency.address,

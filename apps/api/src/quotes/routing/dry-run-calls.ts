@@ -1,4 +1,4 @@
-import type { OrderId, PricedUnit, RequestId, Soon } from "@causeway/domain";
+import type { OrderId, PricedUnit, RequestId } from "@causeway/domain";
 import {
   valueOfCalls,
   convertUp,
@@ -6,7 +6,6 @@ import {
   minLeft,
   orderIdOf,
   ServiceError,
-  soon,
   type OutputCalls,
 } from "@causeway/domain";
 import {
@@ -42,13 +41,13 @@ const ANY_AMOUNT = 2n ** 255n;
  * uses.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
-export function* priceCalls(services: DryRunServices, question: WithCalls): Soon<WithCalls> {
+export async function priceCalls(services: DryRunServices, question: WithCalls): Promise<WithCalls> {
   const { calls } = question;
   if (calls.gasLimit !== undefined) return question;
-  const { route } = yield* chooseRoute(services, question);
+  const { route } = await services.market.decide(() => chooseRoute(services, question));
   const bridge = bridgeOf(route);
   refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
-  const { gas } = yield* soon(dryRun(services, question, bridge, bridge.trade.expected));
+  const { gas } = await dryRun(services, question, bridge, bridge.trade.expected);
   const { swapFill } = services.quotePolicy.gas;
   const beyond = withHeadroom(gas) - swapFill - (bridge.trade.destination?.gas ?? 0n);
   return { ...question, calls: { ...calls, gas: beyond > 0n ? beyond : 0n } };

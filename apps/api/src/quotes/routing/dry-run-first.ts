@@ -1,5 +1,4 @@
 import { ServiceError } from "@causeway/domain";
-import type { MaybePromise, Soon } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { Agreement } from "../quote-terms.ts";
@@ -15,31 +14,30 @@ import { dryRunExchange } from "./dry-run-exchange.ts";
  * Adds what routing depends on: how the tokens behave, and the gas of the requested calls.
  * @throws ServiceError naming the field that prevents the quote; RpcFault
  */
-export function* prepareQuestion(
+export async function prepareQuestion(
   services: DryRunServices & TokenCheckServices,
   input: QuoteInput,
   question: QuoteQuestion,
-): Soon<QuoteQuestion> {
+): Promise<QuoteQuestion> {
   const calls = readAskedCalls(input, question);
   if (calls !== undefined) refuseUntraceable(question, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
-  const known = { ...question, tokens: yield* checkTokens(services, question) };
+  const known = { ...question, tokens: await services.market.decide(() => checkTokens(services, question)) };
   if (calls === undefined) return known;
   // Only a fill by the solver can make calls; the user's own transaction cannot.
   const swaps = { ...known.swaps, bySolver: true };
-  return yield* priceCalls(services, { ...known, swaps, calls });
+  return await priceCalls(services, { ...known, swaps, calls });
 }
 
 /**
- * Dry-runs the fill where it may fail. A plain payment in a known token needs no dry run and waits for
- * nothing.
+ * Dry-runs the fill where it may fail. A plain payment in a known token needs none.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
-export function dryRunFirst(
+export async function dryRunFirst(
   services: DryRunServices,
   question: QuoteQuestion,
   valued: ValuedRoute,
   agreement: Agreement,
-): MaybePromise<Agreement> {
+): Promise<Agreement> {
   const { calls, tokens } = question;
   const { gasTopup, destination } = agreement.terms;
   if (gasTopup !== undefined)
@@ -51,9 +49,10 @@ export function dryRunFirst(
       "destinationCurrency",
       "No routes found with a swap in the fill",
     );
-  if (calls !== undefined) return agreeCalls(services, { ...question, calls }, valued, agreement);
+  if (calls !== undefined) return await agreeCalls(services, { ...question, calls }, valued, agreement);
   if (tokens?.isUnproven !== true || valued.route.kind !== "bridge") return agreement;
-  return dryRunExchange(services, question, agreement.terms).then(() => agreement);
+  await dryRunExchange(services, question, agreement.terms);
+  return agreement;
 }
 
 /**

@@ -1,11 +1,9 @@
-import type { Soon } from "@causeway/domain";
 import {
   isOneAsset,
   forward,
   minDepositFor,
   minimumOutput,
   pairClassOf,
-  soon,
   splitSlippage,
   swappedPromise,
 } from "@causeway/domain";
@@ -37,11 +35,7 @@ export interface RoutePromise {
  * Splits the slippage between the sides of the route and computes its bounds. Where the fill swaps, its pools
  * are asked about the smallest deposit before it is promised.
  */
-export function* promiseOf(
-  policy: QuotePolicy,
-  question: QuoteQuestion,
-  route: ChosenRoute,
-): Soon<RoutePromise> {
+export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: ChosenRoute): RoutePromise {
   const { trade } = route;
   const input = { maxInput: trade.input, minDeposit: undefined };
   if (route.kind !== "bridge")
@@ -83,7 +77,7 @@ export function* promiseOf(
     minDeposit:
       trade.origin.pool === undefined
         ? amounts.deposit
-        : yield* tryDeposit(route, amounts, neededOutput, minDeposit),
+        : tryDeposit(route, amounts, neededOutput, minDeposit),
     slippageBps,
   };
 }
@@ -128,16 +122,16 @@ function slippageOf(
  * Pool prices follow no known formula, so the pools are asked what the smallest deposit yields. If that is
  * too little, the smallest deposit is raised.
  */
-function* tryDeposit(
+function tryDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,
   amounts: Parameters<typeof minDepositFor>[1],
   needed: bigint,
   first: bigint,
-): Soon<bigint> {
+): bigint {
   if (fillExchange === undefined || first === amounts.deposit) return first;
   const halfway = minDepositFor((needed + amounts.expected) / 2n, amounts, facts);
   for (const deposit of first < halfway ? [first, halfway] : [first]) {
-    const filled = yield* soon(fillExchange.exactIn(forward(deposit, facts).output));
+    const filled = fillExchange.exactIn(forward(deposit, facts).output);
     if (filled !== undefined && filled.amountOut >= needed) return deposit;
   }
   return amounts.deposit;

@@ -1,7 +1,7 @@
-import type { ErrorCode, Soon } from "@causeway/domain";
-import { NATIVE_CURRENCY, ServiceError, soon } from "@causeway/domain";
+import type { ErrorCode } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
+import type { Market } from "../market.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { refuseUnfixable } from "./agree-fees.ts";
 import type { FeeOptions } from "./fee-options.ts";
@@ -13,11 +13,11 @@ import type { FeeOptions } from "./fee-options.ts";
  * UNSUPPORTED_ROUTE for a rate that cannot be kept; INVALID_REQUEST, INVALID_RECIPIENT for a gas top-up that
  * the recipient cannot use
  */
-export function* withFees(
-  { recipientCodes }: { readonly recipientCodes: RecipientCodes },
+export function withFees(
+  { market }: { readonly market: Market },
   question: QuoteQuestion,
   fees: FeeOptions,
-): Soon<QuoteQuestion> {
+): QuoteQuestion {
   if (question.isSend)
     throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
@@ -36,7 +36,7 @@ export function* withFees(
       );
     // A contract runs code when it receives native tokens, in the middle of the fill, and pays no gas of its
     // own.
-    if (yield* soon(recipientCodes.hasCode(destination.chain.id, recipient)))
+    if (market.hasCode(destination.chain.id, recipient))
       throw refusal(
         "INVALID_RECIPIENT",
         "topupGas is not supported when recipient is a contract",
