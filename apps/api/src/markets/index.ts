@@ -3,7 +3,7 @@ export { agreedPricing, MAX_RATE_OFF_BPS, sponsoredUsd, unusedSponsorUsd } from 
 export { mayDeleteByAge } from "./prices/plausible-clock.ts";
 export { doubtOf, type PriceServices } from "./prices/price-doubt.ts";
 export { addExposure, addExposures } from "./prices/price-exposure.ts";
-export { isBeyondCap, refuseBeyondCap, refuseBeyondLimits, refuseTinySwap } from "./prices/quote-limits.ts";
+export { isBeyondCap } from "./prices/beyond-cap.ts";
 export {
   costWithMargin,
   gasOf,

@@ -1,5 +1,6 @@
 import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
-import type { Address, Currency, Hex } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../chains/chains.port.ts";
 import type { PermitTokens, TokenPermits } from "../chains/permits.port.ts";
 import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
@@ -38,9 +39,10 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
   behaviour(chainId: number, token: Address): TokenBehaviour | undefined;
   /** Undefined: tokens are not probed, or the chain did not answer. */
   standing(chainId: number, token: Address, recipient: Address): RecipientStanding;
-  permitsOf(tokens: PermitTokens, currency: Currency): TokenPermits;
-  /** The nonce of the owner's next EIP-2612 permit. */
-  permitNonce(tokens: PermitTokens, currency: Currency, owner: Address): bigint;
+  /** @throws ServiceError RPC_HTTP_ERROR */
+  permitsOf(chain: Chain, currency: Currency): TokenPermits;
+  /** The nonce of the owner's next EIP-2612 permit. @throws ServiceError RPC_HTTP_ERROR */
+  permitNonce(chain: Chain, currency: Currency, owner: Address): bigint;
   /** The cost of paying this account. Undefined: the usual cost. */
   costOfPaying(
     end: RequestEnd,
@@ -53,7 +55,14 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
 }
 
 /** Made for each quote. */
-export function createMarket({ prices, recipientCodes, tokens, quirks, liquidity }: MarketSources): Market {
+export function createMarket({
+  prices,
+  recipientCodes,
+  tokens,
+  quirks,
+  liquidity,
+  permitTokens,
+}: MarketSources): Market {
   const facts = createFacts();
   return {
     together: facts.together,
@@ -70,10 +79,14 @@ export function createMarket({ prices, recipientCodes, tokens, quirks, liquidity
       facts.read(`standing ${chainId} ${token} ${recipient}`, () =>
         quirks.recipient(chainId, token, recipient),
       ),
-    permitsOf: (permits, currency) =>
-      facts.read(`permits ${placeOf(currency)}`, () => permits.permitsOf(currency)),
-    permitNonce: (permits, currency, owner) =>
-      facts.read(`permit nonce ${placeOf(currency)} ${owner}`, () => permits.nonceOf(currency, owner)),
+    permitsOf: (chain, currency) =>
+      facts.read(`permits ${placeOf(currency)}`, () =>
+        withPermitErrors(chain, async () => await permitTokens?.permitsOf(currency)),
+      ) ?? NO_PERMITS,
+    permitNonce: (chain, currency, owner) =>
+      facts.read(`permit nonce ${placeOf(currency)} ${owner}`, () =>
+        withPermitErrors(chain, async () => await permitTokens?.nonceOf(currency, owner)),
+      ) ?? 0n,
     costOfPaying: (end, currency, account, field) =>
       end.costOfPaying === undefined
         ? undefined
@@ -84,6 +97,21 @@ export function createMarket({ prices, recipientCodes, tokens, quirks, liquidity
       liquidity &&
       facts.read(`${way} ${amount} ${swapKeyOf(question)}`, () => liquidity[way](question, amount)),
   };
+}
+
+const NO_PERMITS: TokenPermits = { domain: undefined, eip3009: false, eip2612: false };
+
+async function withPermitErrors<T>({ displayName }: Chain, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    throw new ServiceError(
+      "RPC_HTTP_ERROR",
+      `The node of ${displayName} did not return the permit support of the token; try again`,
+      { field: "originChainId", cause },
+    );
+  }
 }
 
 function placeOf({ chainId, address }: Currency): string {

@@ -1,5 +1,6 @@
 import { amountToUsdUp, gasCostWei } from "@causeway/domain";
 import type { Market } from "./market.ts";
+import { evmOf } from "./sides/side.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 
 /**
@@ -11,13 +12,13 @@ import type { QuoteQuestion } from "./quote-question.ts";
  */
 export function originGasOf(
   market: Pick<Market, "usd">,
-  { origin, destination, originGasOverhead, sweepGas, permit }: QuoteQuestion,
+  { origin, destination, from, originGasOverhead, sweepGas, permit }: QuoteQuestion,
   gasUnits: bigint,
 ): bigint | undefined {
   const isSent = permit !== undefined || (originGasOverhead !== undefined && origin !== destination);
   const units = sweepGas ?? (isSent ? gasUnits + BigInt(originGasOverhead ?? 0) : undefined);
   if (units === undefined) return undefined;
-  const { chain, pulse } = origin;
+  const { chain, pulse } = evmOf(from);
   const wei = gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps);
   const priceUsd = market.usd(chain.native);
   return amountToUsdUp(wei, { decimals: chain.native.decimals, priceUsd });

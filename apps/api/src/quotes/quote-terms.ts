@@ -1,30 +1,50 @@
-import type { Address, GasTopup, Order, PricingFacts, RequestTerms } from "@causeway/domain";
+import type {
+  Address,
+  GasTopup,
+  Hex32,
+  Order,
+  PricingFacts,
+  RequestId,
+  RequestTerms,
+} from "@causeway/domain";
 import {
   amountToUsdDown,
   convertUp,
-  gasCostWei,
   NATIVE_CURRENCY,
   orderIdOf,
   refundAmount,
   topupCost,
   topupFee,
 } from "@causeway/domain";
-import type { Random } from "../db/random.port.ts";
+import type { Market } from "./market.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import { fillContractOf } from "../chains/index.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
-import { gasOf } from "../markets/index.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
-import type { ChosenRoute, RouteValues } from "./routing/chosen-route.ts";
+import type { ChosenRoute, RoutePromise, RouteValues } from "./routing/chosen-route.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { promiseOf } from "./routing/route-promise.ts";
-import type { RoutePromise } from "./routing/route-promise.ts";
 
 /** A client sends this referrer to test refunds. */
 export const FORCE_REFUND_REFERRER = "debug-force-refund";
 
 /** How long a payment that reached a deposit address in time may take to become a filled deposit. */
 const SWEEP_GRACE_MS = 24 * 3600_000;
+
+export interface AgreeServices {
+  readonly market: Pick<Market, "costOfPaying">;
+  readonly quotePolicy: QuotePolicy;
+  readonly solver: Address;
+}
+
+/** The parts of the terms that do not depend on the question. */
+export interface Stamp {
+  readonly nowMs: number;
+  readonly salt: Hex32;
+  readonly requestId: RequestId;
+  /** The nonce of the user's transfer, where transfers carry no other id. */
+  readonly walletNonce: number | undefined;
+}
 
 export interface Agreement {
   readonly terms: RequestTerms;
@@ -38,10 +58,10 @@ export interface Agreement {
  * @param keyId of the client's API key, if any
  */
 export function agree(
-  services: { readonly random: Random; readonly quotePolicy: QuotePolicy; readonly solver: Address },
+  services: AgreeServices,
   question: QuoteQuestion,
   { route, values }: ValuedRoute,
-  nowMs: number,
+  { nowMs, salt, requestId, walletNonce }: Stamp,
   keyId: string | undefined,
 ): Agreement {
   const { quotePolicy } = services;
@@ -52,7 +72,7 @@ export function agree(
   const deposit = trade.priced.input;
   // Refunds scale with the deposit, so the minimum refund is computed from the smallest allowed deposit.
   const minInput = promise.minDeposit ?? deposit;
-  const refundMinimum = minRefund(quotePolicy, question, route, values, minInput);
+  const refundMinimum = minRefund(services, question, route, values, minInput);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const payByMs = nowMs + lifetimeSeconds * 1000;
@@ -69,7 +89,7 @@ export function agree(
     version: "v1",
     solverChainId: quotePolicy.solverChainName,
     solver: services.solver,
-    salt: services.random.bytes32(),
+    salt,
     inputs: [
       {
         payment: {
@@ -118,7 +138,7 @@ export function agree(
   };
 
   const terms: RequestTerms = {
-    requestId: services.random.bytes32(),
+    requestId,
     orderId: orderIdOf(order),
     kind: route.kind,
     tradeType: question.tradeType,
@@ -147,6 +167,7 @@ export function agree(
     inputUsd: amountToUsdDown(deposit, values.deposited),
     ...(route.kind === "bridge" && route.originGasUsd !== undefined && { originGasUsd: route.originGasUsd }),
     ...(keyId !== undefined && { keyId }),
+    ...(walletNonce !== undefined && { walletNonce }),
     // A deposit through the router always names its order.
     explicitDeposit: question.explicitDeposit || isRouted,
     createdAtMs: nowMs,
@@ -167,14 +188,14 @@ function gasTopupOf(facts: PricingFacts): GasTopup | undefined {
 }
 
 function minRefund(
-  policy: QuotePolicy,
+  { market, quotePolicy: policy }: AgreeServices,
   question: QuoteQuestion,
   route: ChosenRoute,
   values: RouteValues,
   deposit: bigint,
 ): bigint {
   const { deposited, trade } = route;
-  const { origin, originCurrency, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
+  const { origin, from, originCurrency, refundTo, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
   // Gas cannot be deducted from a token without a price, and such a token is never deposited.
   if (values.deposited.priceUsd === 0n) return deposit;
   // A refund also pays for the transaction with which the service deposited.
@@ -186,12 +207,10 @@ function minRefund(
           deposited,
           exchanged: trade.origin,
         }) + BigInt(originGasOverhead);
-  const cost = gasCostWei(
-    gasOf(policy.gas.refund, deposited, false) + sweepGas + permitGas,
-    origin.pulse.gasPrices(),
-    origin.chain.fees.minPriorityFeeWei,
-    policy.refundGasMarginBps,
-  );
+  const cost = from.refundCost(policy, deposited, {
+    payment: market.costOfPaying(origin, deposited.address, refundTo, "originChainId"),
+    depositGas: sweepGas + permitGas,
+  });
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
   const rest = refund.kind === "refund" ? refund.amount - gasOfRevertedFills(question, route, values) : 0n;
   return rest > 0n ? rest : 0n;

@@ -121,8 +121,11 @@ function badRate(message: string): ServiceError {
  * @throws ServiceError UNSUPPORTED_ROUTE for a fixed rate between currencies that are not stable or not held
  * by the solver
  */
-export function refuseUnfixable({ fees, originCurrency, destinationCurrency }: QuoteQuestion): void {
-  if (fees?.sponsor?.fixedRate === undefined) return;
+export function refuseUnfixable(
+  { originCurrency, destinationCurrency }: Pick<QuoteQuestion, "originCurrency" | "destinationCurrency">,
+  { sponsor }: FeeOptions,
+): void {
+  if (sponsor?.fixedRate === undefined) return;
   const isFixable = [originCurrency, destinationCurrency].every(
     (one) => one.class === "stable" && one.supportsBridging,
   );

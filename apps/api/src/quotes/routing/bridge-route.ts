@@ -11,14 +11,15 @@ import {
   ServiceError,
 } from "@causeway/domain";
 import type { RouteTrade } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Market } from "../market.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { originGasOf } from "../origin-gas.ts";
 import { permitGasUnits } from "../permits/permit-gas.ts";
-import { pricedIn, priceRoute, refuseBeyondLimits, type RoutePricing } from "../../markets/index.ts";
+import { pricedIn, priceRoute, type RoutePricing } from "../../markets/index.ts";
+import { refuseBeyondLimits, type SolverRoute } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
@@ -114,7 +115,7 @@ function untrustedToken({ symbol }: Currency): ServiceError {
 
 /** Tokens come before the native token: of two ends of equal value the one that needs less gas wins. */
 function endsOf(
-  { chain }: ConnectedChain,
+  { chain }: RequestEnd,
   exchangeFor: (held: Currency) => Exchange<Swapped> | undefined,
 ): End[] {
   const ends: End[] = [];
@@ -130,7 +131,7 @@ function endsOf(
 function oneForOneOnly(
   from: Currency,
   to: Currency,
-  { chain }: ConnectedChain,
+  { chain }: RequestEnd,
   find: FindExchange,
 ): Exchange<Swapped> | undefined {
   const pair = [from.address, to.address];
@@ -324,8 +325,13 @@ function priceFill(
 ): RoutePricing {
   const isExchanged = ends.destination.exchange !== undefined;
   const { market } = services;
+  const { destination, recipient, origin, refundTo } = question;
   const route = routeOf(question, ends);
-  market.together(...pricedIn(route).map((currency) => () => market.usd(currency)));
+  const costOfPaying = (): bigint | undefined =>
+    market.costOfPaying(destination, route.destinationCurrency.address, recipient, "destinationChainId");
+  market.together(...pricedIn(route).map((currency) => () => market.usd(currency)), costOfPaying, () =>
+    market.costOfPaying(origin, route.originCurrency.address, refundTo, "originChainId"),
+  );
   const pricing = priceRoute(
     services,
     market.usd,
@@ -337,6 +343,7 @@ function priceFill(
       swapGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
       callsGas: question.calls?.gas ?? topupGas(services.quotePolicy.gas, question.fees?.topupUsd),
       hasTopup: question.fees?.topupUsd !== undefined,
+      railCost: costOfPaying(),
     },
   );
   const { fees } = question;
@@ -349,17 +356,14 @@ function classOf({ originCurrency, destinationCurrency }: QuoteQuestion): PairCl
 }
 
 function routeOf(
-  { origin, destination }: QuoteQuestion,
+  { origin, destination, from, to }: QuoteQuestion,
   ends: Pick<Candidate, "origin" | "destination">,
-): {
-  origin: ConnectedChain;
-  destination: ConnectedChain;
-  originCurrency: Currency;
-  destinationCurrency: Currency;
-} {
+): SolverRoute {
   return {
     origin,
     destination,
+    from,
+    to,
     originCurrency: ends.origin.currency,
     destinationCurrency: ends.destination.currency,
   };

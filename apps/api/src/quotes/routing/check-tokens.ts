@@ -3,7 +3,7 @@ import type { Currency } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Market, MarketSources } from "../market.ts";
-import type { QuoteQuestion } from "../quote-question.ts";
+import type { PlainQuestion } from "../quote-question.ts";
 import type { TokensOfQuestion } from "./fill-options.ts";
 
 export interface TokenCheckServices extends Pick<MarketSources, "tokens" | "quirks"> {
@@ -17,7 +17,7 @@ export interface TokenCheckServices extends Pick<MarketSources, "tokens" | "quir
  * worst: it resets the allowance and tries the fill first.
  * @throws ServiceError UNSUPPORTED_CURRENCY, INVALID_RECIPIENT
  */
-export function checkTokens(services: TokenCheckServices, question: QuoteQuestion): TokensOfQuestion {
+export function checkTokens(services: TokenCheckServices, question: PlainQuestion): TokensOfQuestion {
   const { originCurrency, destinationCurrency, destination, recipient } = question;
   refuseTokenRecipient(services, question);
   const { quirks, chains, market } = services;
@@ -74,10 +74,10 @@ function refuseInexact(behaviour: TokenBehaviour | undefined, { symbol }: Curren
 /** Refuses a recipient that is a token contract. Configured tokens were refused earlier. */
 function refuseTokenRecipient(
   { tokens, market }: TokenCheckServices,
-  { destination, recipient, user }: QuoteQuestion,
+  { destination, to, recipient, user }: PlainQuestion,
 ): void {
   // The user signs or sends with this account, so it can use the output.
-  if (tokens === undefined || recipient === user) return;
+  if (tokens === undefined || !to.runsRecipientCode || recipient === user) return;
   const { id } = destination.chain;
   if (!market.hasCode(id, recipient)) return;
   if (market.token(id, recipient) === undefined) return;

@@ -1,6 +1,6 @@
 import type { ErrorCode, PricedUnit } from "@causeway/domain";
 import { amountToUsdDown, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
-import { refuseBeyondCap, refuseTinySwap } from "../../markets/index.ts";
+import { refuseBeyondCap, refuseTinySwap } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { bestBridge } from "./bridge-route.ts";
 import type { BridgeServices } from "./bridge-route.ts";

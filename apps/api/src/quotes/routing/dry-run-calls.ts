@@ -17,6 +17,7 @@ import {
   withHeadroom,
 } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
+import { evmOf } from "../sides/side.ts";
 import type { Agreement } from "../quote-terms.ts";
 import { MAX_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
@@ -41,9 +42,10 @@ const ANY_AMOUNT = 2n ** 255n;
  * uses.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
-export async function priceCalls(services: DryRunServices, question: WithCalls): Promise<WithCalls> {
-  const { calls } = question;
-  if (calls.gasLimit !== undefined) return question;
+export async function priceCalls(services: DryRunServices, asked: QuoteQuestion): Promise<QuoteQuestion> {
+  const { calls } = asked;
+  if (calls === undefined || calls.gasLimit !== undefined) return asked;
+  const question = { ...asked, calls };
   const { route } = await services.market.decide(() => chooseRoute(services, question));
   const bridge = bridgeOf(route);
   refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
@@ -127,12 +129,12 @@ export async function agreeCalls(
 function deductRevertedGas(
   refund: bigint,
   services: DryRunServices,
-  { destination, calls }: WithCalls,
+  { to, calls }: WithCalls,
   { pricing, trade }: BridgeRoute,
   deposited: PricedUnit,
 ): bigint {
   const gas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
-  const wei = gas * destination.pulse.gasPrices().maxFeePerGas;
+  const wei = gas * evmOf(to).pulse.gasPrices().maxFeePerGas;
   const used = convertUp(wei, pricing.facts.destinationNative, deposited);
   return refund > used ? refund - used : 0n;
 }
@@ -178,7 +180,8 @@ async function dryRun(
   { paidFrom, trade }: BridgeRoute,
   given: bigint,
 ): Promise<Tried> {
-  const { destination, destinationCurrency, recipient, calls } = question;
+  const { to, destinationCurrency, recipient, calls } = question;
+  const destination = evmOf(to);
   const payment = {
     leg: { kind: "fill", requestId: NO_ORDER as string as RequestId },
     currency: destinationCurrency.address,

@@ -1,6 +1,6 @@
 import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { SwapAnswer, SwapQuestion } from "../../markets/liquidity/liquidity.port.ts";
 import type { RoutedGas } from "../../markets/quote-policy.port.ts";
 import type { Market } from "../market.ts";
@@ -24,7 +24,7 @@ export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> |
  */
 export function exchangesOn(
   market: Pick<Market, "swap">,
-  { chain }: Pick<ConnectedChain, "chain">,
+  { chain }: Pick<RequestEnd, "chain">,
   { included, excluded, maxHops, external }: SideChoice,
   gas: Pick<RoutedGas, "wrap" | "unwrap">,
 ): FindExchange {

@@ -10,26 +10,7 @@ import {
 import type { SlippageBps } from "@causeway/domain";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
-
-/** What a quote guarantees about its route. */
-export interface RoutePromise {
-  /** The minimum output; with less, the deposit is refunded. */
-  readonly minimumAmount: bigint;
-  /**
-   * What a deposit must still buy for that, before the slippage of the fill; without a swap before the
-   * deposit, the expected output.
-   */
-  readonly neededOutput: bigint;
-  /**
-   * The smallest deposit that is filled. Absent: without a swap before it, the deposit must match exactly.
-   */
-  readonly minDeposit: bigint | undefined;
-  /** The most that the user's own swap takes. Exceeds the input only for an exact output. */
-  readonly maxInput: bigint;
-  /** In bps, of both sides together. */
-  readonly slippageBps: number;
-}
+import type { BridgeRoute, ChosenRoute, RoutePromise } from "./chosen-route.ts";
 
 /**
  * Splits the slippage between the sides of the route and computes its bounds. Where the fill swaps, its pools

@@ -25,7 +25,7 @@ import {
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
 import { measuredQuoteGas } from "../quote-gas.ts";
-import { readQuestion } from "../quote-question.ts";
+import { readQuestion } from "../read-question.ts";
 import { createMarket } from "../market.ts";
 import { chooseRoute, type ValuedRoute } from "./choose-route.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
@@ -654,5 +654,7 @@ test("the expected output equals what pools and prices give, to the unit", async
 
 async function routeFor(world: QuoteWorld, input: QuoteInput): Promise<ValuedRoute> {
   const services = { ...world, market: createMarket(world) };
-  return await services.market.decide(() => chooseRoute(services, readQuestion(services, input)));
+  return await services.market.decide(() =>
+    chooseRoute(services, readQuestion(services, input, undefined).question),
+  );
 }

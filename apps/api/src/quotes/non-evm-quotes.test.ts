@@ -17,15 +17,15 @@ import {
   quoteWorld,
   usdcOn,
   user,
-} from "../../../../../test/fakes/quote-world.ts";
-import type { World } from "../../../../../test/fakes/quote-world.ts";
-import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../../test/fakes/rail-chains.ts";
-import type { RailStory } from "../../../../../test/fakes/rail-chains.ts";
-import { noAppBalances } from "../../../../../test/fakes/no-app-balances.ts";
-import type { RailUsers, UserDeposit } from "../../chains/rail-steps.port.ts";
-import { createQuote } from "../create-quote.ts";
-import { priceFastFill } from "../../executions/price-fast-fill.ts";
-import { priceIntent } from "../price-intent.ts";
+} from "../../../../test/fakes/quote-world.ts";
+import type { World } from "../../../../test/fakes/quote-world.ts";
+import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
+import type { RailStory } from "../../../../test/fakes/rail-chains.ts";
+import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
+import type { RailUsers, UserDeposit } from "../chains/rail-steps.port.ts";
+import { createQuote } from "./create-quote.ts";
+import { priceFastFill } from "../executions/price-fast-fill.ts";
+import { priceIntent } from "./price-intent.ts";
 
 const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;

@@ -2,30 +2,28 @@ import type { ErrorCode } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { Market } from "../market.ts";
-import type { QuoteQuestion } from "../quote-question.ts";
+import type { PlainQuestion } from "../quote-question.ts";
 import { refuseUnfixable } from "./agree-fees.ts";
 import type { FeeOptions } from "./fee-options.ts";
 
 /**
- * Applies the client's fee options. Fees come out of a deposit and are paid with a fill, so on one chain only
- * the solver's route remains.
+ * Checks that the fee options fit the question.
  * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes directly;
  * UNSUPPORTED_ROUTE for a rate that cannot be kept; INVALID_REQUEST, INVALID_RECIPIENT for a gas top-up that
  * the recipient cannot use
  */
-export function withFees(
+export function refuseUncollectable(
   { market }: { readonly market: Market },
-  question: QuoteQuestion,
+  question: PlainQuestion,
   fees: FeeOptions,
-): QuoteQuestion {
+): void {
   if (question.isSend)
     throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
       "appFees, subsidizeFees and topupGas are not supported when the user pays the recipient directly",
       fees.appFees.length > 0 ? "appFees" : fees.sponsor === undefined ? "topupGas" : "subsidizeFees",
     );
-  const asked = { ...question, fees, swaps: { ...question.swaps, bySolver: true } };
-  refuseUnfixable(asked);
+  refuseUnfixable(question, fees);
   if (fees.topupUsd !== undefined) {
     const { destination, destinationCurrency, recipient } = question;
     if (destinationCurrency.address === NATIVE_CURRENCY)
@@ -43,7 +41,6 @@ export function withFees(
         "topupGas",
       );
   }
-  return asked;
 }
 
 function refusal(code: ErrorCode, message: string, field: keyof QuoteInput): ServiceError {
