@@ -1,5 +1,4 @@
 /** What other rooms may use of this room; everything else is its own. */
-export { agreedPricing, MAX_RATE_OFF_BPS, sponsoredUsd, unusedSponsorUsd } from "./prices/agreed-pricing.ts";
 export { mayDeleteByAge } from "./prices/plausible-clock.ts";
 export { doubtOf, type PriceServices } from "./prices/price-doubt.ts";
 export { addExposure, addExposures } from "./prices/price-exposure.ts";

@@ -1,5 +1,5 @@
 import type { ChainProfile, Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
-import { BPS, divUp, NATIVE_CURRENCY, pairClassOf, pairSpread, ServiceError } from "@causeway/domain";
+import { NATIVE_CURRENCY, pairClassOf, pairSpread, raisedByBps, ServiceError } from "@causeway/domain";
 import type { ConnectedChain, RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "./price-source.port.ts";
 import type { PaymentGas, QuotePolicy } from "../quote-policy.port.ts";
@@ -165,7 +165,7 @@ export function costWithMargin(
   known?: bigint,
 ): bigint {
   const cost = known ?? pulse.paymentCost(address, gas);
-  return divUp(cost * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
+  return raisedByBps(cost, chain.fees.gasMarginBps);
 }
 
 /** Gas units of one payment in this currency. */

@@ -4,18 +4,19 @@ import {
   appFeesUsd,
   feeSponsorshipOf,
   formatUsd,
+  MAX_RATE_OFF_BPS,
   NATIVE_CURRENCY,
   rateOffBps,
   ServiceError,
+  swapLoss,
 } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../balances/app-balance.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import type { Market } from "../market.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
-import { MAX_RATE_OFF_BPS } from "../../markets/index.ts";
 import type { FeeOptions } from "./fee-options.ts";
-import { capOf, swapLoss } from "./fee-option-pricing.ts";
+import { capOf } from "./fee-option-pricing.ts";
 
 export interface FeeServices {
   readonly market: Pick<Market, "usd">;
@@ -101,7 +102,8 @@ function sponsorshipOf(
       execution: priced.execution,
       service: priced.service,
       app: priced.app,
-      swap: trade.destination === undefined ? 0n : swapLoss(trade.destination, facts),
+      swap:
+        trade.destination === undefined ? 0n : swapLoss(trade.destination, facts.destination, facts.origin),
       sponsored: priced.sponsored ?? 0n,
     },
     facts.origin,

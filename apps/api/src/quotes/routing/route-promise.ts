@@ -1,13 +1,11 @@
 import {
-  isOneAsset,
+  coveredOnRoute,
   forward,
   minDepositFor,
   minimumOutput,
-  pairClassOf,
-  splitSlippage,
+  routeSlippage,
   swappedPromise,
 } from "@causeway/domain";
-import type { SlippageBps } from "@causeway/domain";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute, RoutePromise } from "./chosen-route.ts";
@@ -23,7 +21,11 @@ export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: C
     return route.kind === "swap"
       ? ownSwapPromise(question, route)
       : { ...input, minimumAmount: trade.expected, neededOutput: trade.expected, slippageBps: 0 };
-  const slippage = slippageOf(policy, question, route);
+  const { pairClass } = route.pricing;
+  const slippage = routeSlippage(policy, question.slippageBps, question.tradeType, pairClass, {
+    origin: trade.origin?.slippageBps ?? 0,
+    destination: trade.destination?.slippageBps ?? 0,
+  });
   const slippageBps = slippage.origin + slippage.destination;
   if (trade.origin === undefined) {
     // A fixed rate does not slip either.
@@ -46,7 +48,12 @@ export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: C
       ...amounts,
       tradeType: question.tradeType,
       slippage,
-      honourBps: borneBps(policy, question, route),
+      // The pairs that the fill of this deposit is judged by.
+      honourBps: coveredOnRoute(policy, [
+        [question.originCurrency, question.destinationCurrency],
+        [route.deposited, route.paidFrom],
+        [route.deposited, question.destinationCurrency],
+      ]),
     },
     route.pricing.facts,
   );
@@ -61,42 +68,6 @@ export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: C
         : tryDeposit(route, amounts, neededOutput, minDeposit),
     slippageBps,
   };
-}
-
-/**
- * How much adverse price movement the service covers, in bps. A firm price between two assets is an option,
- * worth no more than the fee. Uses the strictest pair that a fill is judged by, so that no accepted deposit
- * is refunded.
- */
-function borneBps(
-  { honourBps, serviceBps }: QuotePolicy,
-  { originCurrency, destinationCurrency }: QuoteQuestion,
-  { deposited, paidFrom }: BridgeRoute,
-): number {
-  const pairs = [
-    [originCurrency, destinationCurrency],
-    [deposited, paidFrom],
-    [deposited, destinationCurrency],
-  ] as const;
-  return pairs.reduce((lowest, [from, to]) => {
-    const pairClass = pairClassOf(from, to);
-    return isOneAsset(pairClass) ? lowest : Math.min(lowest, serviceBps[pairClass]);
-  }, honourBps);
-}
-
-function slippageOf(
-  policy: QuotePolicy,
-  question: QuoteQuestion,
-  { trade, pricing }: BridgeRoute,
-): SlippageBps {
-  const isExact = question.tradeType === "EXACT_OUTPUT";
-  return splitSlippage(question.slippageBps, {
-    origin: trade.origin?.slippageBps ?? 0,
-    // The fill of an exact output does not slip.
-    destination: isExact
-      ? 0
-      : policy.automaticSlippageBps[pricing.pairClass] + (trade.destination?.slippageBps ?? 0),
-  });
 }
 
 /**

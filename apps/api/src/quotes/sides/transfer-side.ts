@@ -1,4 +1,4 @@
-import { BPS, divUp } from "@causeway/domain";
+import { raisedByBps } from "@causeway/domain";
 import type { RailVm } from "@causeway/domain";
 import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -9,7 +9,10 @@ import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
 const BITCOIN_DUST = 546n;
 const SOLANA_FINAL_BLOCKS = 32;
 
-/** A request is one deposit and one payment, both plain transfers. */
+/**
+ * A request is one deposit and one payment, both plain transfers. Fees of apps are matters of the ledger,
+ * whatever the chain.
+ */
 const CAN: Capabilities = {
   swaps: false,
   sends: false,
@@ -61,6 +64,6 @@ export function transferSide(end: ConnectedRail): Side {
     refusalOf: (payment) => rail.refusalOf(payment),
     traps: () => [chain.depository, rail.solver],
     refundCost: ({ refundGasMarginBps }, { address }, { payment }) =>
-      divUp((payment ?? pulse.paymentCost(address)) * (BPS + BigInt(refundGasMarginBps)), BPS),
+      raisedByBps(payment ?? pulse.paymentCost(address), refundGasMarginBps),
   };
 }
