@@ -18,6 +18,7 @@ import {
   usdcOn,
   user,
 } from "../../../../test/fakes/quote-world.ts";
+import { aPayingAppKey, sponsor, withAppBalances } from "../../../../test/fakes/paying-app.ts";
 import type { World } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
 import type { RailStory } from "../../../../test/fakes/rail-chains.ts";
@@ -656,9 +657,6 @@ test("refuses unsupported options on either side of a non-EVM route and names th
     [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
     [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
     [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ appFees: [{ recipient: user, fee: "10" }] }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ subsidizeFees: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ fixedRate: "1:1" }, "UNSUPPORTED_ROUTE"],
     [{ originGasOverhead: 80_000 }, "UNSUPPORTED_EXECUTION_TYPE"],
   ];
   for (const [change, code] of refused)
@@ -670,6 +668,89 @@ test("refuses unsupported options on either side of a non-EVM route and names th
         code,
         Object.keys(change)[0],
       ]);
+});
+
+// ——— fees of apps ———
+
+const app: Hex = `0x${"88".repeat(20)}`;
+
+test.each(pairs)(
+  "from %s to %s: app fees come out of the deposit, and the fees and the rest add up to it",
+  async (from, to) => {
+    const world = withAppBalances(worldOf());
+    const appFees = [{ recipient: app, fee: "37" }];
+    const plain = await createQuote(worldOf(), ask(from, to));
+    const answer = await createQuote(world, ask(from, to, { appFees }));
+    expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+    const input = BigInt(answer.details.currencyIn.amount);
+    expect(BigInt(answer.fees.app.amount)).toBe((input * 37n) / 10_000n);
+    // The other fees stay as they are, to a unit of rounding.
+    const more = BigInt(answer.fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
+    expect(more === 0n || more === 1n).toBe(true);
+    expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(BigInt(plain.details.currencyOut.amount));
+    const [terms] = world.stored;
+    expect(terms?.appFees).toMatchObject({
+      chainId: ORIGIN,
+      currency: usdcOn(ORIGIN),
+      fees: [{ recipient: app, bps: 37 }],
+    });
+    expect(terms?.appFeesUsd).toBeGreaterThan(0n);
+  },
+);
+
+test("an exact output costs more by the app fee, and delivers the same", async () => {
+  const exact = { tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
+  const plain = await createQuote(worldOf(), ask("evm", "svm", exact));
+  const answer = await createQuote(
+    withAppBalances(worldOf()),
+    ask("evm", "svm", { ...exact, appFees: [{ recipient: app, fee: "100" }] }),
+  );
+  expect(answer.details.currencyOut.amount).toBe(plain.details.currencyOut.amount);
+  const [paid, was] = [answer, plain].map(({ details }) => BigInt(details.currencyIn.amount));
+  expect(paid! - was!).toBeGreaterThanOrEqual(BigInt(answer.fees.app.amount));
+  expect(paid! - was!).toBeLessThanOrEqual(BigInt(answer.fees.app.amount) + 500n);
+});
+
+test.each([
+  ["evm", "svm"],
+  ["svm", "evm"],
+  ["svm", "other"],
+  ["evm", "spot"],
+] as const)("from %s to %s: a sponsor that pays all fees leaves the output whole", async (from, to) => {
+  const world = withAppBalances(worldOf());
+  const key = aPayingAppKey();
+  const asked = ask(from, to, { subsidizeFees: true, appFees: [{ recipient: app, fee: "10" }] });
+  const answer = await createQuote(world, asked, key.id, key);
+  const { details, fees } = answer;
+  // Both currencies are USDC, with the decimals of their chains.
+  expect(details.currencyOut.amountFormatted).toBe(details.currencyIn.amountFormatted);
+  const total = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
+  expect(BigInt(fees.subsidized.amount)).toBe(total);
+  expect(world.stored[0]?.sponsorship).toMatchObject({ wallet: sponsor, amount: total });
+});
+
+test("refuses a sponsor who cannot pay, and app fees on a service without app balances", async () => {
+  const key = aPayingAppKey();
+  const poor = withAppBalances(worldOf(), { balance: 0n });
+  await expect(
+    createQuote(poor, ask("evm", "svm", { subsidizeFees: true }), key.id, key),
+  ).rejects.toMatchObject({ code: "INSUFFICIENT_FUNDS" });
+  expect(await refusalOf(ask("svm", "evm", { appFees: [{ recipient: app, fee: 1 }] }))).toEqual([
+    "UNSUPPORTED_EXECUTION_TYPE",
+    "appFees",
+  ]);
+});
+
+test("a fixed rate holds between stablecoins of any chains, and nowhere else", async () => {
+  const key = aPayingAppKey();
+  const fixed = { subsidizeFees: true, fixedRate: "1:1" };
+  const world = withAppBalances(worldOf());
+  const answer = await createQuote(world, ask("svm", "evm", fixed), key.id, key);
+  expect(answer.details.isFixedRate).toBe(true);
+  expect(answer.details.currencyOut.amount).toBe(answer.details.currencyIn.amount);
+  await expect(
+    createQuote(withAppBalances(worldOf()), ask("evm", "bvm", fixed), key.id, key),
+  ).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE", facts: { field: "fixedRate" } });
 });
 
 test("refuses a fast fill between a non-EVM chain and an EVM chain", async () => {

@@ -20,8 +20,8 @@ const CAN: Capabilities = {
   permits: false,
   depositAddresses: false,
   gasTopups: false,
-  appFees: false,
-  sponsorship: false,
+  appFees: true,
+  sponsorship: true,
   executions: false,
 };
 
