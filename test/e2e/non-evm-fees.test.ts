@@ -208,6 +208,22 @@ test("an app earns its fee in USDC from a deposit of bitcoin", async () => {
   expect(await credited(app)).toBe(BigInt(quote.fees.app.amountUsd.replace(".", "")));
 });
 
+test("swaps on the EVM side of a route to and from Solana, and the app's fee is a part of what is deposited", async () => {
+  const [odd, usdc] = [placeOf(EVM, "ODD"), solanaUsdc()];
+  const out = await bridge(odd, usdc, 10n ** 19n, { feeBps: 40 });
+  expect([out.status, out.paid]).toEqual(["success", 10n ** 19n]);
+  expect(out.received).toBe(BigInt(out.quote.details.currencyOut.amount));
+  const deposit = out.quote.details.route.origin.outputCurrency;
+  expect(deposit.currency.symbol).not.toBe("ODD");
+  expect(BigInt(out.quote.fees.app.amount)).toBe((BigInt(deposit.amount) * 40n) / 10_000n);
+  expect(await credited(out.app)).toBe(BigInt(out.quote.fees.app.amountUsd.replace(".", "")));
+
+  const back = await bridge(usdc, odd, 10_000_000n, { feeBps: 40 });
+  expect([back.status, back.paid]).toEqual(["success", 10_000_000n]);
+  expect(back.received).toBe(BigInt(back.quote.details.currencyOut.amount));
+  expect(await credited(back.app)).toBe(40_000n);
+});
+
 test("a refund returns the deposit, credits no app and charges no sponsor", async () => {
   const [from, to] = [evmUsdc(), solanaUsdc()];
   const before = await balanceOf(sponsor.wallet);

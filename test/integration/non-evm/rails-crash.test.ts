@@ -61,71 +61,67 @@ test.each(kinds)(
   120_000,
 );
 
-test.each(kinds)(
-  "whenever the process dies while a fill with %s is made, its apps are credited once and its sponsor is charged once",
-  async (destination) => {
-    world = await startRailWorld({ destination });
-    const payer = await aPayingKey(world, 10_000_000);
-    const { id: chainId } = world.origin.chain;
-    const currency = world.origin.network.native;
-    const balanceOf = async (wallet: Hex): Promise<bigint> => {
-      const { lines } = await world.services.balances.book(wallet);
-      expect(lines.map(({ pending }) => pending)).toEqual(lines.map(() => 0n));
-      return lines.find(({ asset }) => asset.currency === currency)?.balance ?? 0n;
-    };
-    const opening = await balanceOf(payer.wallet);
-    let charged = 0n;
-    const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
-      prepare: async () => {
-        const fees = [100, 30].map((bps) => ({
-          recipient: anAccount().slice(0, 42) as Hex,
-          bps,
-          amount: BigInt(bps) * 10n,
-        }));
-        const agreed = await world.agree({
-          keyId: payer.key.id,
-          appFees: { chainId, currency, fees },
-          appFeesUsd: 1_300n * ONE_USD,
-          sponsorship: feeSponsorshipOf(
-            {
-              wallet: payer.wallet,
-              selected: new Set(["execution", "relay", "app"]),
-              maxUsd: undefined,
-              cap: undefined,
-              fixedRate: undefined,
-            },
-            { execution: 20n, service: 280n, app: 1_300n, swap: 0n, sponsored: 1_600n },
-            { decimals: 0, priceUsd: ONE_USD },
-          ),
-        });
-        world.pay(agreed);
-        world.origin.network.settle();
-        return agreed;
-      },
-      live: async (by) => {
-        await world.watch(world.origin, by);
-        await world.work(by);
-        world.destination.network.mine();
-        await world.track(world.destination, by);
-        world.destination.network.settle();
-        await world.track(world.destination, by);
-      },
-      verify: async ({ requestId, terms }, moment) => {
-        charged += 1_600n;
-        const { network } = world.destination;
-        expect(network.received(terms.recipient, network.native), moment).toBe(95_000n);
-        for (const { recipient, amount } of terms.appFees?.fees ?? [])
-          expect(await balanceOf(recipient), moment).toBe(amount);
-        expect(await balanceOf(payer.wallet), moment).toBe(opening - charged);
-        expect((await world.status(requestId)).status, moment).toBe("success");
-      },
-    });
-    for (const moment of ["before ledger.post", "before ledger.closeReservation", "after commit"])
-      expect(deaths).toContain(moment);
-    expect(await violatedInvariants(world.pool)).toEqual([]);
-  },
-  120_000,
-);
+test("whenever the process dies while a fill is made, its apps are credited once and its sponsor is charged once", async () => {
+  world = await startRailWorld({ destination: "coins" });
+  const payer = await aPayingKey(world, 10_000_000);
+  const { id: chainId } = world.origin.chain;
+  const currency = world.origin.network.native;
+  const balanceOf = async (wallet: Hex): Promise<bigint> => {
+    const { lines } = await world.services.balances.book(wallet);
+    expect(lines.map(({ pending }) => pending)).toEqual(lines.map(() => 0n));
+    return lines.find(({ asset }) => asset.currency === currency)?.balance ?? 0n;
+  };
+  const opening = await balanceOf(payer.wallet);
+  let charged = 0n;
+  const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
+    prepare: async () => {
+      const fees = [100, 30].map((bps) => ({
+        recipient: anAccount().slice(0, 42) as Hex,
+        bps,
+        amount: BigInt(bps) * 10n,
+      }));
+      const agreed = await world.agree({
+        keyId: payer.key.id,
+        appFees: { chainId, currency, fees },
+        appFeesUsd: 1_300n * ONE_USD,
+        sponsorship: feeSponsorshipOf(
+          {
+            wallet: payer.wallet,
+            selected: new Set(["execution", "relay", "app"]),
+            maxUsd: undefined,
+            cap: undefined,
+            fixedRate: undefined,
+          },
+          { execution: 20n, service: 280n, app: 1_300n, swap: 0n, sponsored: 1_600n },
+          { decimals: 0, priceUsd: ONE_USD },
+        ),
+      });
+      world.pay(agreed);
+      world.origin.network.settle();
+      await world.watch(world.origin);
+      return agreed;
+    },
+    live: async (by) => {
+      await world.work(by);
+      world.destination.network.mine();
+      await world.track(world.destination, by);
+      world.destination.network.settle();
+      await world.track(world.destination, by);
+    },
+    verify: async ({ requestId, terms }, moment) => {
+      charged += 1_600n;
+      const { network } = world.destination;
+      expect(network.received(terms.recipient, network.native), moment).toBe(95_000n);
+      for (const { recipient, amount } of terms.appFees?.fees ?? [])
+        expect(await balanceOf(recipient), moment).toBe(amount);
+      expect(await balanceOf(payer.wallet), moment).toBe(opening - charged);
+      expect((await world.status(requestId)).status, moment).toBe("success");
+    },
+  });
+  for (const moment of ["before ledger.post", "before ledger.closeReservation", "after commit"])
+    expect(deaths).toContain(moment);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
+}, 240_000);
 
 test("refunds exactly once, whenever the process dies during the refund", async () => {
   world = await startRailWorld({ origin: "coins" });

@@ -14,9 +14,12 @@ import {
   market,
   NOW_MS,
   ORIGIN,
+  PAIRS,
   quoteWorld,
+  SMALL_PAIRS,
   usdcOn,
   user,
+  wethOn,
 } from "../../../../test/fakes/quote-world.ts";
 import { aPayingAppKey, sponsor, withAppBalances } from "../../../../test/fakes/paying-app.ts";
 import type { World } from "../../../../test/fakes/quote-world.ts";
@@ -629,17 +632,62 @@ test("refuses unknown currencies on the side that they belong to", async () => {
   ]);
 });
 
-test("answers that no route exists when the pair would need a swap", async () => {
+test("swaps on the EVM side, before the deposit or in the fill", async () => {
   const story = { pools: market() };
-  for (const currency of [foreignOn(ORIGIN), lockedOn(ORIGIN)])
-    expect(await refusalOf(ask("evm", "svm", { originCurrency: currency }), story)).toEqual([
-      "NO_SWAP_ROUTES_FOUND",
-      "originCurrency",
-    ]);
+  // About $100 of each.
+  for (const [currency, amount] of [
+    [foreignOn(ORIGIN), 10n ** 13n],
+    [lockedOn(ORIGIN), 20n * 10n ** 18n],
+  ] as const) {
+    const from = await quoted("evm", "svm", { originCurrency: currency, amount: amount.toString() }, story);
+    expect(from.answer.steps.at(-1)?.id).toBe("deposit");
+    expect(from.terms).toMatchObject({
+      input: { currency, amount },
+      destination: { currency: bytesOn("svm", solana.usdc) },
+    });
+    expect(from.terms.origin.currency).not.toBe(currency);
+    expect(from.terms.origin.minimumAmount).toBeLessThan(from.terms.origin.amount);
+    const to = await quoted("svm", "evm", { destinationCurrency: currency }, story);
+    expect(to.terms.destination).toMatchObject({ currency, minimumAmount: expect.any(BigInt) as bigint });
+    expect([usdcOn(ORIGIN), wethOn(ORIGIN), NATIVE]).toContain(to.terms.destination.paidFrom);
+    expect(mismatch(quoteAnswer, to.answer)).toBeUndefined();
+  }
+});
+
+test("asks external services for the swap before a deposit, never for the swap of a fill", async () => {
+  const story = { pools: market(), external: [PAIRS, SMALL_PAIRS] };
+  const change = { amount: (20n * 10n ** 18n).toString() };
+  const from = await quoted("evm", "svm", { originCurrency: lockedOn(ORIGIN), ...change }, story);
+  expect(from.answer.details.route.origin.includedSwapSources).toEqual([PAIRS]);
+  expect(await refusalOf(ask("svm", "evm", { destinationCurrency: lockedOn(ORIGIN) }), story)).toEqual([
+    "NO_SWAP_ROUTES_FOUND",
+    undefined,
+  ]);
+});
+
+test("refuses a currency that the solver does not hold where nothing can be swapped", async () => {
   expect(await refusalOf(ask("evm", "svm", { originCurrency: lockedOn(ORIGIN) }))).toEqual([
     "UNSUPPORTED_CURRENCY",
     "originCurrency",
   ]);
+  expect(await refusalOf(ask("evm", "svm", { originCurrency: foreignOn(ORIGIN) }))).toEqual([
+    "INVALID_INPUT_CURRENCY",
+    "originCurrency",
+  ]);
+});
+
+test("a swap on the EVM side of an exact output buys the smallest deposit that pays for it", async () => {
+  const story = { pools: market() };
+  const exact = { originCurrency: lockedOn(ORIGIN), tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
+  const { answer } = await quoted("evm", "svm", exact, story);
+  expect(answer.details.currencyOut).toMatchObject({ amount: "50000000", minimumAmount: "50000000" });
+  const input = BigInt(answer.details.currencyIn.amount);
+  const bought = async (amount: bigint): Promise<bigint> => {
+    const change = { originCurrency: lockedOn(ORIGIN), amount: amount.toString() };
+    return BigInt((await quoted("evm", "svm", change, story)).answer.details.currencyOut.amount);
+  };
+  expect(await bought(input)).toBeGreaterThanOrEqual(50_000_000n);
+  expect(await bought(input - 10n ** 14n)).toBeLessThan(50_000_000n);
 });
 
 test("refuses a withdrawal by a client that does not know protocol v2", async () => {

@@ -22,15 +22,9 @@ import { readAskedCalls } from "./routing/asked-calls.ts";
 import { checkTokens, type TokenCheckServices } from "./routing/check-tokens.ts";
 import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
-import { readSwapChoice, UNSWAPPED } from "./routing/swap-choice.ts";
+import { readSwapChoice } from "./routing/swap-choice.ts";
 import { refuseUntraceable } from "./routing/untraceable.ts";
-import {
-  type Capabilities,
-  noSends,
-  noSwaps,
-  refuseIncapable,
-  routeCapabilities,
-} from "./sides/capabilities.ts";
+import { type Capabilities, noSends, refuseIncapable, routeCapabilities } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
 import { evmOf, type Side } from "./sides/side.ts";
 
@@ -131,8 +125,8 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
 function readPlain(services: QuestionServices, { can, ...ends }: Ends, input: QuoteInput): PlainQuestion {
   const { chains, solver, liquidity } = services;
   const { origin, destination, from, to } = ends;
-  const originCurrency = currencyOf(services, can, origin, input, "originCurrency");
-  const destinationCurrency = currencyOf(services, can, destination, input, "destinationCurrency");
+  const originCurrency = currencyOf(services, origin, from, input, "originCurrency");
+  const destinationCurrency = currencyOf(services, destination, to, input, "destinationCurrency");
   const isSend = origin === destination && originCurrency.address === destinationCurrency.address;
   if (isSend && !can.sends) throw noSends();
   const user = parseAccount(origin.chain, input.user, "user");
@@ -169,7 +163,7 @@ function readPlain(services: QuestionServices, { can, ...ends }: Ends, input: Qu
     ttlSeconds: ttlOf(input.ttl, services.quotePolicy.maxTtlSeconds),
     explicitDeposit: input.explicitDeposit ?? true,
     surplusToSolver: input.enableTrueExactOutput === true && input.tradeType === "EXACT_OUTPUT",
-    swaps: can.swaps ? readSwapChoice(liquidity, origin, destination, input) : UNSWAPPED,
+    swaps: readSwapChoice(liquidity, origin, destination, input),
     referrer: input.referrer,
     publicKey: publicKeyOf(input.additionalData),
     originGasOverhead: can.executions ? overheadOf(input.originGasOverhead) : undefined,
@@ -178,37 +172,28 @@ function readPlain(services: QuestionServices, { can, ...ends }: Ends, input: Qu
 
 function currencyOf(
   { chains, market }: QuestionServices,
-  can: Capabilities,
   { chain }: RequestEnd,
+  side: Side,
   input: QuoteInput,
   field: "originCurrency" | "destinationCurrency",
 ): Currency {
   const address = parseCurrency(chain, input[field]);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
-  const isSwappable = chain.liquidity !== undefined;
-  if (known !== undefined) {
-    if (!can.swaps && isSwappable && !known.supportsBridging) throw noSwaps(field);
-    return known;
-  }
+  if (known !== undefined) return known;
   // Without liquidity an unconfigured token could not be used, so the chain is not asked about it.
-  if (address !== undefined && isSwappable) {
-    if (!can.swaps) throw noSwaps(field);
+  if (address !== undefined && chain.liquidity !== undefined) {
     const found = market.token(chain.id, address);
     if (found !== undefined) return found;
   }
   throw refusal(
     field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY",
-    `Invalid input or output currency: ${field} ${invalidity(can, chain, address)}`,
+    `Invalid input or output currency: ${field} ${invalidity(side, chain, address)}`,
     field,
   );
 }
 
-function invalidity(
-  can: Capabilities,
-  { displayName }: RequestEnd["chain"],
-  address: Hex | undefined,
-): string {
-  if (!can.swaps) return `must be the address of a currency that GET /chains lists for ${displayName}`;
+function invalidity({ evm }: Side, { displayName }: RequestEnd["chain"], address: Hex | undefined): string {
+  if (evm === undefined) return `must be the address of a currency that GET /chains lists for ${displayName}`;
   return address === undefined
     ? "must be a token address, not a symbol or name; find it with GET /currencies/v2"
     : `${address} is not a token contract on ${displayName}`;

@@ -51,16 +51,6 @@ const PLAIN_SIDE: SideChoice = {
   leavesOut: false,
 };
 
-/** The choice on routes that swap nothing. */
-export const UNSWAPPED: SwapChoice = {
-  origin: PLAIN_SIDE,
-  destination: PLAIN_SIDE,
-  noOriginSwaps: false,
-  bySolver: false,
-  anyImpact: false,
-  filters: [],
-};
-
 /** @throws ServiceError INVALID_REQUEST for a source that no chain of the route has */
 export function readSwapChoice(
   liquidity: LiquiditySource | undefined,

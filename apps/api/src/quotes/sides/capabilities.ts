@@ -4,8 +4,6 @@ import type { QuoteInput } from "@causeway/wire";
 
 /** What a request can do with a chain at one of its ends. A route can do what both of its sides can. */
 export interface Capabilities {
-  /** Swaps in the user's transaction or in the fill. */
-  readonly swaps: boolean;
   /** The user pays the recipient directly on one chain. */
   readonly sends: boolean;
   readonly calls: boolean;
@@ -83,7 +81,6 @@ const refusals: readonly Refusal[] = [
 /** What a route between two sides can do. */
 export function routeCapabilities(from: Capabilities, to: Capabilities): Capabilities {
   return {
-    swaps: from.swaps && to.swaps,
     sends: from.sends && to.sends,
     calls: from.calls && to.calls,
     permits: from.permits && to.permits,
@@ -100,15 +97,6 @@ export function refuseIncapable(can: Capabilities, input: QuoteInput): void {
   for (const { capability, field, code, asked, why = "" } of refusals)
     if (!can[capability] && asked(input))
       throw new ServiceError(code, `${field} is not supported to or from non-EVM chains${why}`, { field });
-}
-
-/** @throws ServiceError for a currency that would have to be swapped on a route that swaps nothing */
-export function noSwaps(field: string): ServiceError {
-  return new ServiceError(
-    "NO_SWAP_ROUTES_FOUND",
-    "No routes found: swaps are not supported to or from non-EVM chains; use a currency that GET /chains lists with supportsBridging",
-    { field },
-  );
 }
 
 /** @throws ServiceError for a payment to the recipient that needs no service */

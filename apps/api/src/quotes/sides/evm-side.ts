@@ -27,7 +27,6 @@ import { routedFacts } from "./routed-facts.ts";
 import type { Side, StepsFacts, UserSteps } from "./side.ts";
 
 const CAN: Capabilities = {
-  swaps: true,
   sends: true,
   calls: true,
   permits: true,

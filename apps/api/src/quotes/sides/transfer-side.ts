@@ -14,7 +14,6 @@ const SOLANA_FINAL_BLOCKS = 32;
  * whatever the chain.
  */
 const CAN: Capabilities = {
-  swaps: false,
   sends: false,
   calls: false,
   permits: false,
