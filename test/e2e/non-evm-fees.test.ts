@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Wallet } from "./client.ts";
 
 // Apps take and pay fees on routes from and to non-EVM chains. Every unit that a user pays is accounted for:
-// it reached the recipient, an app's balance, or stayed with the solver. Prices of the local system are fixed.
+// it reached the recipient or an app's balance, or stayed with the solver. Local prices are fixed.
 
 const EVM = "local-a";
 const PATIENCE_MS = 120_000;

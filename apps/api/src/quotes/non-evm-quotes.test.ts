@@ -789,7 +789,7 @@ test("refuses a sponsor who cannot pay, and app fees on a service without app ba
   ]);
 });
 
-test("a fixed rate holds between stablecoins of any chains, and nowhere else", async () => {
+test("holds a fixed rate between stablecoins, whatever their chains, and refuses it for others", async () => {
   const key = aPayingAppKey();
   const fixed = { subsidizeFees: true, fixedRate: "1:1" };
   const world = withAppBalances(worldOf());
