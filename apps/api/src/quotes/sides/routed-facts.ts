@@ -1,34 +1,20 @@
-import type { RoutedFacts } from "@causeway/domain";
+import type { Chain, RoutedFacts } from "@causeway/domain";
 import { formatAmount } from "@causeway/domain";
-import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
-import type { QuoteQuestion } from "../quote-question.ts";
-import type { Agreement } from "../quote-terms.ts";
-import type { ChosenRoute } from "./chosen-route.ts";
-import type { Swapped } from "./exchanges.ts";
-import { exchangeAndDeposit, exchangeAndPay } from "./routed-calls.ts";
-import { routedDepositGas, routedSwapGas } from "./step-gas.ts";
+import type { Swapped } from "../routing/exchanges.ts";
+import { exchangeAndDeposit, exchangeAndPay } from "../routing/routed-calls.ts";
+import { routedDepositGas, routedSwapGas } from "../routing/step-gas.ts";
+import type { StepsFacts } from "./side.ts";
 
 /** The facts of the user's transaction through the router, for its step. */
 export function routedFacts(
-  {
-    policy,
-    question,
-    route,
-    agreement,
-  }: {
-    readonly policy: Pick<QuotePolicy, "gas">;
-    readonly question: QuoteQuestion;
-    readonly route: ChosenRoute;
-    readonly agreement: Agreement;
-  },
+  chain: Chain,
+  { policy, originCurrency, destinationCurrency, tradeType, route, terms, promise }: StepsFacts,
   swapped: Swapped,
 ): Pick<RoutedFacts, "id" | "description" | "to" | "data" | "gasUnits" | "approvalProxy"> {
-  const { origin, originCurrency, destinationCurrency, tradeType } = question;
-  const { terms, promise } = agreement;
-  const { approvalProxy } = origin.chain.contracts;
+  const { approvalProxy } = chain.contracts;
   const isSwap = route.kind === "swap";
   const exchange = {
-    chain: origin.chain,
+    chain,
     user: terms.user,
     paid: originCurrency,
     pulled: promise.maxInput,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aBalanceCurrency as currency } from "../../../../../test/fakes/app-balance.ts";
+import { aBalanceCurrency as currency } from "../../../../test/fakes/app-balance.ts";
 import { refuseTinySwap } from "./quote-limits.ts";
 
 const unit = { decimals: 6, priceUsd: 2n * 10n ** 18n };

@@ -1,6 +1,14 @@
-import { amountToUsdUp, appBpsOf, forward, rateOffBps } from "@causeway/domain";
-import type { PricingFacts, RequestTerms } from "@causeway/domain";
-import type { RoutePricing } from "./quote-pricing.ts";
+import { amountToUsdUp } from "../money/usd.ts";
+import type { RequestTerms } from "../request/terms.ts";
+import { appBpsOf } from "./app-fees.ts";
+import { rateOffBps } from "./fixed-rate.ts";
+import { forward } from "./forward.ts";
+import type { PricingFacts } from "./forward.ts";
+
+/** The prices of a route. */
+interface Priced {
+  readonly facts: PricingFacts;
+}
 
 /** The parts of the terms that change prices: fees, and what is paid in addition to the output. */
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
@@ -9,10 +17,7 @@ type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
  * The prices of a route under its terms: deducts app fees and adds what the sponsor promised, or what its
  * fixed rate needs now.
  */
-export function agreedPricing(
-  pricing: RoutePricing,
-  { appFees, sponsorship, gasTopup }: FeeTerms,
-): RoutePricing {
+export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
   if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
   const { fixedRate, amount } = sponsorship ?? {};
   const sponsored: PricingFacts["sponsored"] =
@@ -40,7 +45,7 @@ export function agreedPricing(
 export function sponsoredUsd(
   { sponsorship }: FeeTerms,
   deposited: bigint,
-  { facts }: RoutePricing,
+  { facts }: Priced,
 ): bigint | undefined {
   if (sponsorship?.fixedRate === undefined) return sponsorship?.usd ?? 0n;
   if (rateOffBps(sponsorship.fixedRate, facts) > MAX_RATE_OFF_BPS) return undefined;

@@ -1,31 +1,29 @@
-import type { ErrorCode, Soon } from "@causeway/domain";
-import { NATIVE_CURRENCY, ServiceError, soon } from "@causeway/domain";
+import type { ErrorCode } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
-import type { QuoteQuestion } from "../quote-question.ts";
+import type { Market } from "../market.ts";
+import type { PlainQuestion } from "../quote-question.ts";
 import { refuseUnfixable } from "./agree-fees.ts";
 import type { FeeOptions } from "./fee-options.ts";
 
 /**
- * Applies the client's fee options. Fees come out of a deposit and are paid with a fill, so on one chain only
- * the solver's route remains.
+ * Checks that the fee options fit the question.
  * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes directly;
  * UNSUPPORTED_ROUTE for a rate that cannot be kept; INVALID_REQUEST, INVALID_RECIPIENT for a gas top-up that
  * the recipient cannot use
  */
-export function* withFees(
-  { recipientCodes }: { readonly recipientCodes: RecipientCodes },
-  question: QuoteQuestion,
+export function refuseUncollectable(
+  { market }: { readonly market: Market },
+  question: PlainQuestion,
   fees: FeeOptions,
-): Soon<QuoteQuestion> {
+): void {
   if (question.isSend)
     throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
       "appFees, subsidizeFees and topupGas are not supported when the user pays the recipient directly",
       fees.appFees.length > 0 ? "appFees" : fees.sponsor === undefined ? "topupGas" : "subsidizeFees",
     );
-  const asked = { ...question, fees, swaps: { ...question.swaps, bySolver: true } };
-  refuseUnfixable(asked);
+  refuseUnfixable(question, fees);
   if (fees.topupUsd !== undefined) {
     const { destination, destinationCurrency, recipient } = question;
     if (destinationCurrency.address === NATIVE_CURRENCY)
@@ -36,14 +34,13 @@ export function* withFees(
       );
     // A contract runs code when it receives native tokens, in the middle of the fill, and pays no gas of its
     // own.
-    if (yield* soon(recipientCodes.hasCode(destination.chain.id, recipient)))
+    if (market.hasCode(destination.chain.id, recipient))
       throw refusal(
         "INVALID_RECIPIENT",
         "topupGas is not supported when recipient is a contract",
         "topupGas",
       );
   }
-  return asked;
 }
 
 function refusal(code: ErrorCode, message: string, field: keyof QuoteInput): ServiceError {

@@ -1,43 +1,23 @@
-import type { AccountState } from "@causeway/chains";
 import type { Currency, Hex, RailChain, RequestTerms } from "@causeway/domain";
 import {
   buildExchangeWithdrawal,
-  depositGas,
-  depositSteps,
   exchangePlaceOf,
   exchangeSigningProfiles,
   formatAmount,
   ServiceError,
   formatAddress,
 } from "@causeway/domain";
-import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
-import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
-import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
+import type { AuthorizeStep, RailStep } from "@causeway/wire";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
-
-/** The user's steps and what they cost in addition to the deposit. */
-export interface RailSteps {
-  readonly steps: QuoteStep[];
-  /** Base units of the origin's native currency. */
-  readonly gas: bigint;
-  /** The user's balance of the input currency. */
-  readonly balance: bigint;
-}
-
-/** What the steps of a deposit depend on besides its terms. */
-export interface StepsQuestion {
-  readonly originCurrency: Currency;
-  /** The public key of the user's Bitcoin address, if the client sent it. */
-  readonly publicKey: string | undefined;
-}
+import type { StepsFacts, UserSteps } from "./side.ts";
 
 /** The steps of a withdrawal from Hyperliquid. */
 export async function withdrawalFrom(
   origin: ConnectedRail,
-  { originCurrency }: StepsQuestion,
-  terms: RequestTerms,
-): Promise<RailSteps> {
+  { originCurrency, terms }: StepsFacts,
+): Promise<UserSteps> {
   const steps = withdrawalSteps(origin.chain, originCurrency, terms, await tokenOf(origin, terms));
   return { steps, gas: 0n, balance: await balanceOf(origin, terms) };
 }
@@ -45,9 +25,8 @@ export async function withdrawalFrom(
 /** The step of a payment into the depository of a non-EVM chain. */
 export async function paymentFrom(
   origin: ConnectedRail,
-  { originCurrency, publicKey }: StepsQuestion,
-  terms: RequestTerms,
-): Promise<RailSteps> {
+  { originCurrency, publicKey, terms }: StepsFacts,
+): Promise<UserSteps> {
   const { chain, users } = origin;
   const {
     user,
@@ -82,45 +61,6 @@ async function withBalanceErrors<T>(
     if (cause instanceof ServiceError) throw cause;
     throw balanceUnavailable(chain, cause);
   }
-}
-
-/** The steps of a deposit on an EVM chain. */
-export async function evmSteps(
-  { gas }: Pick<QuotePolicy, "gas">,
-  { chain, connection, pulse }: ConnectedChain,
-  { originCurrency }: StepsQuestion,
-  terms: RequestTerms,
-): Promise<RailSteps> {
-  const { depository } = chain.contracts;
-  const account = await withBalanceErrors(
-    chain,
-    async (): Promise<AccountState> =>
-      await connection.reader.accountState(terms.user, originCurrency.address, depository),
-  );
-  const { baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
-  const deposit = {
-    requestId: terms.requestId,
-    chainId: chain.id,
-    user: terms.user,
-    currency: originCurrency.address,
-    symbol: originCurrency.symbol,
-    amount: terms.origin.amount,
-    amountFormatted: formatAmount(terms.origin.amount, originCurrency.decimals),
-    gas: gas.steps,
-    tellsGas: !chain.fees.gasCountsData,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    orderId: terms.orderId,
-    depository,
-    explicitDeposit: terms.explicitDeposit,
-    allowance: account.allowance,
-    resetsApproval: originCurrency.resetsApproval,
-  };
-  return {
-    steps: depositSteps(deposit),
-    gas: depositGas(deposit) * (baseFeePerGas + maxPriorityFeePerGas),
-    balance: account.balance,
-  };
 }
 
 function depositStep(

@@ -1,17 +1,16 @@
-import type { FeeSponsorship, PricingFacts } from "@causeway/domain";
-import { feeSponsorshipOf, forward } from "@causeway/domain";
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { agreedPricing, unusedSponsorUsd, sponsoredUsd } from "./agreed-pricing.ts";
-import type { RoutePricing } from "./quote-pricing.ts";
+import { agreedPricing, sponsoredUsd, unusedSponsorUsd } from "./agreed-pricing.ts";
+import { feeSponsorshipOf } from "./fee-sponsorship.ts";
+import type { FeeSponsorship } from "./fee-sponsorship.ts";
+import { forward } from "./forward.ts";
+import type { PricingFacts } from "./forward.ts";
 
 const USD = 10n ** 18n;
 
-function pricing(change: Partial<PricingFacts> = {}): RoutePricing {
+function pricing(change: Partial<PricingFacts> = {}): { readonly facts: PricingFacts } {
   const ether = { decimals: 18, priceUsd: 2_000n * USD };
   return {
-    pairClass: "stable",
-    runsForeignCode: false,
-    originNative: ether,
     facts: {
       origin: { decimals: 6, priceUsd: USD },
       destination: { decimals: 6, priceUsd: USD },
@@ -95,4 +94,15 @@ test("returns unspent origin gas to the sponsor, up to the part that the sponsor
   const { components } = promised();
   const relayOnly = { sponsorship: promised({ components: { ...components, execution: none } }) };
   expect(unusedSponsorUsd(relayOnly, paid, USD)).toBe(0n);
+});
+
+test("never returns more to a sponsor than it pays, or than was not spent", () => {
+  const usd = fc.bigInt({ min: 0n, max: 10n ** 24n });
+  fc.assert(
+    fc.property(usd, usd, fc.boolean(), (sponsored, unspent, isFixed) => {
+      const terms = { sponsorship: promised(isFixed ? { fixedRate: rate } : {}) };
+      const unused = unusedSponsorUsd(terms, sponsored, unspent);
+      expect(unused >= 0n && unused <= sponsored && unused <= unspent).toBe(true);
+    }),
+  );
 });

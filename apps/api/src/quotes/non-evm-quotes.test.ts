@@ -14,18 +14,22 @@ import {
   market,
   NOW_MS,
   ORIGIN,
+  PAIRS,
   quoteWorld,
+  SMALL_PAIRS,
   usdcOn,
   user,
-} from "../../../../../test/fakes/quote-world.ts";
-import type { World } from "../../../../../test/fakes/quote-world.ts";
-import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../../test/fakes/rail-chains.ts";
-import type { RailStory } from "../../../../../test/fakes/rail-chains.ts";
-import { noAppBalances } from "../../../../../test/fakes/no-app-balances.ts";
-import type { RailUsers, UserDeposit } from "../../chains/rail-steps.port.ts";
-import { createQuote } from "../create-quote.ts";
-import { priceFastFill } from "../../executions/price-fast-fill.ts";
-import { priceIntent } from "../price-intent.ts";
+  wethOn,
+} from "../../../../test/fakes/quote-world.ts";
+import { aPayingAppKey, sponsor, withAppBalances } from "../../../../test/fakes/paying-app.ts";
+import type { World } from "../../../../test/fakes/quote-world.ts";
+import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
+import type { RailStory } from "../../../../test/fakes/rail-chains.ts";
+import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
+import type { RailUsers, UserDeposit } from "../chains/rail-steps.port.ts";
+import { createQuote } from "./create-quote.ts";
+import { priceFastFill } from "../executions/price-fast-fill.ts";
+import { priceIntent } from "./price-intent.ts";
 
 const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;
@@ -288,6 +292,14 @@ test("the minimum refund leaves room for ten times today's cost of a payment on 
   const minimum = 1_000_000n - 20_000n;
   expect(terms.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(minimum);
   expect(answer.details.refundCurrency.minimumAmount).toBe(String(minimum));
+});
+
+test("the minimum refund leaves room for the gas of reverted fills that pay a contract in native tokens", async () => {
+  const native = { destinationCurrency: NATIVE };
+  const plain = await quoted("svm", "evm", native);
+  const { terms } = await quoted("svm", "evm", native, { recipientHasCode: true });
+  const promised = (of: typeof terms) => of.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(promised(terms)).toBeLessThan(promised(plain.terms));
 });
 
 test("the minimum refund leaves room for the gas of reverted fills that pay a contract in native tokens", async () => {
@@ -636,17 +648,62 @@ test("refuses unknown currencies on the side that they belong to", async () => {
   ]);
 });
 
-test("answers that no route exists when the pair would need a swap", async () => {
+test("swaps on the EVM side, before the deposit or in the fill", async () => {
   const story = { pools: market() };
-  for (const currency of [foreignOn(ORIGIN), lockedOn(ORIGIN)])
-    expect(await refusalOf(ask("evm", "svm", { originCurrency: currency }), story)).toEqual([
-      "NO_SWAP_ROUTES_FOUND",
-      "originCurrency",
-    ]);
+  // About $100 of each.
+  for (const [currency, amount] of [
+    [foreignOn(ORIGIN), 10n ** 13n],
+    [lockedOn(ORIGIN), 20n * 10n ** 18n],
+  ] as const) {
+    const from = await quoted("evm", "svm", { originCurrency: currency, amount: amount.toString() }, story);
+    expect(from.answer.steps.at(-1)?.id).toBe("deposit");
+    expect(from.terms).toMatchObject({
+      input: { currency, amount },
+      destination: { currency: bytesOn("svm", solana.usdc) },
+    });
+    expect(from.terms.origin.currency).not.toBe(currency);
+    expect(from.terms.origin.minimumAmount).toBeLessThan(from.terms.origin.amount);
+    const to = await quoted("svm", "evm", { destinationCurrency: currency }, story);
+    expect(to.terms.destination).toMatchObject({ currency, minimumAmount: expect.any(BigInt) as bigint });
+    expect([usdcOn(ORIGIN), wethOn(ORIGIN), NATIVE]).toContain(to.terms.destination.paidFrom);
+    expect(mismatch(quoteAnswer, to.answer)).toBeUndefined();
+  }
+});
+
+test("asks external services for the swap before a deposit, never for the swap of a fill", async () => {
+  const story = { pools: market(), external: [PAIRS, SMALL_PAIRS] };
+  const change = { amount: (20n * 10n ** 18n).toString() };
+  const from = await quoted("evm", "svm", { originCurrency: lockedOn(ORIGIN), ...change }, story);
+  expect(from.answer.details.route.origin.includedSwapSources).toEqual([PAIRS]);
+  expect(await refusalOf(ask("svm", "evm", { destinationCurrency: lockedOn(ORIGIN) }), story)).toEqual([
+    "NO_SWAP_ROUTES_FOUND",
+    undefined,
+  ]);
+});
+
+test("refuses a currency that the solver does not hold where nothing can be swapped", async () => {
   expect(await refusalOf(ask("evm", "svm", { originCurrency: lockedOn(ORIGIN) }))).toEqual([
     "UNSUPPORTED_CURRENCY",
     "originCurrency",
   ]);
+  expect(await refusalOf(ask("evm", "svm", { originCurrency: foreignOn(ORIGIN) }))).toEqual([
+    "INVALID_INPUT_CURRENCY",
+    "originCurrency",
+  ]);
+});
+
+test("a swap on the EVM side of an exact output buys the smallest deposit that pays for it", async () => {
+  const story = { pools: market() };
+  const exact = { originCurrency: lockedOn(ORIGIN), tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
+  const { answer } = await quoted("evm", "svm", exact, story);
+  expect(answer.details.currencyOut).toMatchObject({ amount: "50000000", minimumAmount: "50000000" });
+  const input = BigInt(answer.details.currencyIn.amount);
+  const bought = async (amount: bigint): Promise<bigint> => {
+    const change = { originCurrency: lockedOn(ORIGIN), amount: amount.toString() };
+    return BigInt((await quoted("evm", "svm", change, story)).answer.details.currencyOut.amount);
+  };
+  expect(await bought(input)).toBeGreaterThanOrEqual(50_000_000n);
+  expect(await bought(input - 10n ** 14n)).toBeLessThan(50_000_000n);
 });
 
 test("refuses a withdrawal by a client that does not know protocol v2", async () => {
@@ -664,9 +721,6 @@ test("refuses unsupported options on either side of a non-EVM route and names th
     [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
     [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
     [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ appFees: [{ recipient: user, fee: "10" }] }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ subsidizeFees: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ fixedRate: "1:1" }, "UNSUPPORTED_ROUTE"],
     [{ originGasOverhead: 80_000 }, "UNSUPPORTED_EXECUTION_TYPE"],
   ];
   for (const [change, code] of refused)
@@ -678,6 +732,89 @@ test("refuses unsupported options on either side of a non-EVM route and names th
         code,
         Object.keys(change)[0],
       ]);
+});
+
+// ——— fees of apps ———
+
+const app: Hex = `0x${"88".repeat(20)}`;
+
+test.each(pairs)(
+  "from %s to %s: app fees come out of the deposit, and the fees and the rest add up to it",
+  async (from, to) => {
+    const world = withAppBalances(worldOf());
+    const appFees = [{ recipient: app, fee: "37" }];
+    const plain = await createQuote(worldOf(), ask(from, to));
+    const answer = await createQuote(world, ask(from, to, { appFees }));
+    expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+    const input = BigInt(answer.details.currencyIn.amount);
+    expect(BigInt(answer.fees.app.amount)).toBe((input * 37n) / 10_000n);
+    // The other fees stay as they are, to a unit of rounding.
+    const more = BigInt(answer.fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
+    expect(more === 0n || more === 1n).toBe(true);
+    expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(BigInt(plain.details.currencyOut.amount));
+    const [terms] = world.stored;
+    expect(terms?.appFees).toMatchObject({
+      chainId: ORIGIN,
+      currency: usdcOn(ORIGIN),
+      fees: [{ recipient: app, bps: 37 }],
+    });
+    expect(terms?.appFeesUsd).toBeGreaterThan(0n);
+  },
+);
+
+test("an exact output costs more by the app fee, and delivers the same", async () => {
+  const exact = { tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
+  const plain = await createQuote(worldOf(), ask("evm", "svm", exact));
+  const answer = await createQuote(
+    withAppBalances(worldOf()),
+    ask("evm", "svm", { ...exact, appFees: [{ recipient: app, fee: "100" }] }),
+  );
+  expect(answer.details.currencyOut.amount).toBe(plain.details.currencyOut.amount);
+  const [paid, was] = [answer, plain].map(({ details }) => BigInt(details.currencyIn.amount));
+  expect(paid! - was!).toBeGreaterThanOrEqual(BigInt(answer.fees.app.amount));
+  expect(paid! - was!).toBeLessThanOrEqual(BigInt(answer.fees.app.amount) + 500n);
+});
+
+test.each([
+  ["evm", "svm"],
+  ["svm", "evm"],
+  ["svm", "other"],
+  ["evm", "spot"],
+] as const)("from %s to %s: a sponsor that pays all fees leaves the output whole", async (from, to) => {
+  const world = withAppBalances(worldOf());
+  const key = aPayingAppKey();
+  const asked = ask(from, to, { subsidizeFees: true, appFees: [{ recipient: app, fee: "10" }] });
+  const answer = await createQuote(world, asked, key.id, key);
+  const { details, fees } = answer;
+  // Both currencies are USDC, with the decimals of their chains.
+  expect(details.currencyOut.amountFormatted).toBe(details.currencyIn.amountFormatted);
+  const total = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
+  expect(BigInt(fees.subsidized.amount)).toBe(total);
+  expect(world.stored[0]?.sponsorship).toMatchObject({ wallet: sponsor, amount: total });
+});
+
+test("refuses a sponsor who cannot pay, and app fees on a service without app balances", async () => {
+  const key = aPayingAppKey();
+  const poor = withAppBalances(worldOf(), { balance: 0n });
+  await expect(
+    createQuote(poor, ask("evm", "svm", { subsidizeFees: true }), key.id, key),
+  ).rejects.toMatchObject({ code: "INSUFFICIENT_FUNDS" });
+  expect(await refusalOf(ask("svm", "evm", { appFees: [{ recipient: app, fee: 1 }] }))).toEqual([
+    "UNSUPPORTED_EXECUTION_TYPE",
+    "appFees",
+  ]);
+});
+
+test("holds a fixed rate between stablecoins, whatever their chains, and refuses it for others", async () => {
+  const key = aPayingAppKey();
+  const fixed = { subsidizeFees: true, fixedRate: "1:1" };
+  const world = withAppBalances(worldOf());
+  const answer = await createQuote(world, ask("svm", "evm", fixed), key.id, key);
+  expect(answer.details.isFixedRate).toBe(true);
+  expect(answer.details.currencyOut.amount).toBe(answer.details.currencyIn.amount);
+  await expect(
+    createQuote(withAppBalances(worldOf()), ask("evm", "bvm", fixed), key.id, key),
+  ).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE", facts: { field: "fixedRate" } });
 });
 
 test("refuses a fast fill between a non-EVM chain and an EVM chain", async () => {
