@@ -32,7 +32,8 @@ export async function inTransaction<T>(
     answers.push(settled);
   };
   try {
-    await client.query("begin");
+    // Travels with the first statement.
+    atEnd(client.query("begin"));
     const result = await work(client, atEnd);
     hasEnded = true;
     await Promise.all(answers);
@@ -44,11 +45,12 @@ export async function inTransaction<T>(
     return result;
   } catch (error) {
     hasEnded = true;
+    // Before the rollback: a write of several statements must not send its last ones after it.
+    await Promise.all(answers);
     await client.query("rollback").catch((fault: unknown) => {
       // The connection and its transaction are lost: the pool must not reuse it.
       broken = fault instanceof Error ? fault : new Error(String(fault));
     });
-    await Promise.all(answers);
     throw firstOf(error, failed?.error);
   } finally {
     client.release(broken);
