@@ -4,7 +4,7 @@ import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { creditDueTopUps, reverseOrphanedTopUps, storeTopUps } from "../balances/index.ts";
+import { followTopUps, storeTopUps } from "../balances/index.ts";
 import { actOnDeposits, depositKey, factKey, findDeposits, storeFound } from "./record-deposits.ts";
 import type { FoundDeposits, Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
@@ -272,10 +272,7 @@ async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Adv
   const isHome = chain.id === services.appBalance.chainId;
   await confirm(services, tx, chain.id, last.number);
   // Wallets are locked last, as everywhere.
-  if (isHome) {
-    await reverseOrphanedTopUps(services, tx, ...replacedBlocks(advance));
-    await creditDueTopUps(services, tx, last.number);
-  }
+  if (isHome) await followTopUps(services, tx, last.number, replacedBlocks(advance));
   await tx.trail.replace(chain.id, ancestor.number, advance.change.append, trailLength(chain));
   await tx.trail.setCursor(chain.id, last);
 }
