@@ -13,15 +13,24 @@ export interface NewJobs {
   committed(jobs: readonly StoredJob[]): void;
   /** @param take undefined: the relay closes */
   listen(take: ((jobs: readonly StoredJob[]) => void) | undefined): void;
+  /** Calls `prepare` with jobs that the relay was given. */
+  prepareBy(prepare: (jobs: readonly StoredJob[]) => void): void;
 }
 
 export function newJobs(): NewJobs {
   let listener: ((jobs: readonly StoredJob[]) => void) | undefined;
+  let prepared: ((jobs: readonly StoredJob[]) => void) | undefined;
   return {
     isHeard: () => listener !== undefined,
-    committed: (jobs) => listener?.(jobs),
+    committed(jobs) {
+      listener?.(jobs);
+      prepared?.(jobs);
+    },
     listen(take) {
       listener = take;
+    },
+    prepareBy(prepare) {
+      prepared = prepare;
     },
   };
 }

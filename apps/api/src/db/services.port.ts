@@ -9,6 +9,7 @@ import type { DepositAddressReads } from "../deposits/addresses/deposit-addresse
 import type { Events } from "./events.port.ts";
 import type { SendExecution } from "../payments/execution-lane.port.ts";
 import type { SendFill } from "../payments/fill-lane.port.ts";
+import type { FillsAhead } from "../payments/fills-ahead.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
@@ -65,6 +66,8 @@ export interface Services {
   readonly slotsInHand?: Set<string>;
   /** Sends fills of the same moment together. Absent: each is sent by itself. */
   readonly sendFill?: SendFill;
+  /** Absent: each fill is planned by its job. */
+  readonly fillsAhead?: FillsAhead;
   /** Sends executions of the same moment together. Absent: each is sent by itself. */
   readonly sendExecution?: SendExecution;
 }

@@ -8,14 +8,22 @@ import { whyMaybePaid } from "./unexplained-nonces.ts";
 import { fillBasisOf } from "./fill-basis.ts";
 import { giveUpFill, postpone, untilExplained } from "./fill-outcome.ts";
 import type { FillServices } from "./fill-services.port.ts";
-import type { PlannedFill } from "./plan/fill-planned.ts";
+import type { FillPlanned, PlannedFill } from "./plan/fill-planned.ts";
 import { planFill } from "./plan/plan-fill.ts";
 
-/** Decides what to pay and how; or not to pay, for now or for good. */
-export async function decideFill(
-  services: FillServices,
-  request: RequestRecord,
-): Promise<Progress | PlannedFill> {
+/** What a fill is decided by. */
+type FillLook =
+  /** Nothing to fill now, or never: it was not planned. */
+  | { readonly kind: "unplanned"; readonly isBased: boolean; readonly isSigned: boolean }
+  | {
+      readonly kind: "planned";
+      readonly planned: FillPlanned | { readonly kind: "unknown"; readonly error: unknown };
+      /** Why it may have been paid already. */
+      readonly whyPaid: string | undefined;
+    };
+
+/** Reads what a fill is decided by, and plans it. Decides nothing. @throws RpcFault */
+export async function lookAtFill(services: FillServices, request: RequestRecord): Promise<FillLook> {
   const { terms } = request;
   const [basis, execution] = await Promise.all([
     fillBasisOf(services, request),
@@ -23,15 +31,10 @@ export async function decideFill(
   ]);
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
-  const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
-  const isPlannable = isSigned && origin !== undefined && destination !== undefined;
-  if (basis === undefined || !isPlannable) services.planFaults.clear(terms.requestId);
-  if (basis === undefined) return DONE;
   // Settlement needs the signature of the solver that the order names.
-  if (!isSigned)
-    return giveUpFill(services, request, "NO_QUOTES", "the order names a solver whose key is not configured");
-  if (origin === undefined || destination === undefined)
-    return postpone(services, request, "the chain is disabled");
+  const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
+  if (basis === undefined || !isSigned || origin === undefined || destination === undefined)
+    return { kind: "unplanned", isBased: basis !== undefined, isSigned };
   // At once, so that the reads of both share their queries: planning writes nothing.
   const [planned, whyPaid] = await Promise.all([
     planFill(services, request, { basis, execution, origin, destination }).catch(
@@ -39,9 +42,32 @@ export async function decideFill(
     ),
     whyMaybePaid(services, terms.destination.chainId, terms),
   ]);
-  if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(terms.requestId);
+  return { kind: "planned", planned, whyPaid };
+}
+
+/** Decides what to pay and how; or not to pay, for now or for good. */
+export async function decideFill(
+  services: FillServices,
+  request: RequestRecord,
+): Promise<Progress | PlannedFill> {
+  const { requestId } = request.terms;
+  const look = await lookAtFill(services, request);
+  if (look.kind === "unplanned") {
+    services.planFaults.clear(requestId);
+    if (!look.isBased) return DONE;
+    if (!look.isSigned)
+      return giveUpFill(
+        services,
+        request,
+        "NO_QUOTES",
+        "the order names a solver whose key is not configured",
+      );
+    return postpone(services, request, "the chain is disabled");
+  }
+  const { planned, whyPaid } = look;
+  if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(requestId);
   // Before anything is given up: it may have been paid.
-  if (whyPaid !== undefined) return untilExplained(services, terms.requestId, whyPaid);
+  if (whyPaid !== undefined) return untilExplained(services, requestId, whyPaid);
   switch (planned.kind) {
     case "ready":
       return planned;

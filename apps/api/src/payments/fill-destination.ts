@@ -18,6 +18,11 @@ import type { Progress } from "../db/wait.ts";
  * `inventoryWaitMs` is final.
  */
 export async function fillDestination(services: FillServices, requestId: RequestId): Promise<Progress> {
+  const ahead = await services.fillsAhead?.take(requestId);
+  if (ahead !== undefined) {
+    services.planFaults.clear(requestId);
+    return await commitAndSend(services, ahead.request, ahead.planned, ahead.checkedAtMs);
+  }
   const request = await services.reads.request(requestId);
   if (request === undefined) return DONE;
   const { name } = request.state;

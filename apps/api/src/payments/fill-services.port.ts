@@ -21,6 +21,7 @@ export type FillServices = Pick<
   | "quotePolicy"
   | "appBalance"
   | "sendFill"
+  | "fillsAhead"
 >;
 
 /** The chain on which a fill pays. */

@@ -5,6 +5,7 @@ import type { WorkerKeys } from "../config/own-accounts.ts";
 import { redisMemory, startJobs, startLeaderLocks, startRelay } from "../db/db.wiring.ts";
 import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
+import { createFillsAhead } from "../payments/fills-ahead.ts";
 import { groupedPayments } from "../payments/executions/executions.wiring.ts";
 import { reconcileClaims } from "../payments/reconcile-claims.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
@@ -46,7 +47,7 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
     chains: createChainDirectory(evmChains, paidChains),
     slotsInHand: new Set<string>(),
   };
-  const paying = { ...signing, ...groupedPayments(signing) };
+  const paying = { ...signing, ...groupedPayments(signing), fillsAhead: createFillsAhead() };
 
   const repeat = repeating(lifecycle, events);
   // At the start too: after a long stop the current month may have no partition.
