@@ -8,7 +8,8 @@ import { whyMaybePaid } from "./unexplained-nonces.ts";
 import { fillBasisOf } from "./fill-basis.ts";
 import { giveUpFill, postpone, untilExplained } from "./fill-outcome.ts";
 import type { FillServices } from "./fill-services.port.ts";
-import type { FillPlanned, PlannedFill } from "./plan/fill-planned.ts";
+import type { PlannedFill } from "./fill-lane.port.ts";
+import type { FillPlanned } from "./plan/fill-planned.ts";
 import { planFill } from "./plan/plan-fill.ts";
 
 /** What a fill is decided by. */

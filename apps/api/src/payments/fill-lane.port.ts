@@ -1,7 +1,8 @@
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
-import type { DepositRecord } from "../db/records.port.ts";
+import type { DepositRecord, SlotPlan } from "../db/records.port.ts";
+import type { LaneFunds } from "./payers/funds.port.ts";
 import type { Refused, Sent, Wanted } from "./reserve.port.ts";
 
 /** What a fill is based on; `sinceMs` is when it became available (ms since the epoch). */
@@ -17,6 +18,27 @@ export interface FillPlan extends Wanted {
   readonly basis: FillBasis;
   /** What the recipient gets, in base units. */
   readonly amount: bigint;
+}
+
+/** The lane that pays a fill. */
+export interface FillLane {
+  readonly chain: { readonly name: string };
+  readonly funds: LaneFunds;
+  /** Sends a fill that reserves nothing but a nonce, together with others. Absent: each is sent alone. */
+  readonly sendTogether?: ((fill: FillPlan) => Promise<Sent>) | undefined;
+}
+
+export interface PlannedFill {
+  readonly basis: FillBasis;
+  readonly lane: FillLane;
+  readonly plan: SlotPlan;
+  readonly amount: bigint;
+  /** What a sponsor pays, in USD with 18 decimals. */
+  readonly sponsoredUsd: bigint;
+  /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
+  readonly topupUsd: bigint;
+  /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
+  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
 }
 
 /** A fill that is not made now, or never. */

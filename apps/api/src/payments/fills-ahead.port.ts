@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
-import type { PlannedFill } from "./plan/fill-planned.ts";
+import type { PlannedFill } from "./fill-lane.port.ts";
 
 /** A fill that was planned before its job ran. */
 export interface FillAhead {

@@ -1,7 +1,7 @@
 import type { RequestId } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { RequestRecord } from "../db/records.port.ts";
-import type { PlannedFill } from "./plan/fill-planned.ts";
+import type { PlannedFill } from "./fill-lane.port.ts";
 import { createFillsAhead } from "./fills-ahead.ts";
 
 const plan = {

@@ -4,10 +4,8 @@ import type { SlotPlan } from "../../db/records.port.ts";
 import type { FillBudget } from "../exchange-in-budget.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import type { FillExchange } from "../fill-exchange.ts";
-import type { FillBasis, FillPlan } from "../fill-lane.port.ts";
-import type { LaneFunds } from "../payers/funds.port.ts";
+import type { FillBasis, FillLane, PlannedFill } from "../fill-lane.port.ts";
 import type { PaymentQuestion } from "../payment-plan.ts";
-import type { Sent } from "../reserve.port.ts";
 
 /** A simulated transaction, and why it cannot be made. */
 export interface TriedFill {
@@ -52,27 +50,6 @@ export type TransactionPlanned =
 
 /** What came of planning a fill. */
 export type FillPlanned = ({ readonly kind: "ready" } & PlannedFill) | FillWaits | FillRefused;
-
-/** The lane that pays a fill. */
-export interface FillLane {
-  readonly chain: { readonly name: string };
-  readonly funds: LaneFunds;
-  /** Sends a fill that reserves nothing but a nonce, together with others. Absent: each is sent alone. */
-  readonly sendTogether?: ((fill: FillPlan) => Promise<Sent>) | undefined;
-}
-
-export interface PlannedFill {
-  readonly basis: FillBasis;
-  readonly lane: FillLane;
-  readonly plan: SlotPlan;
-  readonly amount: bigint;
-  /** What a sponsor pays, in USD with 18 decimals. */
-  readonly sponsoredUsd: bigint;
-  /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
-  readonly topupUsd: bigint;
-  /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
-  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
-}
 
 /** A fill whose amount is known. */
 export interface FillQuestion {
