@@ -241,7 +241,7 @@ test("the jobs of a commit are queued without a look at the table, and marked th
   ).rows;
   const other = await pool.connect();
   try {
-    // Hides it from whoever reads the table.
+    // Hides it from every read of the table.
     await other.query("begin");
     await other.query("select from outbox for update");
     own.committed([{ id: stored.id, job: "fill", jobId: "job-8", payload: { n: 8 } }]);
@@ -256,7 +256,7 @@ test("the jobs of a commit are queued without a look at the table, and marked th
   expect(ran).toEqual([{ n: 8 }]);
 });
 
-test("jobs that are committed while Redis is away run once it is back", async () => {
+test("jobs that are committed while Redis is unavailable run once it is back", async () => {
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   const { catalog, ran } = aCatalog();
