@@ -36,8 +36,8 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
 }
 
 /**
- * Begins to plan the fill of a request whose job is being queued. Writes nothing; the commit that reserves the
- * slot checks the request again under its lock.
+ * Begins to plan the fill of a request whose job is being queued. Writes nothing; the commit that reserves
+ * the slot checks the request again under its lock.
  */
 export function planAhead(services: FillServices, requestId: RequestId): void {
   services.fillsAhead?.begin(requestId, async () => {
