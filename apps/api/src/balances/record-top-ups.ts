@@ -2,6 +2,7 @@ import type { TopUpFact } from "@causeway/chains";
 import { amountToUsdDown, confirmAtBlock, ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import type { TopUpRecord } from "./top-ups.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
@@ -66,7 +67,7 @@ export async function followTopUps(
 ): Promise<void> {
   const { chainId } = services.appBalance;
   // Sent together: what is removed is no longer due.
-  const [removed, due] = await Promise.all([
+  const [removed, due] = await sentTogether([
     tx.topUps.removeOrphaned(chainId, ...replaced),
     tx.topUps.lockDue(chainId, headNumber),
   ]);

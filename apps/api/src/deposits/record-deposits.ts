@@ -12,6 +12,7 @@ import {
 } from "@causeway/domain";
 import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import type { Services } from "../db/services.port.ts";
 import type {
   DepositSighting,
@@ -74,7 +75,7 @@ export async function findDeposits(
 ): Promise<FoundDeposits> {
   const sighted = new Map(facts.map((fact) => [factKey(fact), fact]));
   if (sighted.size === 0) return { fresh: [], records: new Map(), exposure: { usd: 0n } };
-  const [fresh, records, exposure] = await Promise.all([
+  const [fresh, records, exposure] = await sentTogether([
     tx.deposits.unrecorded(reading.chain.id, [...sighted.values()].map(sightingOf)),
     lockRequests(tx, [...sighted.values()]),
     exposureOn(tx, reading),

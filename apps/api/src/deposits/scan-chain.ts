@@ -3,6 +3,7 @@ import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { followTopUps, storeTopUps } from "../balances/index.ts";
 import { actOnDeposits, depositKey, factKey, findDeposits, storeFound } from "./record-deposits.ts";
@@ -129,15 +130,17 @@ async function recordAdvance(
     const { facts, topUps } = left;
     left = await services.uow.run(async (tx): Promise<Found | undefined> => {
       // Sent together: deposits wait for every round trip of this commit.
-      const [, { slice, isLast, seen }] = await Promise.all([
+      const [, { slice, isLast, seen }] = await sentTogether([
         lockToAdvance(tx, reading.chain, advance, isFirst),
         nextPart(tx, reading, advance, { found, left: { facts, topUps } }, isFirst),
       ]);
       // Deposits that were mined again move to their new block before the other orphans are removed, and act
       // only after that.
-      const [moved, gone] = await Promise.all([
+      const [moved, gone] = await sentTogether([
         storeFound(tx, reading, seen),
-        isFirst || isLast ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance)) : [],
+        isFirst || isLast
+          ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance))
+          : Promise.resolve([]),
       ]);
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
