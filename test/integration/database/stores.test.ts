@@ -229,6 +229,39 @@ test("a transaction fails by the error of its first failed write, although it wa
   });
 });
 
+test("a request that enters history in a transaction that fails is not listed", async () => {
+  const terms = await aStoredRequest();
+  const failed = uow.run(async (tx) => {
+    const record = await tx.requests.lock(terms.requestId);
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
+    // Its save waits for nothing, so the failure comes before its answer.
+    await transition(services, tx, record, seen("1"));
+    throw new Error("the process changed its mind");
+  });
+  await expect(failed).rejects.toThrow("changed its mind");
+  await sleep(200);
+  const listed = "select 1 from request_history where request_id = $1";
+  expect((await pool.query(listed, [terms.requestId])).rows).toEqual([]);
+  await happens(terms, seen("1"));
+  expect((await pool.query(listed, [terms.requestId])).rows).toHaveLength(1);
+});
+
+test("a request that is saved twice in the transaction in which it enters history is listed once, as saved last", async () => {
+  const terms = await aStoredRequest();
+  await uow.run(async (tx) => {
+    const record = await tx.requests.lock(terms.requestId);
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
+    const unconfirmed = { ...seen("1"), confirmed: false } as RequestEvent;
+    const { record: next } = await transition(services, tx, record, unconfirmed);
+    await transition(services, tx, next, { kind: "depositConfirmed", depositId: "1" });
+  });
+  const { rows } = await pool.query<{ state: string; status: string }>(
+    "select r.state, h.status from request_history h join requests r using (request_id) where request_id = $1",
+    [terms.requestId],
+  );
+  expect(rows).toEqual([{ state: "fillable", status: "pending" }]);
+});
+
 test("a deadlock victim that runs again raises its events once", async () => {
   const events = recordedEvents();
   const own = postgresUnitOfWork(pool, events);

@@ -2,6 +2,7 @@ import { pay } from "../../../apps/api/src/payments/pay.ts";
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
+import { createFillsAhead, planAhead } from "../../../apps/api/src/payments/fills-ahead.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -70,6 +71,43 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
     "nonce pending in tick 0",
     "simulate in tick 0",
   ]);
+});
+
+test("a fill that was planned while its job was queued asks its node nothing more", async () => {
+  const agreed = await fillable();
+  const { reader } = world.destination.connected.connection;
+  let asked = 0;
+  const { services, planned } = planning({
+    simulate: async (...question) => {
+      asked++;
+      return await reader.simulate(...question);
+    },
+  });
+  const ahead = { ...services, fillsAhead: createFillsAhead() };
+  planAhead(ahead, agreed.requestId);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(planned).toHaveLength(1);
+  expect(asked).toBe(1);
+});
+
+test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {
+  const agreed = await fillable();
+  const ahead = { ...world.services, fillsAhead: createFillsAhead() };
+  planAhead(ahead, agreed.requestId);
+  await pay(world.services, fillLeg, agreed.requestId);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(world.events.of("fill_planned")).toHaveLength(1);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("what stands against a fill is decided by its job, not by the plan ahead", async () => {
+  const agreed = await fillable();
+  const { services, planned } = planning({ nonce: async () => 1_000_000 });
+  const ahead = { ...services, fillsAhead: createFillsAhead() };
+  planAhead(ahead, agreed.requestId);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toMatchObject({ waitMs: 1_000 });
+  expect(planned).toEqual([]);
 });
 
 const refusing: Partial<Reader> = {

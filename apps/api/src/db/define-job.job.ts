@@ -9,6 +9,8 @@ export interface JobDefinition {
   readonly concurrency: number;
   /** Tries before the queue gives up on a job; the reconciler queues unfinished work again. */
   readonly attempts: number;
+  /** Begins to read what a job needs that this process has committed, while the job is queued. */
+  readonly prepare?: (services: WorkerServices, data: unknown) => void;
   /** @throws BadPayload if `data` is malformed: a retry would not help */
   readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;
 }
@@ -30,13 +32,20 @@ export function defineJob<Payload>(definition: {
   readonly payload: z.ZodType<Payload>;
   readonly concurrency: number;
   readonly attempts: number;
+  readonly prepare?: (services: WorkerServices, payload: Payload) => void;
   readonly run: (services: WorkerServices, payload: Payload) => Promise<Progress>;
 }): JobDefinition {
-  const { name, payload, concurrency, attempts, run } = definition;
+  const { name, payload, concurrency, attempts, prepare, run } = definition;
   return {
     name,
     concurrency,
     attempts,
+    ...(prepare && {
+      prepare: (services: WorkerServices, data: unknown): void => {
+        const parsed = payload.safeParse(data);
+        if (parsed.success) prepare(services, parsed.data);
+      },
+    }),
     run: async (services, data) => {
       const parsed = payload.safeParse(data);
       if (!parsed.success) throw new BadPayload(name, parsed.error.message);

@@ -26,7 +26,7 @@ import type { Services } from "../db/services.port.ts";
 import { isBeyondCap, pricingOf, type RoutePricing } from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
-import type { FillBasis } from "./fill-basis.ts";
+import type { FillBasis } from "./planned-fill.port.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
 

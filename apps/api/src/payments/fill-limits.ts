@@ -4,7 +4,7 @@ import { reserveSponsorship } from "../balances/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { Refused } from "./wanted.port.ts";
-import type { PlannedFill } from "./plan/fill-planned.ts";
+import type { PlannedFill } from "./planned-fill.port.ts";
 
 /** A fill that is not made now, or never. */
 export interface RefusedFill extends Refused {

@@ -231,6 +231,8 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       if (first === undefined) return [];
       // While the lane is locked, no other process can reserve another nonce for the legs.
       await locked(first.chainId, first.sender);
+      if (!held.has(`${first.chainId} ${first.sender}`))
+        throw new Error(`invariant violated: lane not opened on chain ${first.chainId}`);
       return await reserveSlots(sql, plans, atMs);
     },
     addAttempts: async (signed) => await insertNewAttempts(sql, signed),

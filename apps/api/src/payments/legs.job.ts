@@ -12,6 +12,7 @@ export const legJobs: Catalog = Object.fromEntries(
       payload: z.object({ [id]: z.string() }).transform((payload) => String(payload[id])),
       concurrency,
       attempts: 8,
+      prepare: (services, legId) => kind.prepare?.(services, legId),
       run: (services, legId) => pay(services, kind, legId),
     });
     return [name, job];

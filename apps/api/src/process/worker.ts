@@ -5,6 +5,7 @@ import type { WorkerKeys } from "../config/own-accounts.ts";
 import { redisMemory, startJobs, startLeaderLocks, startRelay } from "../db/db.wiring.ts";
 import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
+import { createFillsAhead } from "../payments/fills-ahead.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
@@ -45,7 +46,7 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
     chains: createChainDirectory(evmChains, paidChains),
     slotsInHand: new Set<string>(),
   };
-  const paying = { ...signing, payTogether: groupedPayments(signing) };
+  const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };
 
   const repeat = repeating(lifecycle, events);
   // At the start too: after a long stop the current month may have no partition.

@@ -7,9 +7,11 @@ import type { Progress } from "../../db/wait.ts";
 import { addExposures } from "../../markets/index.ts";
 import { transition, transitionAll } from "../../requests/index.ts";
 import { feesOfFill, settleFees } from "../fees-of-fill.ts";
-import { type FillBasis, isBasisOf } from "../fill-basis.ts";
+import { isBasisOf } from "../fill-basis.ts";
 import { chargeCalls, measure, noteRevertedFill, noteRevertedGas, noteSpent } from "../fill-costs.ts";
 import { type FillLimits, limitsOf, type RefusedFill, refusedFill, takeLimits } from "../fill-limits.ts";
+import { planAhead } from "../fills-ahead.ts";
+import type { FillBasis } from "../planned-fill.port.ts";
 import { attemptFacts } from "../slot-facts.ts";
 import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../plan/decide-fill.ts";
 import { valueOf } from "../plan/gas-of-calls.ts";
@@ -41,6 +43,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   isTransfer: true,
 
   overdue: async ({ reads }, ...since) => await reads.overdueFills(...since),
+  prepare: (services, id) => planAhead(services, id as RequestId),
   async due({ reads }, id) {
     const requestId = id as RequestId;
     const request = await reads.request(requestId);
@@ -55,8 +58,10 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   async plan(services, { request }) {
     const { requestId } = request.terms;
     if (request.state.name === "filled") return await creditLate(services, requestId);
-    const checkedAtMs = performance.now();
-    const decided = await decideFill(services, request);
+    const ahead = await services.fillsAhead?.take(requestId);
+    if (ahead !== undefined) services.planFaults.clear(requestId);
+    const checkedAtMs = ahead?.checkedAtMs ?? performance.now();
+    const decided = ahead?.planned ?? (await decideFill(services, request));
     if (!("basis" in decided)) return decided;
     const { basis, amount, plan, sharesCommits } = decided;
     const limits = limitsOf(services, request.terms, decided);

@@ -7,9 +7,10 @@ import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import { endOf } from "../../http/request-end.ts";
 import { fillBasisOf } from "../fill-basis.ts";
+import type { PlannedFill } from "../planned-fill.port.ts";
 import type { Stopped } from "../legs/leg-kind.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
-import type { PlannedFill } from "./fill-planned.ts";
+import type { FillPlanned } from "./fill-planned.ts";
 import { planFill } from "./plan-fill.ts";
 
 /** Why a fill is never made. */
@@ -18,11 +19,19 @@ export interface FillEnd {
   readonly detail?: string | undefined;
 }
 
-/** Decides what to pay and how; or not to pay, for now or for good. */
-export async function decideFill(
-  services: WorkerServices,
-  request: RequestRecord,
-): Promise<Stopped<FillEnd> | PlannedFill> {
+/** What a fill is decided by. */
+type FillLook =
+  /** Nothing to fill now, or never: it was not planned. */
+  | { readonly kind: "unplanned"; readonly isBased: boolean; readonly isSigned: boolean }
+  | {
+      readonly kind: "planned";
+      readonly planned: FillPlanned | { readonly kind: "unknown"; readonly error: unknown };
+      /** Why it may have been paid already. */
+      readonly whyPaid: string | undefined;
+    };
+
+/** Reads what a fill is decided by, and plans it. Decides nothing. @throws RpcFault */
+export async function lookAtFill(services: WorkerServices, request: RequestRecord): Promise<FillLook> {
   const { terms } = request;
   const [basis, execution] = await Promise.all([
     fillBasisOf(services, request),
@@ -30,14 +39,10 @@ export async function decideFill(
   ]);
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
-  const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
-  const isPlannable = isSigned && origin !== undefined && destination !== undefined;
-  if (basis === undefined || !isPlannable) services.planFaults.clear(terms.requestId);
-  if (basis === undefined) return DONE;
   // Settlement needs the signature of the solver that the order names.
-  if (!isSigned) return gaveUp("NO_QUOTES", "the order names a solver whose key is not configured");
-  if (origin === undefined || destination === undefined)
-    return await postpone(services, request, "the chain is disabled");
+  const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
+  if (basis === undefined || !isSigned || origin === undefined || destination === undefined)
+    return { kind: "unplanned", isBased: basis !== undefined, isSigned };
   // At once, so that the reads of both share their queries: planning writes nothing.
   const [planned, whyPaid] = await Promise.all([
     planFill(services, request, { basis, execution, origin, destination }).catch(
@@ -45,9 +50,26 @@ export async function decideFill(
     ),
     whyMaybePaid(services, terms.destination.chainId, terms),
   ]);
-  if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(terms.requestId);
+  return { kind: "planned", planned, whyPaid };
+}
+
+/** Decides what to pay and how; or not to pay, for now or for good. */
+export async function decideFill(
+  services: WorkerServices,
+  request: RequestRecord,
+): Promise<Stopped<FillEnd> | PlannedFill> {
+  const { requestId } = request.terms;
+  const look = await lookAtFill(services, request);
+  if (look.kind === "unplanned") {
+    services.planFaults.clear(requestId);
+    if (!look.isBased) return DONE;
+    if (!look.isSigned) return gaveUp("NO_QUOTES", "the order names a solver whose key is not configured");
+    return await postpone(services, request, "the chain is disabled");
+  }
+  const { planned, whyPaid } = look;
+  if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(requestId);
   // Before anything is given up: it may have been paid.
-  if (whyPaid !== undefined) return untilExplained(services, terms.requestId, whyPaid);
+  if (whyPaid !== undefined) return untilExplained(services, requestId, whyPaid);
   switch (planned.kind) {
     case "ready":
       return planned;

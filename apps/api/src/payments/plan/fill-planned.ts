@@ -4,7 +4,7 @@ import type { SlotPlan } from "../../db/records.port.ts";
 import type { FillBudget } from "../exchange-in-budget.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import type { FillExchange } from "../fill-exchange.ts";
-import type { FillBasis } from "../fill-basis.ts";
+import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
 import type { PaymentOfOrder } from "../payment-plan.ts";
 
 /** A simulated transaction, and why it cannot be made. */
@@ -50,20 +50,6 @@ export type TransactionPlanned =
 
 /** What came of planning a fill. */
 export type FillPlanned = ({ readonly kind: "ready" } & PlannedFill) | FillWaits | FillRefused;
-
-export interface PlannedFill {
-  readonly basis: FillBasis;
-  readonly plan: SlotPlan;
-  readonly amount: bigint;
-  /** What a sponsor pays, in USD with 18 decimals. */
-  readonly sponsoredUsd: bigint;
-  /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
-  readonly topupUsd: bigint;
-  /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
-  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
-  /** It may be reserved and sent together with others. Absent: each is sent by itself. */
-  readonly sharesCommits?: true;
-}
 
 /** A fill whose amount is known. */
 export interface FillQuestion {

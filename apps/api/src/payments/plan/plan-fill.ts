@@ -5,7 +5,7 @@ import { isNonEvm } from "../../http/request-end.ts";
 import type { ConnectedChain, RequestEnd, TransferChain } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { amountToPay } from "../fill-amount.ts";
-import type { FillBasis } from "../fill-basis.ts";
+import type { FillBasis } from "../planned-fill.port.ts";
 import { callPlanner } from "./call-planner.ts";
 import { waits } from "./fill-planned.ts";
 import type { FillPlanned } from "./fill-planned.ts";
