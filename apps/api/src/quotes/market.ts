@@ -64,10 +64,16 @@ export function createMarket({
   permitTokens,
 }: MarketSources): Market {
   const facts = createFacts();
+  // Every candidate route reads the same few prices.
+  const usdBy = new Map<Currency, bigint>();
   return {
     together: facts.together,
     decide: facts.decide,
-    usd: (currency) => facts.read(`usd ${placeOf(currency)}`, () => prices.usd(currency)),
+    usd: (currency) => {
+      const usd = usdBy.get(currency) ?? facts.read(`usd ${placeOf(currency)}`, () => prices.usd(currency));
+      usdBy.set(currency, usd);
+      return usd;
+    },
     hasCode: (chainId, account) =>
       facts.read(`code ${chainId} ${account}`, () => recipientCodes.hasCode(chainId, account)),
     token: (chainId, address) =>
