@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { inTransaction } from "../../../apps/api/src/db/in-transaction.postgres.ts";
 import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
 import { startOfMonth } from "../../../apps/api/src/db/month.ts";
@@ -202,6 +202,33 @@ test("killed at many moments, the next run moves every row exactly once", { time
   expect([...reached]).toEqual(
     expect.arrayContaining(["", "exporting", "exported", "archived exporting", "archived exported"]),
   );
+});
+
+test.for([
+  ["ahead of", 90_000],
+  ["behind", -90_000],
+] as const)("refuses a host whose clock is %s that of the database", async ([where, byMs]) => {
+  let stderr = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => {
+    stderr += String(line);
+    return true;
+  });
+  const database = await copyOfSeeded();
+  const words = ["--before", BEFORE, "--to", folder];
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + byMs });
+  try {
+    expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url }))).toBe(1);
+  } finally {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
+  expect(stderr).toMatch(
+    new RegExp(
+      `^the clock of this host is (89|90|91) s ${where} the clock of the database; correct them until`,
+    ),
+  );
+  expect(await database.archives()).toEqual([]);
+  await database.drop();
 });
 
 test("refuses a pooler in transaction mode, where another run could hold the same lock", async () => {
