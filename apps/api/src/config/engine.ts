@@ -74,7 +74,7 @@ export const fixedEnginePolicy = {
   orphanedAfterMs: 2_000,
   cancelAfterDeadlineMs: 60_000,
   expiryGraceMs: 600_000,
-  nudgeIntervalMs: 1_000,
+  laneIntervalMs: 1_000,
   reconcileIntervalMs: 3_000,
   overdueAfterMs: 5_000,
 } as const satisfies Partial<EnginePolicy>;
