@@ -36,7 +36,7 @@ export interface EnginePolicy {
   /** The app is charged for a fast fill without a deposit this long after the order's deadline. */
   readonly fastFillGraceMs: number;
   /** Maximum gas of reverted fast fills per app balance and 24 hours, in whole USD. */
-  readonly maxBurntFastFillUsd: number;
+  readonly maxFastFillRevertedGasUsd: number;
   /** How much older than its deposit a settled fill may be; undefined: this deployment does not settle. */
   readonly fillLeadMs?: number | undefined;
   /** How often lanes are maintained: pending transactions may need a higher fee or a replacement. */
