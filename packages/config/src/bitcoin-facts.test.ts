@@ -17,7 +17,7 @@ function facts(
   return { facts: bitcoinFacts(entry, "chain bitcoin", problems), problems };
 }
 
-test("Bitcoin is the main network with six confirmations when nothing else is said", () => {
+test("Bitcoin defaults to the main network with six confirmations", () => {
   expect(facts(undefined)).toEqual({
     facts: { network: "mainnet", confirmations: 6, blockTimeSeconds: 600, esploraUrl: undefined },
     problems: [],

@@ -6,7 +6,7 @@ import {
 } from "@causeway/domain";
 import type { AttestationChainEntry } from "./attestation-schema.ts";
 
-/** The perpetuals exchange's part of a chain's entry. */
+/** The part of a chain's entry that only Hyperliquid has. */
 export function hyperliquidFacts(
   { depository, additionalDepositories, additionalData }: AttestationChainEntry,
   rpcUrls: readonly string[],
@@ -39,8 +39,8 @@ function publicLimitOf(apiUrl: string): number | undefined {
 }
 
 /**
- * The exchange serves its API at `api.` and its explorer at `rpc.` of the same host; whoever has no such host
- * serves both at one.
+ * Hyperliquid serves its API at `api.` and its explorer at `rpc.` of the same host; an endpoint without
+ * such a host serves both.
  */
 function explorerBeside(apiUrl: string): string {
   const url = new URL(apiUrl);
