@@ -29,7 +29,7 @@ let multisig: Address;
 let mapping: Address;
 let entries = 0;
 
-/** An entry about which nobody has spoken. */
+/** An entry that no oracle has signed. */
 function anEntry() {
   entries += 1;
   return {
@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("an entry that the oracles signed is set by anybody, with the time of its block", async () => {
+test("any account can set an entry that the oracles signed, with the time of its block", async () => {
   const entry = anEntry();
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
   const receipt = await chain.send(stranger, setEntry(entry, await signed(entry)));
@@ -188,7 +188,7 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
 });
 
-test("of a batch all that can be set is set, once; the rest is left out and told", async () => {
+test("sets all valid entries of a batch once, and reports the others", async () => {
   const [one, other, unsigned, empty, known] = [anEntry(), anEntry(), anEntry(), anEntry(), anEntry()];
   await chain.send(anybody, setEntry(known, await signed(known)));
   const before = await entryOf(known);
@@ -219,7 +219,7 @@ test("of a batch all that can be set is set, once; the rest is left out and told
   );
 });
 
-test("nothing is no entry: it could not be told from none", async () => {
+test("refuses an empty entry: it would look like a missing one", async () => {
   const entry: Entry = { ...anEntry(), data: "0x" };
   expect(await chain.revertOf(anybody, setEntry(entry, await signed(entry)))).toBe(
     refusal("DataCannotBeEmpty"),
