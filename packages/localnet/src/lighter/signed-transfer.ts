@@ -52,7 +52,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     const value = readExact(text);
     if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
   } catch {
-    // Told below, as any other text that is no transaction.
+    // Reported below, like any other text that is not a transaction.
   }
   throw new ExchangeRefusal(21_501, "invalid tx info");
 }

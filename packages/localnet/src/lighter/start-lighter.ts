@@ -40,7 +40,7 @@ export interface LighterWallet {
 export type TransferWish = Pick<TransferToSign, "toAccountIndex" | "amount"> &
   Partial<Omit<TransferToSign, "fromAccountIndex">>;
 
-/** The order-book exchange and its explorer on this machine. */
+/** A local Lighter and its explorer. */
 export interface RunningLighter extends ExchangeEndpoint {
   /** Its books and its clock: whatever tests make happen there. */
   readonly exchange: LighterExchange;
@@ -68,7 +68,7 @@ export async function startLighter({
   const exchange = new LighterExchange({
     chainId,
     ...(contract !== undefined && { contract }),
-    // A hash covers the fields and not the key: whoever signs the same gets the same.
+    // A hash covers the fields and not the key: any signer of the same fields gets the same hash.
     hashOf: (transfer) => Promise.resolve(signer.signTransfer(anyKey, chainId, transfer).hash),
   });
   const endpoint = await openEndpoint(exchange, port);

@@ -15,7 +15,7 @@ export interface MethodOptions {
   readonly isDropping: () => boolean;
 }
 
-/** The methods of a node, over its ledger. Views that nobody names are the final one, as on real nodes. */
+/** The methods of a node, over its ledger. The default commitment is finalized, as on real nodes. */
 export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
   const { slots } = ledger;
   const context = (slot: number, value: unknown): unknown => ({

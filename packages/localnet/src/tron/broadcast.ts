@@ -43,7 +43,7 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
   const affordable = BigInt(signed.raw_data.fee_limit ?? 0) / ENERGY_PRICE_SUN;
   const energy = affordable < MAX_ENERGY ? affordable : MAX_ENERGY;
   const gasLimit = intrinsic + energy > least ? intrinsic + energy : least;
-  // Its raw bytes are what was hashed, whatever the client wrote beside them.
+  // The hash covers only its raw bytes, whatever else the client sent.
   const raw_data_hex = bare(
     utils.transaction.txPbToRawDataHex(utils.transaction.txJsonToPb(signed)),
   ).toLowerCase();
