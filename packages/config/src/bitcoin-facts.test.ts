@@ -25,17 +25,17 @@ test("Bitcoin defaults to the main network with six confirmations", () => {
 });
 
 test("the explorer, the network, the confirmations and the pace are the file's", () => {
-  const said = {
+  const given = {
     esploraCompatibleApiUrl: "https://explorer.example/api",
     bitcoinNetwork: "regtest",
     finalizationBlocks: 2,
   };
-  expect(facts(said, { blockTimeSeconds: 2 })).toEqual({
+  expect(facts(given, { blockTimeSeconds: 2 })).toEqual({
     facts: {
       network: "regtest",
       confirmations: 2,
       blockTimeSeconds: 2,
-      esploraUrl: said.esploraCompatibleApiUrl,
+      esploraUrl: given.esploraCompatibleApiUrl,
     },
     problems: [],
   });

@@ -244,11 +244,11 @@ test("a value that comes from a variable is checked like a written one and never
 });
 
 /** A contract's address with its checksum, and with one digit mistyped. */
-const SPELLED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
-const MISTYPED = SPELLED.replace("96045", "96046");
+const CHECKSUMMED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const MISTYPED = CHECKSUMMED.replace("96045", "96046");
 
 test("refuses an address with a wrong checksum, without suggesting a corrected one", () => {
-  expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: SPELLED })))).toBe("");
+  expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: CHECKSUMMED })))).toBe("");
   expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: MISTYPED })))).toBe(
     "chains.edited.json: [0] (local-a).depository: has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case",
   );
@@ -263,7 +263,7 @@ test("refuses an address with a wrong checksum, without suggesting a corrected o
     loadEdited((entries) =>
       Object.assign(entries.find(({ vmType }) => vmType === "hyperliquid-vm") ?? {}, {
         depository: MISTYPED,
-        additionalDepositories: [SPELLED, MISTYPED],
+        additionalDepositories: [CHECKSUMMED, MISTYPED],
       }),
     ),
   );

@@ -71,13 +71,13 @@ afterAll(async () => await chain.stop());
 test("the minter mints, moves and burns balances; supply follows and each change emits an event", async () => {
   const id = await held(alias, 100n);
   const moved = await chain.send(minter, { to: hub, data: move(alias, solver.address, id, 60n) });
-  const burnt = await chain.send(minter, { to: hub, data: burn(alias, id, 10n) });
+  const burned = await chain.send(minter, { to: hub, data: burn(alias, id, 10n) });
 
   expect([await balance(alias), await balance(solver.address), await supply()]).toEqual([30n, 60n, 90n]);
   expect(eventsOf(moved, hub, hubAbi, "Transfer")).toEqual([
     { caller: minter.address, sender: alias, receiver: solver.address, id, amount: 60n },
   ]);
-  expect(eventsOf(burnt, hub, hubAbi, "Transfer")).toEqual([
+  expect(eventsOf(burned, hub, hubAbi, "Transfer")).toEqual([
     { caller: minter.address, sender: alias, receiver: zeroAddress, id, amount: 10n },
   ]);
 });

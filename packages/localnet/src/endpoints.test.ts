@@ -69,7 +69,7 @@ test("what an operator is given is for its owner's eyes, and is gone with the sy
 
 test("tools get the swap contracts and every token", () => {
   const chains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 }));
-  const told = describeEndpoints({
+  const described = describeEndpoints({
     portBase: 20_000,
     apiUrls: [],
     chains,
@@ -77,7 +77,7 @@ test("tools get the swap contracts and every token", () => {
     apiKeys: [],
     accounts: [],
   });
-  for (const { contracts, tokens } of told.chains) {
+  for (const { contracts, tokens } of described.chains) {
     expect(Object.keys(contracts)).toEqual(
       expect.arrayContaining([
         "weth9",

@@ -55,7 +55,7 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
   const coins = await mineFirstBlocks(call, faucetAddress);
 
   /** What is left of it is good for others, later. */
-  const takeCoin = (): FaucetCoin => {
+  const takeOutput = (): FaucetCoin => {
     const coin = coins.shift();
     if (coin === undefined) throw new Error("faucet is empty");
     return coin;
@@ -75,7 +75,7 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
       for (let mined = 0; mined < depth; mined++) await mineExactly([]);
     },
     fund: async (address, satoshis, confirm = true) => {
-      const { txid, vout, amount } = takeCoin();
+      const { txid, vout, amount } = takeOutput();
       const tx = new Transaction();
       tx.addInput({ txid, index: vout, witnessUtxo: { script: faucet.script, amount } });
       tx.addOutputAddress(address, satoshis, REGTEST);

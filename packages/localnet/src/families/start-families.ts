@@ -136,10 +136,10 @@ async function furnishedBitcoin({
   try {
     const solver = bitcoinAddress(hexToBytes(familyKey("solver")));
     // Several outputs each, so that pending payments need not wait for each other's change.
-    for (let coin = 0; coin < 10; coin++) await node.controls.fund(solver, 2n * SATOSHI, false);
+    for (let output = 0; output < 10; output++) await node.controls.fund(solver, 2n * SATOSHI, false);
     for (let index = 0; index < users; index++) {
       const user = bitcoinAddress(hexToBytes(familyKey("user", index)));
-      for (let coin = 0; coin < 2; coin++) await node.controls.fund(user, SATOSHI / 2n, false);
+      for (let output = 0; output < 2; output++) await node.controls.fund(user, SATOSHI / 2n, false);
     }
     await node.controls.mine(1);
     // A node that is being stopped, or was killed on purpose, mines nothing: a test that needs blocks fails

@@ -57,9 +57,9 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   throw new ExchangeRefusal(21_501, "invalid tx info");
 }
 
-function within(info: Readonly<Record<string, unknown>>, name: string, least: bigint, most: bigint): bigint {
+function within(info: Readonly<Record<string, unknown>>, name: string, min: bigint, max: bigint): bigint {
   const value = info[name];
-  if (typeof value !== "bigint" || value < least || value > most)
+  if (typeof value !== "bigint" || value < min || value > max)
     throw new ExchangeRefusal(21_501, `invalid ${name}`);
   return value;
 }

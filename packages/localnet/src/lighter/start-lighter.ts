@@ -27,17 +27,17 @@ export interface LighterWallet {
    * Signs a transfer out of this account; what is left out is: dollars that secure perpetuals, no fee, no
    * memo, key 2, its next nonce, ten minutes.
    */
-  sign(transfer: TransferWish): Promise<SignedTransaction>;
+  sign(transfer: TransferRequest): Promise<SignedTransaction>;
   /**
    * Signs and hands it in over HTTP as any client does.
    *
    * @returns its hash
    * @throws Error with the exchange's words when it refuses
    */
-  send(transfer: TransferWish): Promise<string>;
+  send(transfer: TransferRequest): Promise<string>;
 }
 
-export type TransferWish = Pick<TransferToSign, "toAccountIndex" | "amount"> &
+export type TransferRequest = Pick<TransferToSign, "toAccountIndex" | "amount"> &
   Partial<Omit<TransferToSign, "fromAccountIndex">>;
 
 /** A local Lighter and its explorer. */
@@ -122,7 +122,7 @@ function openWallet(
   addKey(FIRST_KEY);
   exchange.ledger.credit(index, 3n, 0n, dollars);
 
-  const sign = async (wish: TransferWish): Promise<SignedTransaction> => {
+  const sign = async (wish: TransferRequest): Promise<SignedTransaction> => {
     const { apiKeyIndex = FIRST_KEY } = wish;
     const privateKey = privateKeys.get(apiKeyIndex);
     if (privateKey === undefined) throw new RangeError(`account ${index} has no key ${apiKeyIndex}`);

@@ -14,7 +14,7 @@ export interface LocalMint {
   readonly authority: SolanaKey;
 }
 
-export interface MintWish {
+export interface MintRequest {
   /** Pays, and may mint. */
   readonly authority: SolanaKey;
   readonly decimals: number;
@@ -29,7 +29,7 @@ export interface MintWish {
 /** Makes a mint on a local cluster. */
 export async function createMint(
   url: string,
-  { authority, decimals, feeBps, isToken2022, account: named }: MintWish,
+  { authority, decimals, feeBps, isToken2022, account: named }: MintRequest,
 ): Promise<LocalMint> {
   const isNewer = feeBps !== undefined || isToken2022 === true;
   const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
