@@ -23,13 +23,15 @@ export function archiveFiles(to: string): ArchiveFiles {
       await mkdir(root, { recursive: true });
       const file = join(root, OWNER);
       const text = `${JSON.stringify(database, null, 2)}\n`;
-      try {
-        await writeFile(file, text, { flag: "wx", flush: true });
-        await sync(root);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-        if ((await readFile(file, "utf8")) !== text) throw new Error(notOwner(root, database));
-      }
+      const isNew = await writeFile(file, text, { flag: "wx", flush: true }).then(
+        () => true,
+        (error: unknown) => {
+          if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+          throw error;
+        },
+      );
+      if (isNew) await sync(root);
+      else if ((await readFile(file, "utf8")) !== text) throw new Error(notOwner(root, database));
     },
     async clear(part) {
       const folder = folderOf(part);
