@@ -20,7 +20,7 @@ export interface MarketSources {
   /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
   /** Undefined: swaps are not enabled. */
-  readonly liquidity?: LiquiditySource | undefined;
+  readonly liquidity: LiquiditySource;
   /** Undefined: payments by permit are not enabled. */
   readonly permitTokens?: PermitTokens | undefined;
 }
@@ -100,7 +100,6 @@ export function createMarket({
             quotedCostOfPaying(end, currency, account, field),
           ),
     swap: (question, way, amount) =>
-      liquidity &&
       facts.read(`${way} ${amount} ${swapKeyOf(question)}`, () => liquidity[way](question, amount)),
   };
 }

@@ -42,7 +42,7 @@ export interface QuestionServices extends TokenCheckServices, PermitWayServices 
   readonly solver: Address;
   readonly quotePolicy: { readonly maxTtlSeconds: number };
   /** Without it, this instance swaps nothing. */
-  readonly liquidity?: LiquiditySource | undefined;
+  readonly liquidity: LiquiditySource;
   /** Undefined: app fees are not enabled. */
   readonly appBalance?: AppBalancePolicy | undefined;
   /** Sweeps deposit addresses. Undefined: they are not enabled. */

@@ -21,7 +21,7 @@ import type { BoughtFor, CallsOfFill, RoutedFill, RoutedPayment } from "./routed
 
 /** Services for planning fills, whether to send or only to simulate them. */
 export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
-  readonly liquidity?: Services["liquidity"] | undefined;
+  readonly liquidity: Services["liquidity"];
 }
 
 /** What one transaction pays and does. */

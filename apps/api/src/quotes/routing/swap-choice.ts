@@ -53,7 +53,7 @@ const PLAIN_SIDE: SideChoice = {
 
 /** @throws ServiceError INVALID_REQUEST for a source that no chain of the route has */
 export function readSwapChoice(
-  liquidity: LiquiditySource | undefined,
+  liquidity: LiquiditySource,
   origin: RequestEnd,
   destination: RequestEnd,
   input: QuoteInput,
@@ -110,8 +110,8 @@ function inFill({ chain }: RequestEnd, choice: SideChoice, names: readonly strin
 
 const NO_NAMES: readonly string[] = [];
 
-function namesOn(liquidity: LiquiditySource | undefined, { chain }: RequestEnd): readonly string[] {
-  return liquidity?.sources(chain.id) ?? NO_NAMES;
+function namesOn(liquidity: LiquiditySource, { chain }: RequestEnd): readonly string[] {
+  return liquidity.sources(chain.id);
 }
 
 function foreignOf({ liquidity }: RequestEnd["chain"], names: readonly string[]): readonly string[] {
