@@ -5,13 +5,14 @@ import {
   getProgramDerivedAddress,
   type Address,
 } from "@solana/kit";
-import { depositoryProgram } from "./program/artifact.ts";
+import { depositoryProgram } from "./programs.ts";
 import type { RunningSolana } from "./start-solana.ts";
 import { askNode, sendInstructions, type PlainInstruction, type SolanaKey } from "./wallet.ts";
 
 const SYSTEM = "11111111111111111111111111111111";
 const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 const INSTRUCTIONS_SYSVAR = "Sysvar1nstructions1111111111111111111111111";
 const ED25519 = "Ed25519SigVerify111111111111111111111111111";
 
@@ -30,8 +31,8 @@ export interface LocalDepository {
 }
 
 /**
- * Puts the depository program on a local cluster, for `owner` (who gets lamports to pay for it), and
- * initializes it for `allocator`.
+ * Deploys the depository program on a local cluster with `owner` as its upgrade authority, funds the owner
+ * and initializes the depository for `allocator`.
  * @param chainName enters the domain of what the allocator signs
  */
 export async function createDepository(
@@ -48,10 +49,7 @@ export async function createDepository(
     readonly program?: Address;
   },
 ): Promise<LocalDepository> {
-  node.controls.addProgram(
-    program,
-    depositoryProgram(Uint8Array.from(getAddressEncoder().encode(owner.address))),
-  );
+  node.controls.addProgram(program, depositoryProgram(), owner.address);
   await askNode(node.url, "requestAirdrop", [owner.address, 1_000_000_000]);
   const [depository] = await getProgramDerivedAddress({ programAddress: program, seeds: ["depository"] });
   const [vault] = await getProgramDerivedAddress({ programAddress: program, seeds: ["vault"] });
@@ -65,6 +63,7 @@ export async function createDepository(
         vault,
         owner: owner.address,
         allocator: allocator.address,
+        programData: await programDataAddress(program),
         chainName,
       }),
     ],
@@ -81,12 +80,22 @@ export async function createDepository(
   };
 }
 
+/** The account in which the upgradeable loader keeps a program and its upgrade authority. */
+export async function programDataAddress(program: string): Promise<Address> {
+  const [programData] = await getProgramDerivedAddress({
+    programAddress: address(UPGRADEABLE_LOADER),
+    seeds: [getAddressEncoder().encode(address(program))],
+  });
+  return programData;
+}
+
 export function initializeInstruction(of: {
   readonly program: string;
   readonly depository: string;
   readonly vault: string;
   readonly owner: string;
   readonly allocator: string;
+  readonly programData: string;
   readonly chainName: string;
 }): PlainInstruction {
   const name = Buffer.from(of.chainName, "utf8");
@@ -99,6 +108,7 @@ export function initializeInstruction(of: {
       { pubkey: of.vault, isSigner: false, isWritable: true },
       { pubkey: of.owner, isSigner: true, isWritable: true },
       { pubkey: of.allocator, isSigner: false, isWritable: false },
+      { pubkey: of.programData, isSigner: false, isWritable: false },
       { pubkey: SYSTEM, isSigner: false, isWritable: false },
     ],
     data: Buffer.concat([Buffer.from([175, 175, 109, 31, 13, 152, 155, 237]), length, name]),

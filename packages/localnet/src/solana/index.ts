@@ -4,12 +4,13 @@ export {
   executeInstruction,
   initializeInstruction,
   LOCAL_DEPOSITORY,
+  programDataAddress,
   signatureCheckInstruction,
   type LocalDepository,
 } from "./depository.ts";
 export type { StoredAccount } from "./account-history.ts";
 export type { RpcCall, RpcTrouble } from "./rpc-server.ts";
-export { depositoryProgram, forwarderProgram } from "./program/artifact.ts";
+export { depositoryProgram, forwarderProgram } from "./programs.ts";
 export { startSolana, type RunningSolana, type SolanaControls, type SolanaOptions } from "./start-solana.ts";
 export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintWish } from "./tokens.ts";
 export {

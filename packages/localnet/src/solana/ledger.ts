@@ -76,8 +76,20 @@ export class Ledger {
     this.tellTime();
   }
 
-  addProgram(id: string, program: Uint8Array): void {
+  /** Deploys a program. Without an upgrade authority, no one can upgrade it. */
+  addProgram(id: string, program: Uint8Array, upgradeAuthority?: string): void {
     this.svm.addProgram(address(id), program);
+    // The account of a program is a tag and the address of its program data account. That one is a tag, a
+    // slot, the option of an upgrade authority, and the program.
+    const programData = base58.encode(this.read(id)?.data.subarray(4, 36) ?? new Uint8Array());
+    const account = this.read(programData);
+    if (account === undefined) throw new Error(`program ${id} was not deployed`);
+    account.data.fill(0, 12, 45);
+    if (upgradeAuthority !== undefined) {
+      account.data[12] = 1;
+      account.data.set(base58.decode(upgradeAuthority), 13);
+    }
+    this.write(programData, account);
   }
 
   /** Sets an account by no transaction, in all views at once. */

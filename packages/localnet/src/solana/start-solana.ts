@@ -38,7 +38,8 @@ export interface SolanaControls {
   trouble(choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined): void;
   /** Calls of a method so far. */
   calls(method: string): number;
-  addProgram(id: string, program: Uint8Array): void;
+  /** Deploys a program. Without an upgrade authority, no one can upgrade it. */
+  addProgram(id: string, program: Uint8Array, upgradeAuthority?: string): void;
   setAccount(address: string, account: StoredAccount): void;
   /** The account as the newest block has it. */
   account(address: string): StoredAccount | undefined;
@@ -128,7 +129,7 @@ export async function startSolana(options: SolanaOptions = {}): Promise<RunningS
       },
       trouble: (choose) => server.trouble(choose),
       calls: (method) => server.calls(method),
-      addProgram: (id, program) => ledger.addProgram(id, program),
+      addProgram: (id, program, upgradeAuthority) => ledger.addProgram(id, program, upgradeAuthority),
       setAccount: (of, account) => ledger.setAccount(of, account),
       account: (of) => ledger.account(of, ledger.slots.current.slot),
     },
