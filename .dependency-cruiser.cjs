@@ -22,6 +22,25 @@ const rowRules = rows.flatMap((names, row) =>
 );
 
 /**
+ * Packages that only scripts, benches and tests use, and what each imports of the workspace. A simulator knows
+ * no judge: what both believe would agree by construction.
+ */
+const kits = {
+  testkit: [],
+  simulators: ["domain", "testkit"],
+  localnet: ["domain", "contracts", "wire", "config", "testkit", "simulators"],
+};
+const KITS = packageFolder(Object.keys(kits));
+
+const kitRules = Object.entries(kits).map(([name, imported]) => ({
+  name: `kit-${name}`,
+  comment: `packages/${name} imports of the workspace only ${imported.join(", ") || "nothing"}`,
+  severity: "error",
+  from: { path: packageFolder([name]) },
+  to: { path: "^(packages|apps|scripts|bench|test)/", pathNot: packageFolder([name, ...imported]) },
+}));
+
+/**
  * The rooms of apps/api, the lowest first: a room imports only from rooms before it. Each holds everything about
  * one noun; the suffix of a file, not its folder, says what the file may import.
  */
@@ -238,12 +257,13 @@ const oracleRoom = (place, allowed, comment) => ({
 module.exports = {
   forbidden: [
     ...rowRules,
+    ...kitRules,
     {
       name: "apps-stand-apart",
-      comment: "an app imports no other app and no local system",
+      comment: "an app imports no other app and no package for tests",
       severity: "error",
       from: { path: "^apps/([^/]+)/", pathNot: TEST },
-      to: { path: "^(apps/|packages/localnet/|scripts/|bench/|test/)", pathNot: "^apps/$1/" },
+      to: { path: `^(apps|scripts|bench|test)/|${KITS}`, pathNot: "^apps/$1/" },
     },
     {
       name: "shared-tests-import-no-tests",

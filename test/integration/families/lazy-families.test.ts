@@ -1,4 +1,4 @@
-import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { repositoryRoot, workspaceNode } from "@causeway/testkit";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

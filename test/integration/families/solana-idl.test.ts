@@ -9,7 +9,7 @@ import {
   type Hex32,
   type SolanaTransferRequest,
 } from "@causeway/domain";
-import { repositoryRoot } from "@causeway/localnet";
+import { repositoryRoot } from "@causeway/testkit";
 import {
   askNode,
   createDepository,
@@ -27,7 +27,7 @@ import {
   type PlainInstruction,
   type RunningSolana,
   type SolanaKey,
-} from "@causeway/localnet/solana";
+} from "@causeway/simulators/solana";
 
 // What packages/contracts/solana states about the program: its interface, size and compute units.
 

@@ -18,7 +18,7 @@ import {
   type Hex32,
   type SolanaTransferRequest,
 } from "@causeway/domain";
-import { repositoryRoot } from "@causeway/localnet";
+import { repositoryRoot } from "@causeway/testkit";
 import {
   askNode,
   createDepository,
@@ -38,7 +38,7 @@ import {
   type PlainInstruction,
   type RunningSolana,
   type SolanaKey,
-} from "@causeway/localnet/solana";
+} from "@causeway/simulators/solana";
 
 // The committed depository program in a real virtual machine.
 

@@ -12,7 +12,7 @@ import {
   type Hex,
   type Hex32,
 } from "@causeway/domain";
-import { createTronWallet, RawAnswer, type TronLie } from "@causeway/localnet/tron";
+import { createTronWallet, RawAnswer, type TronLie } from "@causeway/simulators/tron";
 import fc from "fast-check";
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

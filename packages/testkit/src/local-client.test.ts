@@ -1,7 +1,6 @@
 import { parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { localAccount } from "./accounts.ts";
 import { startAnvil, type RunningAnvil } from "./anvil.ts";
 import {
   createLocalClient,
@@ -12,7 +11,7 @@ import {
 
 let node: RunningAnvil;
 let client: LocalClient;
-const sender = privateKeyToAccount(localAccount("deployer").privateKey);
+const sender = privateKeyToAccount(`0x${"5d".repeat(32)}`);
 const calls = Array.from({ length: 4 }, (_, n) => ({
   label: `call ${n}`,
   to: sender.address,

@@ -1,10 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { programCommand } from "../app-process.ts";
-import { onPort } from "../free-port.ts";
-import { newTempDir, systemPath } from "../paths.ts";
-import { startProcess, type RunningProcess } from "../process.ts";
+import {
+  newTempDir,
+  onPort,
+  programCommand,
+  startProcess,
+  systemPath,
+  type RunningProcess,
+} from "@causeway/testkit";
 import { bitcoinControls, type BitcoinControls } from "./controls.ts";
 
 export interface BitcoinOptions {
@@ -37,7 +41,7 @@ export async function startBitcoin(options: BitcoinOptions = {}): Promise<Runnin
   const credentials = `local:${randomBytes(12).toString("hex")}`;
   try {
     return await onPort(options.port, async (port) => {
-      const { command, args, cwd, env } = programCommand("packages/localnet/src/bitcoin/main.ts");
+      const { command, args, cwd, env } = programCommand("packages/simulators/src/bitcoin/main.ts");
       const esploraUrl = `http://127.0.0.1:${port}/esplora`;
       const rpcUrl = `http://${credentials}@127.0.0.1:${port}`;
       const child = await startProcess({

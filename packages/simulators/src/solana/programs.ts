@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryRoot } from "../paths.ts";
+import { repositoryRoot } from "@causeway/testkit";
 
 const folder = join(repositoryRoot, "packages", "contracts", "solana");
 

@@ -2,8 +2,13 @@ import { depositoryAbi } from "@causeway/contracts";
 import { TronWeb } from "tronweb";
 import { encodeFunctionData, erc20Abi, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { deployLocal, localDeployment } from "../deploy.ts";
-import { createTronWallet, startTronNode, type RunningTron, type TronWallet } from "./index.ts";
+import { deployLocal, localDeployment } from "@causeway/localnet";
+import {
+  createTronWallet,
+  startTronNode,
+  type RunningTron,
+  type TronWallet,
+} from "@causeway/simulators/tron";
 
 // The node is met as clients meet it: through tronweb, and over its socket.
 

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startAnvil } from "../anvil.ts";
-import type { NodeAddress } from "../local-client.ts";
+import { startAnvil, type NodeAddress } from "@causeway/testkit";
 import { anvilRpc, type AnvilRpc } from "./anvil-rpc.ts";
 import { jsonRpcMethods, JsonRpcRefusal } from "./json-rpc.ts";
 import { createTronChain, type TronChain } from "./tron-chain.ts";
