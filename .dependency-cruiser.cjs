@@ -3,7 +3,7 @@
 /** Packages by row; a package imports only from rows below its own. */
 const rows = [
   ["domain", "contracts"],
-  ["wire", "config"],
+  ["wire", "config", "families"],
   ["chains", "attest", "service-kit"],
 ];
 
@@ -325,10 +325,27 @@ module.exports = {
       },
     },
     {
-      name: "pure-packages-have-no-node",
-      comment: "no clock, no files, no randomness, no network below row 1",
+      name: "families-have-pure-libraries",
+      comment: "a family judges what was read; its libraries encode and hash, and open no connection",
       severity: "error",
-      from: { path: "^packages/(domain|contracts)/src/", pathNot: TEST },
+      from: { path: "^packages/families/src/", pathNot: TEST },
+      to: {
+        dependencyTypes: ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"],
+        pathNot: "(^|/)node_modules/(viem|@solana/kit|@scure/btc-signer)/",
+      },
+    },
+    {
+      name: "families-know-no-other-family",
+      comment: "a family is one folder; Tron alone is an EVM with another protocol",
+      severity: "error",
+      from: { path: "^packages/families/src/([^/]+)/" },
+      to: { path: "^packages/families/src/[^/]+/", pathNot: "^packages/families/src/($1|evm)/" },
+    },
+    {
+      name: "pure-packages-have-no-node",
+      comment: "no clock, no files, no randomness, no network",
+      severity: "error",
+      from: { path: "^packages/(domain|contracts|families)/src/", pathNot: TEST },
       to: { dependencyTypes: ["core"] },
     },
     {

@@ -74,7 +74,7 @@ const chainId = Buffer.from(chain, "utf8");
 const length = Buffer.alloc(4);
 length.writeUInt32LE(chainId.length);
 
-const rpc = createSolanaRpc(url as Parameters<typeof createSolanaRpc>[0]);
+const rpc = createSolanaRpc(url);
 const { value: blockhash } = await rpc.getLatestBlockhash().send();
 const message = pipe(
   createTransactionMessage({ version: 0 }),
