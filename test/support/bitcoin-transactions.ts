@@ -1,7 +1,14 @@
 import { p2wpkh, Script, Transaction } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import type { Hex32 } from "@causeway/domain";
-import { addressOfScript, bytesIn, hexOf, readRawTransaction, type BitcoinOutput, type BitcoinTransaction } from "@causeway/families/bitcoin";
+import {
+  addressOfScript,
+  bytesIn,
+  hexOf,
+  readRawTransaction,
+  type BitcoinOutput,
+  type BitcoinTransaction,
+} from "@causeway/families/bitcoin";
 
 // Transactions for tests of Bitcoin.
 
