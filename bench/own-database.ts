@@ -1,4 +1,4 @@
-import { chooseServices, databaseUrl, stopTogether } from "@causeway/localnet";
+import { chooseServices, databaseUrl, stopTogether } from "@causeway/testkit";
 import type pg from "pg";
 import { createPool } from "../apps/api/src/db/pool.postgres.ts";
 import { migrate } from "../apps/api/src/migrate.ts";

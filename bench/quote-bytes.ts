@@ -1,5 +1,5 @@
 // What stored quotes take on disk: `DATABASE_URL=... node -C source bench/quote-bytes.ts`.
-import { databaseUrl } from "@causeway/localnet";
+import { databaseUrl } from "@causeway/testkit";
 import { encodeOrderCall } from "@causeway/domain";
 import type { OrderCall } from "@causeway/domain";
 import { randomBytes } from "node:crypto";

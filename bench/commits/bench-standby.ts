@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
-import { startPostgres } from "@causeway/localnet";
+import { startPostgres } from "@causeway/testkit";
 import pg from "pg";
 import { leaderLocks } from "../../apps/api/src/db/leader-locks.postgres.ts";
 import { oldestSnapshot } from "../../apps/api/src/telemetry/database-figures.postgres.ts";

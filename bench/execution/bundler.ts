@@ -1,13 +1,11 @@
 import {
   freePort,
-  fundLocal,
-  localAccount,
-  localAccountAbstraction,
   startProcess,
   workspaceNode,
   type NodeAddress,
   type RunningProcess,
-} from "@causeway/localnet";
+} from "@causeway/testkit";
+import { fundLocal, localAccount, localAccountAbstraction } from "@causeway/localnet";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";

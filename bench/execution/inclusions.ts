@@ -1,4 +1,5 @@
-import { createLocalClient, localAccountAbstraction, type NodeAddress } from "@causeway/localnet";
+import { createLocalClient, type NodeAddress } from "@causeway/testkit";
+import { localAccountAbstraction } from "@causeway/localnet";
 import { parseAbiItem, type Hex } from "viem";
 
 const userOperationEvent = parseAbiItem(

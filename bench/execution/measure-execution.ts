@@ -1,11 +1,5 @@
-import {
-  createLocalClient,
-  localAccountAbstraction,
-  startSystem,
-  stopTogether,
-  type Stoppable,
-  type System,
-} from "@causeway/localnet";
+import { createLocalClient, stopTogether, type Stoppable } from "@causeway/testkit";
+import { localAccountAbstraction, startSystem, type System } from "@causeway/localnet";
 import { join } from "node:path";
 import type { BenchOptions } from "../options.ts";
 import { installBundler, startBundler, type Bundler } from "./bundler.ts";

@@ -1,11 +1,5 @@
-import {
-  createLocalClient,
-  localAccount,
-  localAccountAbstraction,
-  sendPipelined,
-  type LocalClient,
-  type NodeAddress,
-} from "@causeway/localnet";
+import { createLocalClient, sendPipelined, type LocalClient, type NodeAddress } from "@causeway/testkit";
+import { localAccount, localAccountAbstraction } from "@causeway/localnet";
 import {
   encodeFunctionData,
   keccak256,

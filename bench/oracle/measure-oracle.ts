@@ -1,4 +1,4 @@
-import { stopTogether, type Stoppable } from "@causeway/localnet";
+import { stopTogether, type Stoppable } from "@causeway/testkit";
 import type { Cores } from "../cores.ts";
 import { startLoadTool } from "../load-process.ts";
 import type { BenchOptions } from "../options.ts";

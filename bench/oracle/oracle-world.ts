@@ -5,7 +5,7 @@ import {
   stopTogether,
   workspaceNode,
   type Stoppable,
-} from "@causeway/localnet";
+} from "@causeway/testkit";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-import { chooseServices, databaseUrl, repositoryRoot, stopTogether, workspaceNode } from "@causeway/localnet";
+import { chooseServices, databaseUrl, repositoryRoot, stopTogether, workspaceNode } from "@causeway/testkit";
 import type { RequestTerms } from "@causeway/domain";
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";

@@ -1,5 +1,5 @@
 import { RpcFault } from "@causeway/chains";
-import { freePort, startRedis } from "@causeway/localnet";
+import { freePort, startRedis } from "@causeway/testkit";
 import type pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOutboxRelay } from "../../apps/api/src/db/outbox-relay.adapter.ts";

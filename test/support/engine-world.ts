@@ -4,13 +4,8 @@ import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Chain, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
 import { defaultFeePolicy, inChargeOrder, publicStatus } from "@causeway/domain";
-import {
-  freePort,
-  localAccount,
-  nodeEnvironment,
-  readLocalChains,
-  type LocalAccount,
-} from "@causeway/localnet";
+import { freePort } from "@causeway/testkit";
+import { localAccount, nodeEnvironment, readLocalChains, type LocalAccount } from "@causeway/localnet";
 import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { randomBytes } from "node:crypto";

@@ -8,7 +8,7 @@ import {
 } from "@causeway/wire";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
-import { ANSWER_WITHIN_MS } from "./patience.ts";
+import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 
 /** What a user asks for; amounts in the smallest unit, addresses as the chain writes them. */
 export interface QuoteBody {

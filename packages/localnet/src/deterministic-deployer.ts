@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { giveNative } from "./give-native.ts";
-import { sendAndWait, type LocalClient } from "./local-client.ts";
+import { sendAndWait, type LocalClient } from "@causeway/testkit";
 
 /**
  * Creates contracts with CREATE2 from its calldata, a salt and the creation code; most development nodes

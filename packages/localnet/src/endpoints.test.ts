@@ -3,9 +3,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeEndpoints, readEndpoints, removeEndpoints, writeEndpoints } from "./endpoints.ts";
-import { freePort } from "./free-port.ts";
+import { freePort, newTempDir } from "@causeway/testkit";
 import { nodeEnvironment, readLocalChains } from "./local-chains.ts";
-import { newTempDir } from "./paths.ts";
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {

@@ -6,8 +6,7 @@ import { localAccountAbstraction } from "./account-abstraction.ts";
 import type { LocalAccount } from "./accounts.ts";
 import { localExchanges } from "./deploy-exchanges.ts";
 import type { HubContracts } from "./deploy-hub.ts";
-import { isPortFree } from "./free-port.ts";
-import { localnetDir } from "./paths.ts";
+import { isPortFree, localnetDir } from "@causeway/testkit";
 
 /** What tools need to use a running system; the content of `.localnet/endpoints.json`. */
 export interface Endpoints {

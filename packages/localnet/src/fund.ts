@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
 import { giveNative } from "./give-native.ts";
-import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
+import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 import { isWrappedNative, mintCalls } from "./mint-calls.ts";
 
 /** What an account gets on a local chain. */

@@ -3,13 +3,16 @@ import type { AddressInfo } from "node:net";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deployAccountAbstraction } from "./account-abstraction.ts";
-import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import {
+  checkGivenUrls,
+  createLocalClient,
+  freePort,
+  startAnvil,
+  type RunningAnvil,
+} from "@causeway/testkit";
 import { deployLocal, localDeployment } from "./deploy.ts";
-import { freePort } from "./free-port.ts";
 import { fundLocal, type Funding } from "./fund.ts";
 import { givenNodeEnvironment, prepareGivenNode, readGivenNodes, type GivenNode } from "./given-node.ts";
-import { checkGivenUrls } from "./given-service.ts";
-import { createLocalClient } from "./local-client.ts";
 import { openPools } from "./open-pools.ts";
 
 /** Of anvil's first account. */

@@ -13,11 +13,10 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { localAccount, localAccounts } from "./accounts.ts";
-import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { createLocalClient, sendPipelined, startAnvil, type RunningAnvil } from "@causeway/testkit";
 import { deployHub, localHub } from "./deploy-hub.ts";
 import type { HubEndpoint } from "./endpoints.ts";
 import { watchPosition } from "./hub-position.ts";
-import { createLocalClient, sendPipelined } from "./local-client.ts";
 
 const { contracts, chainId: id, name } = localHub;
 const oracles = localAccounts("oracle", 3);

@@ -1,7 +1,7 @@
 import { loadChains } from "@causeway/config";
 import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
-import { repositoryRoot } from "./paths.ts";
+import { repositoryRoot } from "@causeway/testkit";
 
 /** The first port of `npm start` by default. */
 export const defaultPortBase = 18_500;

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";
 import { livingSystems } from "./endpoints.ts";
 import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
-import { PortInUse } from "./free-port.ts";
+import { PortInUse } from "@causeway/testkit";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { readSetOption } from "./set-option.ts";
 import { startSystem, type System } from "./system.ts";

@@ -5,8 +5,7 @@ import type { LocalAccount } from "./accounts.ts";
 import { ApiRefused } from "./api-client.ts";
 import { topUp, untilAppBalance } from "./app-balance.ts";
 import type { ApiKeyEndpoint } from "./endpoints.ts";
-import type { NodeAddress } from "./local-client.ts";
-import { ANSWER_WITHIN_MS, PATIENCE_MS } from "./patience.ts";
+import { ANSWER_WITHIN_MS, PATIENCE_MS, type NodeAddress } from "@causeway/testkit";
 
 /** Opens the admin API of the local system, and nothing else. */
 export const localOperatorToken = "local-operator-token-known-to-everyone";

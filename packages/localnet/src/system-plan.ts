@@ -2,17 +2,14 @@ import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import { parseEther, parseUnits, type Address } from "viem";
 import { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
-import type { UnexpectedExit } from "./app-process.ts";
+import { givenUrl, isPortFree, localnetDir, PortInUse, type UnexpectedExit } from "@causeway/testkit";
 import { localHub } from "./deploy-hub.ts";
 import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
-import { isPortFree, PortInUse } from "./free-port.ts";
 import type { Funding } from "./fund.ts";
 import { givenNodeEnvironment, readGivenNodes, type GivenNode } from "./given-node.ts";
-import { givenUrl } from "./given-service.ts";
 import { everySolverToken } from "./infrastructure.ts";
 import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
 import { planOracles, type OraclePlan } from "./oracle-plan.ts";
-import { localnetDir } from "./paths.ts";
 
 export interface SystemOptions {
   /**

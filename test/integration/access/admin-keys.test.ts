@@ -1,7 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import { Secret } from "@causeway/config";
 import type { Address, Hex } from "@causeway/domain";
-import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { repositoryRoot, workspaceNode } from "@causeway/testkit";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -8,7 +8,8 @@ import {
   type RailChain,
   type RequestTerms,
 } from "@causeway/domain";
-import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
+import { createLocalClient, startAnvil, type LocalClient } from "@causeway/testkit";
+import { deployHub, localHub } from "@causeway/localnet";
 import type pg from "pg";
 import { connectHub } from "../../../apps/api/src/settlement/evm-hub.adapter.ts";
 import { connectHubMappings } from "../../../apps/api/src/settlement/nonce-mappings/evm-hub-mappings.adapter.ts";

@@ -1,4 +1,4 @@
-import { databaseUrl, programCommand } from "@causeway/localnet";
+import { databaseUrl, programCommand } from "@causeway/testkit";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { freePort, startRedis, type RunningRedis } from "@causeway/testkit";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

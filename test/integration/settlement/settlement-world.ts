@@ -1,6 +1,7 @@
 import { hubAlias, hubTokenId, rawKeySigner, type Signer } from "@causeway/attest";
 import type { AttestationHub, Hex, RequestId } from "@causeway/domain";
-import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
+import { createLocalClient, startAnvil, type LocalClient } from "@causeway/testkit";
+import { deployHub, localHub } from "@causeway/localnet";
 import { connectHub } from "../../../apps/api/src/settlement/evm-hub.adapter.ts";
 import { createHttpOracle } from "../../../apps/api/src/settlement/http-oracle.adapter.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";

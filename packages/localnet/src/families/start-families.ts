@@ -1,14 +1,18 @@
 import { join } from "node:path";
 import { hexToBytes, keccak256, stringToBytes } from "viem";
 import { localAccount } from "../accounts.ts";
-import { bitcoinAddress } from "../bitcoin/controls.ts";
-import { startBitcoin, type RunningBitcoin } from "../bitcoin/start.ts";
-import { startExchange, type RunningExchange } from "../exchange/exchange-server.ts";
-import { createDepository } from "../solana/depository.ts";
-import { startSolana, type RunningSolana } from "../solana/start-solana.ts";
-import { createMint, mintTo } from "../solana/tokens.ts";
-import { askNode, solanaKey } from "../solana/wallet.ts";
-import { startTogether, stopTogether, type Stoppable } from "../start-together.ts";
+import { bitcoinAddress, startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
+import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import {
+  askNode,
+  createDepository,
+  createMint,
+  mintTo,
+  solanaKey,
+  startSolana,
+  type RunningSolana,
+} from "@causeway/simulators/solana";
+import { startTogether, stopTogether, type Stoppable } from "@causeway/testkit";
 import {
   familyChains,
   familyKey,

@@ -1,7 +1,7 @@
 import { hashTypedData, hexToNumber, parseSignature, toHex, type Hex, type TypedDataDomain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
-import { ANSWER_WITHIN_MS } from "../patience.ts";
+import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 
 const zero = "0x0000000000000000000000000000000000000000";
 const typeFields = z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })));
