@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import type { WorkerServices } from "../db/services.port.ts";
-import { endOf, isNonEvm } from "../http/request-end.ts";
+import { endOf } from "../http/request-end.ts";
 import { lookAtFill } from "./plan/decide-fill.ts";
 import type { FillsAhead, PlannedFill } from "./planned-fill.port.ts";
 
@@ -47,7 +47,8 @@ export function planAhead(services: WorkerServices, requestId: RequestId): void 
     const request = await services.reads.request(requestId);
     if (request?.state.name !== "fillable") return undefined;
     const destination = endOf(services.chains, request.terms.destination.chainId);
-    if (destination === undefined || isNonEvm(destination)) return undefined;
+    // Jobs keep to the limit of a rate-limited chain.
+    if (destination === undefined || destination.isRateLimited) return undefined;
     const look = await lookAtFill(services, request);
     const isPlanned = look.kind === "planned" && look.whyPaid === undefined;
     return isPlanned && look.planned.kind === "ready" ? look.planned : undefined;
