@@ -21,7 +21,9 @@ export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <sy
                               --wait: how long one run may take (default: 600). After that it ends with exit code 3; resume it with --nonce
                               --lifetime: how long the depository may pay after the payload is created (default: 3600). If it has not paid
                               by then, the hub credits the balance back, and the command ends with exit code 4
-                              exit code 0: paid; 3: not finished, resume it with --nonce; 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
+                              exit code 0: paid; 1: refused or failed, see stderr. If a line "ordered" was printed, it has begun: resume it with --nonce;
+                              2: invalid options; 3: not finished, resume it with --nonce; 4: expired unpaid, the balance is back on the hub
+                              reads the worker's environment and ALLOCATOR_PRIVATE_KEY
 `;
 
 const DONE = 0;
