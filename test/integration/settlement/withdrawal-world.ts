@@ -366,7 +366,13 @@ function dyingAt(
     hub: {
       ...hub,
       // The test's name of what the settler sends.
-      broadcast: dying({ submit: hub.broadcast }).submit,
+      lane: {
+        ...hub.lane,
+        connection: {
+          ...hub.lane.connection,
+          writer: { broadcast: dying({ submit: hub.lane.connection.writer.broadcast }).submit },
+        },
+      },
     },
     uow: {
       run: async (work) => {

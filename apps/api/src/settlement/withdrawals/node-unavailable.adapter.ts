@@ -26,12 +26,9 @@ export function withNodeErrors(hub: HubChain): HubChain {
   const { name } = hub.hub;
   return {
     ...hub,
-    nonces: (account) => orAway(name, () => hub.nonces(account)),
     executed: (keys, at) => orAway(name, () => hub.executed(keys, at)),
     refusal: (execution, sender) => orAway(name, () => hub.refusal(execution, sender)),
     signers: () => orAway(name, () => hub.signers()),
-    gasPrices: () => orAway(name, () => hub.gasPrices()),
-    broadcast: (raw) => orAway(name, () => hub.broadcast(raw)),
     balance: (owner, tokenId, at) => orAway(name, () => hub.balance(owner, tokenId, at)),
     recordedWithdrawal: (address, at) => orAway(name, () => hub.recordedWithdrawal(address, at)),
   };
