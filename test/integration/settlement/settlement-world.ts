@@ -24,7 +24,6 @@ export const settlementPolicy = {
   rebroadcastIntervalMs: 5_000,
   bumpBps: 1_250,
   maxAttempts: 4,
-  orphanedAfterMs: 2_000,
 };
 
 /**

@@ -208,7 +208,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   );
 
   const payoutsOf = (privateKey: Hex): ReturnType<typeof connectPayouts> =>
-    connectPayouts(world.services.hub, origin.chain, rawKeySigner(privateKey));
+    connectPayouts(world.services, world.services.hub, origin.chain, rawKeySigner(privateKey));
   const payouts = payoutsOf(allocator.privateKey);
   let stranger: typeof payouts | undefined;
   const steered: Payouts = {

@@ -39,7 +39,6 @@ export const fixedSettlementPolicy: SettlementPolicy = {
   rebroadcastIntervalMs: fixedEnginePolicy.rebroadcastIntervalMs,
   bumpBps: fixedEnginePolicy.bumpBps,
   maxAttempts: fixedEnginePolicy.maxAttempts,
-  orphanedAfterMs: fixedEnginePolicy.orphanedAfterMs,
 };
 
 /** How the solver's payments are settled on the hub. */

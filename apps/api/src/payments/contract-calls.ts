@@ -28,6 +28,8 @@ import { whyUnexplained } from "./unexplained-nonces.ts";
 
 export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads">;
 
+export type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
+
 type CallLeg = Extract<Leg, { readonly kind: "hub" | "payout" }>;
 
 export interface ContractCall {
@@ -128,12 +130,13 @@ export async function careForCalls(
   services: CallServices,
   on: CalledChain,
   signers: readonly Signer[],
-  policy: MovePolicy,
+  policy: CallPolicy,
 ): Promise<void> {
   const calls = await unsettledCalls(services, on);
   for (const [sender, slots] of Map.groupBy(calls, (slot) => slot.sender)) {
     const signer = signers.find(({ address }) => address === sender);
-    await careForLane(services, on, { sender, slots, signer }, policy);
+    // What another process reserved or signed is sent at once: the bytes that are stored first count.
+    await careForLane(services, on, { sender, slots, signer }, { ...policy, orphanedAfterMs: -1 });
   }
 }
 

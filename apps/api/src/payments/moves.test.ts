@@ -114,7 +114,7 @@ describe("any situation", () => {
     .map(({ shown: drawn, payer, turn, isInHand, isCancelled, state, ...slot }) => {
       // A chain with numbers shows who used a number, never that bytes are dead.
       const shown = drawn.map(
-        ([facts, kind]) => [facts, payer === EVM && kind === "dead" ? "unseen" : kind] as const,
+        ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
       );
       const attempts = shown.map(([facts, kind], n) => {
         const { firstBroadcastAtMs, ...rest } = facts;

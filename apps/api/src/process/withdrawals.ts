@@ -51,7 +51,7 @@ export const openWithdrawals: OpenWithdrawals = ({
     settlement,
   );
   const settling = { ...bare, hub: withNodeErrors(bare.hub) };
-  const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
+  const payouts = connectPayouts(settling, settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
   return {
     services: {
       ...settling,

@@ -1,7 +1,7 @@
-import type { MovePolicy } from "../payments/index.ts";
+import type { CallPolicy } from "../payments/index.ts";
 
 /** Pace of settlement, and of its transactions; all times in ms. */
-export interface SettlementPolicy extends MovePolicy {
+export interface SettlementPolicy extends CallPolicy {
   /** Pause between two rounds. */
   readonly intervalMs: number;
   /** Delay before a failed oracle request is retried. It doubles with each failure, up to the maximum. */
