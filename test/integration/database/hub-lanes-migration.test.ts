@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { calledChain } from "../../../apps/api/src/chains/called-chain.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { migrate } from "../../../apps/api/src/migrate.ts";
-import { careForCalls, openCalls } from "../../../apps/api/src/payments/contract-calls.ts";
+import { careForCalls } from "../../../apps/api/src/payments/contract-calls.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { settlementReads } from "../../../apps/api/src/settlement/settlement-reads.postgres.ts";
@@ -179,7 +179,7 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   await care();
   await client.mine({ blocks: 4 });
   await care();
-  expect(await openCalls(services, on, "hub")).toEqual([]);
+  expect(await services.reads.unsettledCalls(CHAIN_ID)).toEqual([]);
   const { status } = await client.getTransactionReceipt({ hash: inFlight.hashes[1] ?? "0x" });
   expect(status).toBe("success");
   expect(await client.getTransactionCount({ address: solver.address })).toBe(3);

@@ -28,7 +28,7 @@ import { whyUnexplained } from "./unexplained-nonces.ts";
 
 export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads">;
 
-export type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
+type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
 
 type CallLeg = Extract<Leg, { readonly kind: "hub" | "payout" }>;
 
@@ -100,26 +100,6 @@ async function openCallLane(
   await uow.run((tx) => tx.lanes.open(chain.id, sender, used));
 }
 
-/** Calls on a chain whose slots are not mined yet. */
-export async function openCalls<K extends CallLeg["kind"]>(
-  services: Pick<CallServices, "reads">,
-  on: CalledChain,
-  kind: K,
-): Promise<readonly Slot[]> {
-  const calls = await unsettledCalls(services, on);
-  return calls.filter(({ leg, state }) => leg.kind === kind && state === "open");
-}
-
-async function unsettledCalls(
-  { reads }: Pick<CallServices, "reads">,
-  { chain }: CalledChain,
-): Promise<readonly Slot[]> {
-  // Includes former keys: following their nonces needs no key.
-  const senders = await reads.laneSenders(chain.id);
-  const slots = await reads.unsettledSlots(chain.id, ...senders);
-  return slots.filter(({ leg }) => leg.kind === "hub" || leg.kind === "payout");
-}
-
 /**
  * One round of care for all calls on a chain: compares their slots with it, signs and sends what is due. Safe
  * to run at any time in any number of processes.
@@ -132,7 +112,7 @@ export async function careForCalls(
   signers: readonly Signer[],
   policy: CallPolicy,
 ): Promise<void> {
-  const calls = await unsettledCalls(services, on);
+  const calls = await services.reads.unsettledCalls(on.chain.id);
   for (const [sender, slots] of Map.groupBy(calls, (slot) => slot.sender)) {
     const signer = signers.find(({ address }) => address === sender);
     // What another process reserved or signed is sent at once: the bytes that are stored first count.

@@ -32,8 +32,8 @@ export const slots = pgTable(
     nonce: int8("nonce").notNull(),
     legKind: text("leg_kind").$type<LegKind>().notNull(),
     /**
-     * Request id of a fill or execution, deposit id of a refund, claim id, sweep id, number of a hub batch, or
-     * name of a payout's call.
+     * Request id of a fill or execution, deposit id of a refund, claim id, sweep id, number of a hub
+     * batch, or name of a payout's call.
      */
     legId: text("leg_id").notNull(),
     requestId: text("request_id").$type<RequestId>(),

@@ -1,7 +1,10 @@
-import type { CallPolicy } from "../payments/index.ts";
+import type { EnginePolicy } from "../db/engine-policy.port.ts";
 
 /** Pace of settlement, and of its transactions; all times in ms. */
-export interface SettlementPolicy extends CallPolicy {
+export interface SettlementPolicy extends Pick<
+  EnginePolicy,
+  "stuckAfterMs" | "rebroadcastIntervalMs" | "bumpBps" | "maxAttempts"
+> {
   /** Pause between two rounds. */
   readonly intervalMs: number;
   /** Delay before a failed oracle request is retried. It doubles with each failure, up to the maximum. */

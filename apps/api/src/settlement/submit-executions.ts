@@ -1,7 +1,7 @@
 import type { Hex32 } from "@causeway/domain";
 import type { Slot } from "../db/records.port.ts";
 import { orderSignerOf } from "../chains/index.ts";
-import { careForCalls, openCalls } from "../payments/index.ts";
+import { careForCalls } from "../payments/index.ts";
 import type { ExecutionRecord } from "./settlement.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
@@ -29,9 +29,10 @@ type Needs = Pick<
  * @throws RpcFault: the next round continues
  */
 export async function submitExecutions(services: Needs): Promise<void> {
-  const { hub, signer, formerSigners, settlementPolicy } = services;
+  const { hub, signer, formerSigners, reads, settlementPolicy } = services;
   await careForCalls(services, hub.lane, [signer, ...formerSigners], settlementPolicy);
-  const open = await openCalls(services, hub.lane, "hub");
+  const calls = await reads.unsettledCalls(hub.hub.chainId);
+  const open = calls.filter(({ leg, state }) => leg.kind === "hub" && state === "open");
   for (const slot of open) {
     if (slot.cancelReason !== undefined) await takeApart(services, slot);
     else if (slot.sender !== signer.address) await abandonIfUnpayable(services, slot);
