@@ -5,6 +5,7 @@ export * from "./rail.ts";
 export * from "./rails.ts";
 export * from "./registry.ts";
 export * from "./evm/account-reader.ts";
+export { quantityOf } from "./evm/answers.ts";
 export * from "./evm/authorizations.ts";
 export * from "./evm/block-trail.ts";
 export * from "./evm/call-effects.ts";

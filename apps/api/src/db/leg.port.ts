@@ -11,7 +11,11 @@ export type Leg =
   /** An app's withdrawal from its balance; it belongs to no request. */
   | { readonly kind: "claim"; readonly claimId: Hex; readonly requestId: undefined }
   /** The transfer from a deposit address into the depository, for a request. */
-  | { readonly kind: "sweep"; readonly sweepId: string; readonly requestId: RequestId };
+  | { readonly kind: "sweep"; readonly sweepId: string; readonly requestId: RequestId }
+  /** A transaction that has the hub execute what oracles signed; it belongs to no request. */
+  | { readonly kind: "hub"; readonly batchId: string; readonly requestId: undefined }
+  /** A call of the allocator for a withdrawal from the hub. */
+  | { readonly kind: "payout"; readonly callId: string; readonly requestId: undefined };
 export type LegKind = Leg["kind"];
 
 /** The id that a leg of this kind has in the database. */
@@ -26,6 +30,10 @@ export function legId(leg: Leg): string {
       return leg.claimId;
     case "sweep":
       return leg.sweepId;
+    case "hub":
+      return leg.batchId;
+    case "payout":
+      return leg.callId;
     default:
       return unreachable(leg);
   }

@@ -31,7 +31,10 @@ export const slots = pgTable(
     sender: text("sender").$type<Address>().notNull(),
     nonce: int8("nonce").notNull(),
     legKind: text("leg_kind").$type<LegKind>().notNull(),
-    /** Request id of a fill or execution, deposit id of a refund, claim id, or sweep id. */
+    /**
+     * Request id of a fill or execution, deposit id of a refund, claim id, sweep id, number of a hub
+     * batch, or name of a payout's call.
+     */
     legId: text("leg_id").notNull(),
     requestId: text("request_id").$type<RequestId>(),
     callTo: text("call_to").$type<Address>().notNull(),

@@ -88,6 +88,10 @@ function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
     case "sweep":
       if (requestId === undefined) throw new Error(`invariant violated: sweep ${id} without a request`);
       return { kind, sweepId: id, requestId };
+    case "hub":
+      return { kind, batchId: id, requestId: undefined };
+    case "payout":
+      return { kind, callId: id, requestId: undefined };
     default:
       return unreachable(kind);
   }

@@ -6,7 +6,13 @@ import { bytesOf, quantityOf, readBlock, readReceipt, readTransaction, toQuantit
 import { createDataFees } from "./data-fee.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
 import type { IgnoredLog } from "./deposits.ts";
-import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
+import {
+  FEE_HISTORY_BLOCKS,
+  FEE_HISTORY_PERCENTILE,
+  type FeePolicy,
+  gasPricesFrom,
+  readFeeHistory,
+} from "./gas-prices.ts";
 import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
@@ -40,7 +46,7 @@ export interface ReaderOptions {
  * `connect.ts`.
  */
 export function createChainReader(
-  chain: Chain,
+  chain: Pick<Chain, "id" | "contracts" | "tokens"> & { readonly fees: FeePolicy },
   transport: RpcTransport,
   options: ReaderOptions = {},
 ): ChainReader {

@@ -1,6 +1,7 @@
 import { unreachable } from "@causeway/domain";
 import type { Slot } from "../../db/records.port.ts";
 import { claimLeg } from "./claim-leg.ts";
+import { contractCallLeg } from "./contract-call-leg.ts";
 import { executionLeg } from "./execution-leg.ts";
 import { fillLeg } from "./fill-leg.ts";
 import type { LegHandler } from "./leg-course.ts";
@@ -20,6 +21,9 @@ export function legOf({ leg }: Pick<Slot, "leg">): LegHandler {
       return claimLeg(leg.claimId);
     case "sweep":
       return sweepLeg(leg.sweepId);
+    case "hub":
+    case "payout":
+      return contractCallLeg;
     default:
       return unreachable(leg);
   }

@@ -1,6 +1,6 @@
 import { isSilentTransfer, signTransaction } from "@causeway/chains";
 import type { BlockRef, BroadcastOutcome, ReceiptFact } from "@causeway/chains";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { LaneChain } from "../../chains/chains.port.ts";
 import { type LaneKeys, signerOf } from "../../chains/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
@@ -19,7 +19,7 @@ export type EvmServices = Pick<Services, "events" | "uow" | "reads" | "chains"> 
 type Signed = ReadonlyMap<string, Attempt | Unsigned | Error>;
 
 /** Pays on an EVM chain: what has one nonce conflicts, so only one of the attempts can be mined. */
-export function evmPayer(services: EvmServices, connected: ConnectedChain): Payer {
+export function evmPayer(services: EvmServices, connected: LaneChain): Payer {
   return {
     sign: async (wanted) =>
       await signTogether(services, connected, wanted, async (one) =>
@@ -35,7 +35,7 @@ export function evmPayer(services: EvmServices, connected: ConnectedChain): Paye
  * Checked before an execution is first signed: its nonce may have been reserved under a configuration that
  * did not list all contracts of the service.
  */
-async function cancelRefused(services: EvmServices, connected: ConnectedChain, slot: Slot): Promise<boolean> {
+async function cancelRefused(services: EvmServices, connected: LaneChain, slot: Slot): Promise<boolean> {
   if (slot.leg.kind !== "execution" || slot.attempts.length > 0 || slot.cancelReason !== undefined)
     return false;
   const execution = await services.reads.execution(slot.leg.requestId);
@@ -50,7 +50,7 @@ async function cancelRefused(services: EvmServices, connected: ConnectedChain, s
  */
 export async function signTogether(
   services: EvmServices,
-  connected: ConnectedChain,
+  connected: LaneChain,
   wanted: readonly ToSign[],
   check: (one: ToSign) => Promise<ToSign> = async (one) => one,
 ): Promise<Signed> {
@@ -103,7 +103,7 @@ async function storeAttempts(
  */
 async function signAttempt(
   services: EvmServices,
-  connected: ConnectedChain,
+  connected: LaneChain,
   { slot, move: { attempt: kind, fees = slot } }: ToSign,
 ): Promise<Attempt> {
   const { maxFeePerGas, maxPriorityFeePerGas } = fees;
@@ -143,7 +143,7 @@ function callOf({ call, sender }: Slot, kind: AttemptKind) {
 const PLAIN_TRANSFER_GAS = 21_000n;
 
 /** Gas of an empty transfer to ourselves: 21000, more on rollups that charge data as gas. */
-export async function noopGas({ connection }: ConnectedChain, self: Slot["sender"]): Promise<bigint> {
+export async function noopGas({ connection }: LaneChain, self: Slot["sender"]): Promise<bigint> {
   const outcome = await connection.reader.simulate(self, { to: self, data: "0x", value: 0n });
   if (outcome.kind !== "ok") return PLAIN_TRANSFER_GAS;
   return outcome.gas <= PLAIN_TRANSFER_GAS ? PLAIN_TRANSFER_GAS : outcome.gas + outcome.gas / 2n;
@@ -154,7 +154,7 @@ const BROADCAST_AT_ONCE = 50;
 
 async function broadcastAll(
   services: EvmServices,
-  { connection }: ConnectedChain,
+  { connection }: LaneChain,
   sent: readonly ToSend[],
 ): Promise<ReadonlyMap<string, Error>> {
   const errors = new Map<string, Error>();
@@ -233,7 +233,7 @@ export function observeOpen({ attempts }: Slot): Observation[] {
 
 /** What the chain shows of an open slot whose nonce it has used. @throws RpcFault */
 export async function observeUsed(
-  { connection: { reader } }: ConnectedChain,
+  { connection: { reader } }: LaneChain,
   slot: Slot,
   { head, lowest, hashes }: Trail,
 ): Promise<{ readonly seen: readonly Observation[]; readonly turn: Turn }> {
@@ -268,7 +268,7 @@ function judge({ leg, call }: Slot, { kind }: Attempt, receipt: ReceiptFact): Re
  */
 export async function isUsedByOthers(
   services: EvmServices,
-  connected: ConnectedChain,
+  connected: LaneChain,
   slot: Slot,
   { lowest, finalBlock }: Trail,
 ): Promise<boolean> {
