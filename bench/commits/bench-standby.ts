@@ -73,7 +73,7 @@ async function updateFor(pool: pg.Pool, ms: number): Promise<number[]> {
     const aheadMs = ((n + 1) / updatesPerSecond) * 1000 - (performance.now() - startedAtMs);
     if (aheadMs > 1) await sleep(aheadMs);
   }
-  // Statistics of a session are told once a second.
+  // A session reports its statistics once a second.
   await sleep(1_100);
   await pool.query("select 1");
   return latencies;

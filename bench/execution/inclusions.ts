@@ -6,7 +6,7 @@ const userOperationEvent = parseAbiItem(
 );
 const LOOK_EVERY_MS = 10;
 
-/** Watches a chain for operations, whoever sent them. */
+/** Watches a chain for the operations of all senders. */
 export interface InclusionWatch {
   /**
    * When the block that holds it was first seen (`performance.now`), or undefined while none does.

@@ -22,8 +22,7 @@ const hash = (salt: string): string => `'0x' || md5('${salt}' || i) || md5(i || 
 const address = (seed: string): string => `'0x' || substr(md5(${seed}) || md5('a' || ${seed}), 1, 40)`;
 
 /**
- * Names by which currencies of the generated requests are known: two that most use, and one that hardly
- * anybody does.
+ * Names of the currencies in the generated requests: two that most requests use, and one that few do.
  */
 const names = `
   insert into currency_names (chain_id, address, asset, symbol, wraps_native)

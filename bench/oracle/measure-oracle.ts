@@ -22,7 +22,7 @@ const DISTINCT = 12_000;
 const QUORUM_TURNS = 60;
 
 /**
- * Measures deposits and fills beside a bare server, then signing and a quorum alone. Nothing else may run
+ * Measures deposits and fills next to a bare server, then signing and a quorum alone. Nothing else may run
  * meanwhile.
  */
 export async function measureOracle(

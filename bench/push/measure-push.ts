@@ -24,7 +24,7 @@ const COMMITTERS = 8;
 /** Not counted: what is slow because it runs for the first time. */
 const WARM_UP = 200;
 
-/** How soon clients hear what was committed. */
+/** The delay from a commit to its clients. */
 export interface PushFigures {
   readonly subscribers: number;
   /** From the moment before the commit to the client's frame, ms. */

@@ -32,7 +32,7 @@ export interface ReconcileFigures {
 }
 
 /**
- * Reconciles beside many quotes that cannot expire, then expires `expiring` quotes of a chain that goes on.
+ * Reconciles among many quotes that cannot expire, then expires `expiring` quotes of a chain that continues.
  */
 export async function measureReconcile(
   pool: pg.Pool,

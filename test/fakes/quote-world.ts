@@ -168,7 +168,7 @@ export const defaultGasPrices: GasPrices = {
 export interface QuoteWorld extends QuoteServices {
   /** The stored terms. */
   readonly stored: RequestTerms[];
-  readonly liquidity: FakeLiquidity | undefined;
+  readonly liquidity: FakeLiquidity;
   /** The spenders whose allowance was read, in order. */
   readonly spenders: Address[];
 }
@@ -199,7 +199,8 @@ export function quoteWorld(world: World = {}): QuoteWorld {
   return {
     stored,
     spenders,
-    liquidity: world.pools && pairLiquidity(world.pools, world.poolsAre),
+    liquidity: pairLiquidity(world.pools ?? [], world.poolsAre),
+    poolUsd: () => undefined,
     tokens: { token: foreignToken },
     solver,
     clock: { nowMs: () => NOW_MS },

@@ -25,6 +25,7 @@ import type { AddressServices } from "../../apps/api/src/deposits/addresses/addr
 import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { noPools } from "../fakes/pair-liquidity.ts";
 import type { RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
@@ -105,6 +106,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     formerSigners: configuration.formerSolvers.map(signer),
     executor: signer(configuration.executor),
     depositAddressOperator: signer(configuration.operator),
+    ...noPools,
     ...(around.liquidity !== undefined && { liquidity: around.liquidity }),
     chains: createChainDirectory(all),
     uow: postgresUnitOfWork(pool, events),

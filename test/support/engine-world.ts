@@ -47,6 +47,7 @@ import { trackLane } from "../../apps/api/src/payments/track-lane.ts";
 import { trackSends } from "../../apps/api/src/payments/track-sends.ts";
 import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { noPools } from "../fakes/pair-liquidity.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
@@ -162,6 +163,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     executor: rawKeySigner(executor.privateKey),
     depositAddressOperator: rawKeySigner(depositAddressOperator.privateKey),
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
+    ...noPools,
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),

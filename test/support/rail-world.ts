@@ -37,6 +37,7 @@ import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { createFakeRail } from "../fakes/fake-rail.ts";
 import { FakeRailChain, type FakeRailKind } from "../fakes/fake-rail-chain.ts";
+import { noPools } from "../fakes/pair-liquidity.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
@@ -143,6 +144,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     executor: undefined,
     depositAddressOperator: undefined,
     chains: createChainDirectory([], connected),
+    ...noPools,
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),

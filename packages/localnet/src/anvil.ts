@@ -57,8 +57,7 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
         env: { PATH: systemPath, HOME: home },
         cwd: home,
         logFile: options.logFile ?? join(home, "log"),
-        // Written once the port is its own: a node of the same chain that somebody else has there would
-        // answer as well.
+        // Written once it owns the port: another node of the same chain on this port would answer as well.
         isReady: async (signal) => existsSync(opened) && (await askChainId(url, signal)) === options.chainId,
         askEveryMs: 5,
         stopWithinMs: 3_000,

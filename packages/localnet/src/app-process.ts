@@ -25,7 +25,7 @@ export interface SystemProcess {
   stop(): Promise<void>;
 }
 
-/** A process ended that nobody had asked to. */
+/** A process ended without being stopped. */
 export interface UnexpectedExit {
   readonly name: string;
   readonly exit: ProcessExit;

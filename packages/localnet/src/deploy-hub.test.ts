@@ -69,7 +69,7 @@ async function credited(): Promise<bigint> {
   });
 }
 
-test("the contracts stand at the addresses that are told beforehand, and know each other", async () => {
+test("the contracts are at the predicted addresses, and know each other", async () => {
   const [hub, signers, threshold, oracleOfAllocator, oracleOfMapping] = await Promise.all([
     client.readContract({ address: contracts.oracle, abi: oracleAbi, functionName: "HUB" }),
     client.readContract({

@@ -9,13 +9,13 @@ async function listenOn(port: number): Promise<Server> {
   return server;
 }
 
-test("many who ask at one moment get a port each, though nobody listens on his yet", async () => {
+test("concurrent callers get different ports, before any of them listens", async () => {
   const ports = await Promise.all(Array.from({ length: 50 }, freePort));
   expect(new Set(ports).size).toBe(50);
   for (const port of ports) expect(port >= 10_000 && port < 18_000).toBe(true);
 });
 
-test("a port that somebody listens on is not given, and asked for by number it is refused", async () => {
+test("a port in use is not returned, and requesting it by number is refused", async () => {
   const port = await freePort();
   const server = await listenOn(port);
   try {
@@ -28,7 +28,7 @@ test("a port that somebody listens on is not given, and asked for by number it i
   }
 });
 
-test("a port that is taken while its process starts is told like one that was taken before", async () => {
+test("a port that is taken while its process starts is reported like one that was taken before", async () => {
   const port = await freePort();
   const failed = (logTail: string) =>
     new ProcessStartFailed({ processName: "api-1", reason: "exit code 1", logTail });

@@ -5,7 +5,7 @@ import { giveNative } from "./give-native.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
 import { isWrappedNative, mintCalls } from "./mint-calls.ts";
 
-/** What one account shall own on a local chain. */
+/** What an account gets on a local chain. */
 export interface Funding {
   readonly address: Address;
   /** Set to exactly this; on a given node at least this. */

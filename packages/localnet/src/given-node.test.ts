@@ -121,7 +121,7 @@ test("takes the WebSocket of a given node to be at the address of its HTTP inter
 });
 
 test("puts contracts, pools and money on a given node with plain transactions alone, once", async () => {
-  // As on chains where nobody has created it yet.
+  // As on chains where it is not deployed yet.
   await createLocalClient(node).setCode({
     address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
     bytecode: "0x",

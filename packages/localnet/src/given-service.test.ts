@@ -27,7 +27,7 @@ test("an address with another scheme is refused before anything connects, and is
   expect(await complaint("REDIS_URL", "rediss://127.0.0.1", attempt)).toBe("none");
 });
 
-test("a server that does not answer is told by the name of its variable and the reason", async () => {
+test("a server that does not answer is reported with the name of its variable and the reason", async () => {
   const port = await freePort();
   expect(
     await complaint("DATABASE_URL", `postgres://u:hunter2@localhost:${port}/x`, emptyGivenDatabase),

@@ -38,8 +38,7 @@ beforeAll(async () => {
 afterAll(async () => await node.stop());
 
 /**
- * Carries out, in one transaction, what pairs of oracles (by index; the first and the last one unless told)
- * sign.
+ * Executes in one transaction what pairs of oracles sign (by index; by default the first and the last one).
  */
 async function settle(
   all: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],

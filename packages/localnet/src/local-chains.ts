@@ -3,7 +3,7 @@ import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.ts";
 
-/** Where `npm start` begins to count its ports when nobody says otherwise. */
+/** The first port of `npm start` by default. */
 export const defaultPortBase = 18_500;
 
 /** How many ports from its first one belong to a system. */

@@ -20,14 +20,14 @@ const calls = Array.from({ length: 4 }, (_, n) => ({
 }));
 
 beforeAll(async () => {
-  // Nothing is mined but by whoever sends.
+  // Only the sender mines.
   node = await startAnvil({ chainId: 72_100_999, blockTimeSeconds: 3_600 });
   client = createLocalClient(node);
   await client.setBalance({ address: sender.address, value: parseEther("10") });
 });
 afterAll(async () => await node.stop());
 
-/** A node whose pool forgets transactions: `forgets` is told how many came before. */
+/** A node whose pool forgets transactions: `forgets` gets the number of earlier ones. */
 function forgetful(forgets: (before: number) => boolean): LocalClient {
   let came = 0;
   return {
@@ -52,7 +52,7 @@ test("a transaction that the node's pool forgot is handed over again, and all ar
   expect(await client.getTransactionCount({ address: sender.address })).toBe(nonce + calls.length);
 });
 
-test("a node that forgets all of them is told so, with what its pool holds", async () => {
+test("a node that forgets all of them is reported, with the content of its pool", async () => {
   const sent = sendPipelined(
     forgetful(() => true),
     sender,

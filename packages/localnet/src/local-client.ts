@@ -61,7 +61,7 @@ export function createLocalClient(node: NodeAddress): LocalClient {
       timeout: ANSWER_WITHIN_MS,
     }),
     pollingInterval: 50,
-    // Whoever asks for the newest block right after mining one gets that one.
+    // A read of the newest block right after mining one must return that one.
     cacheTime: 0,
   })
     .extend(publicActions)

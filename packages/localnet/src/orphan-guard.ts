@@ -26,7 +26,7 @@ export function guardAgainstOrphan(pid: number, exited: Promise<unknown>): void 
     env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
   });
   guard.unref();
-  // The guard may have been killed by hand; a broken pipe to it is no reason to fall over.
+  // The guard may have been killed by hand; a broken pipe to it must not end this process.
   guard.stdin.on("error", () => undefined);
   guard.on("error", () => undefined);
   const pipe: unknown = guard.stdin;

@@ -130,7 +130,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /**
- * Copies the cluster that the first start of this server version initialised and nobody has written to since.
+ * Copies the cluster that the first start of this server version initialized, and that is unchanged since.
  */
 async function makeCluster(cluster: string, launch: PostgresLaunch): Promise<void> {
   const pristine = join(cacheDir, `pgdata-${launch.version}-${launch.uid ?? process.getuid?.() ?? 0}`);

@@ -73,7 +73,7 @@ test("a readiness question that is never answered is asked again", async () => {
   await child.stop();
 });
 
-test("what an earlier run wrote into the same log is not told of this one", async () => {
+test("what an earlier run wrote to the same log is not reported for this one", async () => {
   const logFile = join(folder, "twice.log");
   const logTails: string[] = [];
   for (const script of ["echo EADDRINUSE; exit 1", "echo out of memory; exit 1"]) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startTogether, stopTogether } from "./start-together.ts";
 
-test("when one part fails, the others are stopped before the error is told", async () => {
+test("when one part fails, the others are stopped before the error is thrown", async () => {
   const stopped: string[] = [];
   const slow = new Promise<{ stop(): Promise<void> }>((resolve) =>
     setTimeout(() => resolve({ stop: async () => void stopped.push("slow") }), 20),

@@ -31,7 +31,7 @@ export interface SystemOptions {
    * is settled.
    */
   readonly oracles?: 0 | 1 | 2 | 3;
-  /** Chains of other families beside the two: Solana, Bitcoin and a perpetuals exchange. Default false. */
+  /** Also chains of other families: Solana, Bitcoin and Hyperliquid. Default false. */
   readonly families?: boolean;
   /** Seconds between blocks of EVM chains. Default 1. */
   readonly blockTimeSeconds?: number;
@@ -50,9 +50,9 @@ export interface SystemOptions {
     worker: number,
     env: Readonly<Record<string, string>>,
   ) => Promise<Readonly<Record<string, string>>>;
-  /** Told what has just been done, in the order of completion. */
+  /** Called for each completed step, in the order of completion. */
   readonly onProgress?: (text: string) => void;
-  /** Told when an API, worker or oracle ends that nobody stopped or killed. */
+  /** Called when an API, worker or oracle ends that was neither stopped nor killed. */
   readonly onUnexpectedExit?: (facts: UnexpectedExit) => void;
   /** Cancels the start; what was started by then is stopped. */
   readonly signal?: AbortSignal;

@@ -26,8 +26,8 @@ export interface SystemProcesses extends Stoppable {
 }
 
 /**
- * Makes the tables, then starts APIs and workers; beside that the oracles, which need no database. When one
- * fails, none is left running.
+ * Creates the tables, then starts APIs and workers, and in parallel the oracles, which need no database. If
+ * one fails, all are stopped.
  */
 export async function startProcesses(
   plan: SystemPlan,

@@ -89,7 +89,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       apiKeys: [sponsorship.apiKey],
       accounts: [plan.solver, plan.executor, plan.depositAddressOperator, plan.sponsor, ...plan.users],
     });
-    // An operator sits where the allocator's key is: without it nobody withdraws.
+    // The operator has the allocator's key, which withdrawals need.
     const operatorEnvironment = {
       ...processes.environment,
       ALLOCATOR_PRIVATE_KEY: localAccount("allocator").privateKey,

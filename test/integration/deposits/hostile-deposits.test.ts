@@ -388,7 +388,7 @@ test("starts fills one at a time when together they could burn more gas than the
   expect(await states()).toEqual(["fillable", "submitted"]);
   const waits = world.events.of("fill_waits").at(-1);
   expect(waits?.facts["why"]).toBe(
-    "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
+    "fills in progress could use up the rest of REVERTED_GAS_DAILY_USD if they revert",
   );
 
   await destination.mine();
@@ -427,7 +427,7 @@ test("fills only requests without foreign code once reverted fills have cost the
     expect((await world.request(requestId)).state.name).toBe("fillable");
     const waits = world.events.of("fill_waits").filter(({ facts }) => facts["requestId"] === requestId);
     expect(waits.at(-1)?.facts["why"]).toMatch(
-      /^reverted fills cost the solver \$125.*, so BURNT_FILLS_DAILY_USD is used up$/,
+      /^reverted fills cost the solver \$125.*, so REVERTED_GAS_DAILY_USD is used up$/,
     );
   }
 

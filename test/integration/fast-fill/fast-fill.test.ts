@@ -831,7 +831,7 @@ test("charges the app once for the gas of a reverted fast fill, and refuses furt
 
   const strict = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, maxBurntFastFillUsd: 0 },
+    enginePolicy: { ...world.services.enginePolicy, maxFastFillRevertedGasUsd: 0 },
   };
   await expect(sponsor.fastFill(await agree(), {}, strict)).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",

@@ -699,7 +699,7 @@ test("attributes a transfer with a late mapping although every reading of the ch
   };
   const hurried = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+    enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 50 },
   };
   const limited = { ...connected, rail: { ...connected.rail, arrivals } };
   const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
@@ -727,7 +727,7 @@ test("alarms once while transfers wait to be read, and reports when they are rea
   });
   const hurried = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 20 },
+    enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 20 },
   };
   const crowded = { ...connected, rail: { ...connected.rail, arrivals } };
   const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
@@ -844,7 +844,7 @@ test("watchers of non-EVM chains run by themselves, one at a time: when the lead
   await start();
   const hurried = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+    enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 50 },
   };
   const watch = () => {
     const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });

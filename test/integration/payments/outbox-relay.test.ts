@@ -222,6 +222,23 @@ test("a commit wakes the relay of its own process without an announcement, and o
   }
 });
 
+test("a job whose process died before it woke its relay is published by another process within two seconds", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 1));
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
+  const dead = newJobs();
+  dead.listen(() => undefined);
+  const startedAtMs = performance.now();
+  await postgresUnitOfWork(pool, events, undefined, dead).run(
+    async (tx) => await tx.outbox.add(jobs(1, 2), clock.nowMs()),
+  );
+  await expect.poll(() => ran.length, { timeout: 5_000, interval: 20 }).toBe(2);
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+});
+
 test("the depth of each queue is reported by state; if Redis does not answer, it fails without waiting", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   const { catalog } = aCatalog();

@@ -26,10 +26,10 @@ export interface Services {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
   readonly prices: PriceBook;
-  /** Sources for swaps in fills. Absent: this instance swaps nothing. */
-  readonly liquidity?: LiquiditySource;
-  /** Prices of tokens without a price source. Absent likewise. */
-  readonly poolUsd?: PoolUsd;
+  /** Sources for swaps in fills. */
+  readonly liquidity: LiquiditySource;
+  /** Prices of tokens without a price source. */
+  readonly poolUsd: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
   readonly signer: Signer;
   /** Former solver keys. They sign for orders that name them, and pay nothing. */

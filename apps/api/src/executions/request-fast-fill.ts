@@ -229,11 +229,11 @@ async function refuseBeyondGasLimit(
   { requestId, wallet }: { readonly requestId: RequestId; readonly wallet: Address },
 ): Promise<void> {
   const usedUsd = await tx.fastFills.revertedGasUsd(wallet, clock.nowMs() - DAY_MS);
-  if (usedUsd < BigInt(enginePolicy.maxBurntFastFillUsd) * ONE_USD) return;
+  if (usedUsd < BigInt(enginePolicy.maxFastFillRevertedGasUsd) * ONE_USD) return;
   throw refusal(
     "dailyBurntUsd",
     requestId,
-    `Reverted fast fills of this app balance used $${formatUsd(usedUsd)} of gas in 24 hours (maximum $${enginePolicy.maxBurntFastFillUsd}); try again later`,
+    `Reverted fast fills of this app balance used $${formatUsd(usedUsd)} of gas in 24 hours (maximum $${enginePolicy.maxFastFillRevertedGasUsd}); try again later`,
     { burntUsd: formatUsd(usedUsd) },
   );
 }

@@ -97,7 +97,7 @@ function limitedFill(
         return [
           refused(
             "SOLVER_CAPACITY_EXCEEDED",
-            "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
+            "fills in progress could use up the rest of REVERTED_GAS_DAILY_USD if they revert",
           ),
         ];
       // The sponsor's whole share is reserved, or the fill is not made.

@@ -54,10 +54,9 @@ export interface AgreeServices {
   readonly tokens?: TokenBook | undefined;
   /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
-  /** Undefined: swaps are not enabled. */
-  readonly liquidity?: LiquiditySource | undefined;
-  /** Undefined: tokens without a price source have no price. */
-  readonly poolUsd?: PoolUsd | undefined;
+  readonly liquidity: LiquiditySource;
+  /** For tokens without a price source. */
+  readonly poolUsd: PoolUsd;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
   readonly reservations: Reservations;

@@ -68,8 +68,7 @@ export interface QuestionServices {
   readonly quotePolicy: { readonly maxTtlSeconds: number };
   /** Without it, only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
-  /** Without it, this instance swaps nothing. */
-  readonly liquidity?: LiquiditySource | undefined;
+  readonly liquidity: LiquiditySource;
 }
 
 /** @throws ServiceError with a code of the public contract, naming the invalid field */

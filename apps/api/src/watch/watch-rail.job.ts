@@ -113,7 +113,7 @@ async function again(
         await pause(pauses.after(error), stop);
       }
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, enginePolicy.nudgeIntervalMs);
+        const timer = setTimeout(resolve, enginePolicy.laneIntervalMs);
         wake = () => {
           clearTimeout(timer);
           resolve();

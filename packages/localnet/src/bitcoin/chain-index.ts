@@ -22,7 +22,7 @@ export interface Spend {
 
 /**
  * All blocks that were ever connected, which transactions they hold and what spent which output of the chain
- * as it is now: what a node with `txindex` and an explorer beside it know.
+ * as it is now: what a node with `txindex` and its explorer know.
  */
 export class ChainIndex {
   readonly #chain: IndexedBlock[] = [];

@@ -2,7 +2,7 @@ import { p2wpkh, Transaction } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { REGTEST } from "./raw-transaction.ts";
 
-/** An output that somebody can spend. */
+/** An unspent output. */
 export interface BitcoinCoin {
   readonly txid: string;
   readonly vout: number;
@@ -24,13 +24,13 @@ export interface BitcoinControls {
    * transactions and none of the former ones.
    */
   reorganize(depth: number, rawTransactions?: readonly string[]): Promise<void>;
-  /** Pays from the first coins of the chain, and mines a block when not told otherwise. */
+  /** Pays from the first outputs of the chain, and mines a block unless `confirm` is false. */
   fund(address: string, satoshis: bigint, confirm?: boolean): Promise<BitcoinCoin>;
   /** Hands a transaction to the node. @returns its id @throws BitcoinRefusal */
   send(rawTransaction: string): Promise<string>;
 }
 
-/** The node said no. */
+/** The node refused the transaction. */
 export class BitcoinRefusal extends Error {
   override readonly name = "BitcoinRefusal";
   readonly code: number;
@@ -41,7 +41,7 @@ export class BitcoinRefusal extends Error {
   }
 }
 
-/** Mined coins may be spent a hundred blocks later; bcoin's segregated witness is active after 432. */
+/** Block rewards may be spent 100 blocks later; bcoin activates segregated witness after block 432. */
 const FIRST_BLOCKS = 450;
 const SECONDS_APART = 20;
 const FAUCET_KEY = Uint8Array.from(Buffer.from("c0ffee".padStart(64, "0"), "hex"));
@@ -55,7 +55,7 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
   const coins = await mineFirstBlocks(call, faucetAddress);
 
   /** What is left of it is good for others, later. */
-  const takeCoin = (): FaucetCoin => {
+  const takeOutput = (): FaucetCoin => {
     const coin = coins.shift();
     if (coin === undefined) throw new Error("faucet is empty");
     return coin;
@@ -75,7 +75,7 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
       for (let mined = 0; mined < depth; mined++) await mineExactly([]);
     },
     fund: async (address, satoshis, confirm = true) => {
-      const { txid, vout, amount } = takeCoin();
+      const { txid, vout, amount } = takeOutput();
       const tx = new Transaction();
       tx.addInput({ txid, index: vout, witnessUtxo: { script: faucet.script, amount } });
       tx.addOutputAddress(address, satoshis, REGTEST);
@@ -104,7 +104,7 @@ type CallNode = BitcoinControls["call"];
 /**
  * Old blocks, some seconds apart, so that the newest is not from the future.
  *
- * @returns the coins of the first ones
+ * @returns the outputs of the first ones
  */
 async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetCoin[]> {
   const hashes: string[] = [];

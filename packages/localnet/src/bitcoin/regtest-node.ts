@@ -49,7 +49,7 @@ export class RegtestNode {
     node.mempool.options.maxOrphans = 0;
     // Its own server would listen on a port that every node of the machine wants.
     node.http.open = async () => await Promise.resolve();
-    // It has no peers, and takes that for a fault when blocks are taken back.
+    // It has no peers, and treats that as a fault when blocks are reorged out.
     node.pool.forceSync = () => undefined;
     await node.ensure();
     await node.open();
@@ -210,7 +210,7 @@ export class RegtestNode {
 
   #withDescendants(roots: readonly RawTransaction[]): readonly RawTransaction[] {
     const ids = new Set(roots.map(({ txid }) => txid));
-    // Whoever spends came later.
+    // Spenders came later.
     return this.mempool.filter((tx) => {
       if (!ids.has(tx.txid) && !tx.inputs.some(({ txid }) => ids.has(txid))) return false;
       ids.add(tx.txid);

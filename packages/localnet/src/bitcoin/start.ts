@@ -17,7 +17,7 @@ export interface BitcoinOptions {
 export interface RunningBitcoin {
   /** JSON-RPC of the node, user and password included. */
   readonly rpcUrl: string;
-  /** REST interface of the explorer beside it, as Esplora speaks it. */
+  /** The REST interface of its explorer, compatible with Esplora. */
   readonly esploraUrl: string;
   readonly process: RunningProcess;
   readonly controls: BitcoinControls;
@@ -25,8 +25,8 @@ export interface RunningBitcoin {
 }
 
 /**
- * Starts a Bitcoin node of the regtest network in a process of its own, with an explorer beside it, blocks
- * and money. Consensus is bcoin's, from 2018: it knows no Taproot rules, so it can be paid to Taproot
+ * Starts a Bitcoin node of the regtest network in its own process, with an explorer, blocks and
+ * money. Consensus is bcoin's, from 2018: it knows no Taproot rules, so it can be paid to Taproot
  * addresses and does not look who spends from them.
  *
  * @throws PortInUse, ProcessStartFailed

@@ -16,7 +16,7 @@ export type Lie = (
 /** What a test can do to the exchange; none of it is on the wire. */
 export interface ExchangeControl {
   /**
-   * Money out of nowhere.
+   * Creates money.
    *
    * @param dex empty: the first dex; `spot`; or another one's name.
    * @param amount decimal text of whole tokens, e.g. `"12.5"`
@@ -36,15 +36,15 @@ export interface ExchangeControl {
    * balance changes.
    */
   crowd(from: Address, to: Address, transfers: number): void;
-  /** Neither explorer nor ledger tell of so many of the newest transactions; 0: of all. */
+  /** Explorer and ledger hide this many of the newest transactions; 0: none. */
   holdBack(transactions: number): void;
-  /** Nobody is ever told of that transaction. */
+  /** No answer ever contains that transaction. */
   hide(hash: Hex): void;
   /** Every answer goes through `lie`; undefined: honest again. */
   lie(lie: Lie | undefined): void;
   /** Every question is answered with this HTTP status and no JSON; undefined: up again. */
   down(status: number | undefined): void;
-  /** Actions are carried out, and the poster is not told. */
+  /** Actions are applied, and their answers are lost. */
   loseAnswers(lose: boolean): void;
   /** All transactions, oldest first, the failed ones too. */
   transactions(): readonly ExplorerTransaction[];

@@ -47,13 +47,13 @@ export interface ExchangeOptions {
   /** Default `Mainnet`. */
   readonly network?: ExchangeNetwork;
   readonly tokens?: readonly ExchangeToken[];
-  /** Dexes beside the first one and spot. Default `xyz`. */
+  /** Dexes in addition to the first one and spot. Default `xyz`. */
   readonly dexes?: readonly string[];
-  /** Dollars that somebody's first receipt costs the sender, as decimal text. Default 0. */
+  /** Dollars that an account's first receipt costs the sender, as decimal text. Default 0. */
   readonly activationFee?: string;
   /** Most entries of one answer about a time range. Default 500, as the exchange documents. */
   readonly pageSize?: number;
-  /** Most transactions that the explorer tells of one account. Default 300. */
+  /** Maximum transactions of one account that the explorer returns. Default 300. */
   readonly explorerLimit?: number;
   /** Milliseconds since epoch; the exchange's own clock before it is moved. Default the machine's. */
   readonly now?: () => number;

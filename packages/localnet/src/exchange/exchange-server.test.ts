@@ -167,7 +167,7 @@ test("every change of a single field of a signed action is refused, and moves no
     }
   }
   expect(tried).toBeGreaterThan(600);
-  // Not even as attempts that failed: whoever they were signed by has no account.
+  // Not even as attempts that failed: their signers have no account.
   expect(exchange.control.transactions()).toEqual([]);
   expect(exchange.control.balance(userAddress)).toBe("100.0");
   expect(exchange.control.balance(userAddress, "USDC", "spot")).toBe("10.0");
@@ -176,7 +176,7 @@ test("every change of a single field of a signed action is refused, and moves no
   for (const body of await signedBySdk()) expect(await post(body)).toEqual(OK);
 });
 
-test("a signature has one spelling: the other point with the same x is refused", async () => {
+test("a signature has one form: the other point with the same x is refused", async () => {
   const [body] = await signedBySdk();
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const { s, v } = body!.signature as { s: `0x${string}`; v: number };
@@ -184,7 +184,7 @@ test("a signature has one spelling: the other point with the same x is refused",
   expect(await post({ ...body, signature: twin })).toEqual({ status: "err", response: "Invalid signature" });
 });
 
-test("an action under the other profile's names is signed by nobody here", async () => {
+test("an action under the other profile's names has no valid signer here", async () => {
   const other = await startExchange({ now: () => START });
   other.control.fund(userAddress, "100");
   for (const body of await signedBySdk()) {
@@ -228,7 +228,7 @@ test("a transfer that fails is in a block with its reason, moves nothing, and ma
   expect(exchange.control.balance(friend)).toBe("1.25");
 });
 
-test("nobody sends what he does not have, and no sum is lost or made", LONG, async () => {
+test("no account sends more than its balance, and no money is lost or created", LONG, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 5 }),

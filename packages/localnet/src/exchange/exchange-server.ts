@@ -21,7 +21,7 @@ export interface RunningExchange {
 const MAX_BYTES = 65_536;
 
 /**
- * A perpetuals exchange on 127.0.0.1 that keeps accounts and moves money between them when they sign for it.
+ * A local Hyperliquid on 127.0.0.1 that keeps accounts and moves money between them when they sign for it.
  * It speaks the real one's protocol, verifies signatures, nonces and balances as that documents, and trades
  * nothing.
  */

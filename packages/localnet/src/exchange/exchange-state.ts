@@ -84,12 +84,12 @@ export class ExchangeState {
     return token;
   }
 
-  /** What somebody's first receipt costs now, in dollars. */
+  /** The cost of an account's first receipt now, in dollars. */
   activationFeeFor(account: Address): bigint {
     return this.balances.has(account) ? 0n : this.#activationFee;
   }
 
-  /** Puts so many transfers of 1e-8 dollars, which nobody signed, into one block time. */
+  /** Puts this many unsigned transfers of 1e-8 dollars into one block time. */
   crowd(user: Address, destination: Address, transfers: number): void {
     const time = this.now();
     const amount = "0.00000001";
@@ -114,8 +114,7 @@ export class ExchangeState {
     if (action[this.profile.chainField] !== this.network)
       throw new ExchangeRefusal(`This action is for another network than ${this.network}`);
     const signer = await recoverSigner(this.profile, posted);
-    // What was signed by nobody in particular, because something in it was changed, was signed by somebody
-    // without an account.
+    // An action that was changed after it was signed recovers to an address without an account.
     if (!this.balances.has(signer))
       throw new ExchangeRefusal(`Must deposit before performing actions. User: ${signer}`);
     const time = this.now();

@@ -32,12 +32,12 @@ export class History {
     if (delta !== undefined) this.#updates.push({ accounts, update: { time, hash, delta } });
   }
 
-  /** The newest transactions are not told, as if the indexes were behind. */
+  /** Hides the newest transactions, as if the indexes were behind. */
   holdBack(transactions: number): void {
     this.#heldBack = transactions;
   }
 
-  /** That transaction is never told. */
+  /** Hides that transaction. */
   hide(hash: Hex): void {
     this.#hidden.add(hash);
   }

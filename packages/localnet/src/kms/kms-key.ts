@@ -19,7 +19,7 @@ export interface KmsKey {
   readonly spec: KeySpec;
   readonly createdMs: number;
   state: KeyState;
-  /** Operations that the key's policy denies to everybody. */
+  /** Operations that the key's policy denies to all callers. */
   readonly denied: Set<string>;
   /** SubjectPublicKeyInfo in DER. */
   readonly publicKey: Uint8Array;

@@ -11,7 +11,7 @@ export interface EndpointFaults {
   rewrite?: ((path: string, body: string) => string) | undefined;
   /** Answers of this kind instead of its own. */
   broken?: "drop" | "html" | "error" | undefined;
-  /** Knows only what it knew when it was last told so. */
+  /** Answers as of the moment when this was set. */
   isBehind?: boolean;
 }
 

@@ -42,8 +42,8 @@ const TRANSFER_TYPE = 12;
 const MAIN_CONTRACT: Address = `0x${"3b".repeat(20)}`;
 
 /**
- * The order-book exchange of one machine: accounts, keys, balances and transfers between them, by the rules
- * of the real one as far as they are known. It takes a transaction whose hash is the one the signer gives its
+ * A local Lighter: accounts, keys, balances and transfers between them, by the rules of the real one as far
+ * as they are known. It takes a transaction whose hash is the one the signer gives its
  * fields, whose key is registered and whose nonce is the key's next; a transfer to another owner needs the
  * owner's own signature of its text. Signatures of keys are looked at for their form only: no verifier of
  * them is at hand.
@@ -54,7 +54,7 @@ export class LighterExchange {
   readonly contract: Address;
   /** In the order in which they were taken. */
   readonly records: TransactionRecord[] = [];
-  /** Where transactions stop until somebody moves them on. */
+  /** The state in which transactions stop until a test advances them. */
   pace: Pace = "executed";
   private readonly now: () => number;
   private readonly hashOf: ExchangeOptions["hashOf"];
@@ -186,7 +186,7 @@ export class LighterExchange {
       const signer = await recoverMessageAddress({ message, signature: transfer.l1Sig as Hex });
       return signer.toLowerCase();
     } catch {
-      // No signature at all recovers to nobody.
+      // A malformed signature has no signer.
       return undefined;
     }
   }

@@ -5,5 +5,5 @@ export {
   type LighterOptions,
   type LighterWallet,
   type RunningLighter,
-  type TransferWish,
+  type TransferRequest,
 } from "./start-lighter.ts";

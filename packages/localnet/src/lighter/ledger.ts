@@ -59,7 +59,7 @@ export class ExchangeLedger {
     return this.balance(from, assetIndex, route) >= needed && hasFee;
   }
 
-  /** Moves what {@link covers} found. The fee goes to the exchange's own account, which nobody looks at. */
+  /** Moves what {@link covers} found. The fee goes to Lighter's own account, which no test reads. */
   move(transfer: SignedTransfer): void {
     const { fromAccountIndex: from, toAccountIndex: to, assetIndex, amount } = transfer;
     this.credit(from, assetIndex, transfer.fromRouteType, -amount);

@@ -52,14 +52,14 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     const value = readExact(text);
     if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
   } catch {
-    // Told below, as any other text that is no transaction.
+    // Reported below, like any other text that is not a transaction.
   }
   throw new ExchangeRefusal(21_501, "invalid tx info");
 }
 
-function within(info: Readonly<Record<string, unknown>>, name: string, least: bigint, most: bigint): bigint {
+function within(info: Readonly<Record<string, unknown>>, name: string, min: bigint, max: bigint): bigint {
   const value = info[name];
-  if (typeof value !== "bigint" || value < least || value > most)
+  if (typeof value !== "bigint" || value < min || value > max)
     throw new ExchangeRefusal(21_501, `invalid ${name}`);
   return value;
 }

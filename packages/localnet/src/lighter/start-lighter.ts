@@ -27,20 +27,20 @@ export interface LighterWallet {
    * Signs a transfer out of this account; what is left out is: dollars that secure perpetuals, no fee, no
    * memo, key 2, its next nonce, ten minutes.
    */
-  sign(transfer: TransferWish): Promise<SignedTransaction>;
+  sign(transfer: TransferRequest): Promise<SignedTransaction>;
   /**
    * Signs and hands it in over HTTP as any client does.
    *
    * @returns its hash
    * @throws Error with the exchange's words when it refuses
    */
-  send(transfer: TransferWish): Promise<string>;
+  send(transfer: TransferRequest): Promise<string>;
 }
 
-export type TransferWish = Pick<TransferToSign, "toAccountIndex" | "amount"> &
+export type TransferRequest = Pick<TransferToSign, "toAccountIndex" | "amount"> &
   Partial<Omit<TransferToSign, "fromAccountIndex">>;
 
-/** The order-book exchange and its explorer on this machine. */
+/** A local Lighter and its explorer. */
 export interface RunningLighter extends ExchangeEndpoint {
   /** Its books and its clock: whatever tests make happen there. */
   readonly exchange: LighterExchange;
@@ -68,7 +68,7 @@ export async function startLighter({
   const exchange = new LighterExchange({
     chainId,
     ...(contract !== undefined && { contract }),
-    // A hash covers the fields and not the key: whoever signs the same gets the same.
+    // A hash covers the fields and not the key: any signer of the same fields gets the same hash.
     hashOf: (transfer) => Promise.resolve(signer.signTransfer(anyKey, chainId, transfer).hash),
   });
   const endpoint = await openEndpoint(exchange, port);
@@ -122,7 +122,7 @@ function openWallet(
   addKey(FIRST_KEY);
   exchange.ledger.credit(index, 3n, 0n, dollars);
 
-  const sign = async (wish: TransferWish): Promise<SignedTransaction> => {
+  const sign = async (wish: TransferRequest): Promise<SignedTransaction> => {
     const { apiKeyIndex = FIRST_KEY } = wish;
     const privateKey = privateKeys.get(apiKeyIndex);
     if (privateKey === undefined) throw new RangeError(`account ${index} has no key ${apiKeyIndex}`);

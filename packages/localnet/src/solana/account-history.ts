@@ -20,7 +20,7 @@ interface Version {
 export class AccountHistory {
   private readonly versions = new Map<string, Version[]>();
 
-  /** Must be told of an account's state before and after every change. */
+  /** Must get an account's state before and after every change. */
   changed(
     address: string,
     slot: number,

@@ -11,7 +11,7 @@ export type { StoredAccount } from "./account-history.ts";
 export type { RpcCall, RpcTrouble } from "./rpc-server.ts";
 export { depositoryProgram, forwarderProgram } from "./program/artifact.ts";
 export { startSolana, type RunningSolana, type SolanaControls, type SolanaOptions } from "./start-solana.ts";
-export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintWish } from "./tokens.ts";
+export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintRequest } from "./tokens.ts";
 export {
   askNode,
   sendInstructions,

@@ -15,7 +15,7 @@ export interface MethodOptions {
   readonly isDropping: () => boolean;
 }
 
-/** The methods of a node, over its ledger. Views that nobody names are the final one, as on real nodes. */
+/** The methods of a node, over its ledger. The default commitment is finalized, as on real nodes. */
 export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
   const { slots } = ledger;
   const context = (slot: number, value: unknown): unknown => ({
@@ -25,8 +25,8 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
   /** The slot to read at; refuses while it lies before what the caller asks for. */
   const slotFor = (config: Fields): number => {
     const slot = slots.at(commitmentOf(config));
-    const least = config["minContextSlot"];
-    if (typeof least === "number" && slot < least)
+    const minSlot = config["minContextSlot"];
+    if (typeof minSlot === "number" && slot < minSlot)
       throw new RpcError(-32016, "Minimum context slot has not been reached", { contextSlot: slot });
     return slot;
   };

@@ -19,7 +19,7 @@ export class RpcError extends Error {
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** How many calls of this method came before, since the server was last told what goes wrong. */
+  /** How many calls of this method came before, since the last change of what fails. */
   readonly before: number;
 }
 
@@ -28,7 +28,7 @@ export type RpcTrouble =
   | { readonly kind: "error"; readonly code: number; readonly message: string }
   /** The honest result is replaced. */
   | { readonly kind: "lie"; readonly tell: (honest: unknown) => unknown }
-  /** The method is carried out, and the caller is told of an error. */
+  /** The method runs, and the caller gets an error. */
   | { readonly kind: "doneButFailed" }
   /** The connection is cut. */
   | { readonly kind: "cut" }

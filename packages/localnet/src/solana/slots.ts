@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
 
-/** What a reader may see: everything, what a supermajority voted for, what cannot be taken back. */
+/** What a reader sees: everything, what a supermajority voted for, or what is final. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 export interface Block {

@@ -14,7 +14,7 @@ export interface LocalMint {
   readonly authority: SolanaKey;
 }
 
-export interface MintWish {
+export interface MintRequest {
   /** Pays, and may mint. */
   readonly authority: SolanaKey;
   readonly decimals: number;
@@ -29,7 +29,7 @@ export interface MintWish {
 /** Makes a mint on a local cluster. */
 export async function createMint(
   url: string,
-  { authority, decimals, feeBps, isToken2022, account: named }: MintWish,
+  { authority, decimals, feeBps, isToken2022, account: named }: MintRequest,
 ): Promise<LocalMint> {
   const isNewer = feeBps !== undefined || isToken2022 === true;
   const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
@@ -55,14 +55,14 @@ export async function createMint(
   ];
   const mint = { pubkey: account.address, isSigner: false, isWritable: true };
   if (feeBps !== undefined) {
-    // Nobody may change the fee or withdraw what was withheld; no limit to it.
+    // No authority may change the fee or withdraw what was withheld; without a maximum fee.
     const data = Buffer.alloc(2 + 1 + 1 + 2 + 8);
     data.set([26, 0, 0, 0]);
     data.writeUInt16LE(feeBps, 4);
     data.writeBigUInt64LE(0xffff_ffff_ffff_ffffn, 6);
     instructions.push({ programId: tokenProgram, keys: [mint], data });
   }
-  // InitializeMint2: decimals, who may mint, nobody may freeze.
+  // InitializeMint2: decimals, the mint authority, no freeze authority.
   const data = Buffer.concat([
     Buffer.from([20, decimals]),
     Buffer.from(key(authority.address)),

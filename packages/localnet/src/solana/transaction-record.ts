@@ -70,7 +70,7 @@ export function metaOf(
   return {
     err: error,
     status: error === null ? { Ok: null } : { Err: error },
-    // Nothing else makes lamports vanish.
+    // Nothing else destroys lamports.
     fee: sum(lamports(before)) - sum(lamports(after)),
     preBalances: lamports(before),
     postBalances: lamports(after),

@@ -18,7 +18,7 @@ import {
 } from "@solana/kit";
 import { randomBytes, type webcrypto } from "node:crypto";
 
-/** A key pair of somebody on a local cluster. */
+/** A key pair of an account on a local cluster. */
 export interface SolanaKey {
   readonly address: Address;
   /** 32 bytes. */
@@ -32,7 +32,7 @@ export async function solanaKey(seed: Uint8Array = randomBytes(32)): Promise<Sol
   return { address: await getAddressFromPublicKey(pair.publicKey), seed, pair };
 }
 
-/** An instruction as JSON interfaces spell it. */
+/** An instruction in the format of JSON interfaces. */
 export interface PlainInstruction {
   readonly programId: string;
   readonly keys: readonly {

@@ -29,7 +29,7 @@ const actionItem = z.object({
   eip712PrimaryType: z.string(),
 });
 
-/** A user's account on the perpetuals exchange. */
+/** A user's account on Hyperliquid. */
 export interface ExchangeWallet {
   readonly address: Hex;
   /** What can be taken out of the perps account, as the exchange writes it. */

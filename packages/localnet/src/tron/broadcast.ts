@@ -39,11 +39,11 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
   const balance = BigInt(String(await chain.rpc("eth_getBalance", [from, "latest"])));
   if (balance < call.value) return refusal("CONTRACT_VALIDATE_ERROR", txid, "balance is not sufficient.");
 
-  const { intrinsic, least } = bytesGas(call.data);
+  const { intrinsic, minimum } = bytesGas(call.data);
   const affordable = BigInt(signed.raw_data.fee_limit ?? 0) / ENERGY_PRICE_SUN;
   const energy = affordable < MAX_ENERGY ? affordable : MAX_ENERGY;
-  const gasLimit = intrinsic + energy > least ? intrinsic + energy : least;
-  // Its raw bytes are what was hashed, whatever the client wrote beside them.
+  const gasLimit = intrinsic + energy > minimum ? intrinsic + energy : minimum;
+  // The hash covers only its raw bytes, whatever else the client sent.
   const raw_data_hex = bare(
     utils.transaction.txPbToRawDataHex(utils.transaction.txJsonToPb(signed)),
   ).toLowerCase();
@@ -133,11 +133,11 @@ async function callOf(chain: TronChain, type: string, value: ContractValue): Pro
   return { to, data: `0x${value.data ?? ""}`, value: BigInt(value.call_value ?? 0) };
 }
 
-/** What the machine beneath takes for a transaction's bytes, and the least that it insists on. */
-function bytesGas(data: Hex): { readonly intrinsic: bigint; readonly least: bigint } {
+/** What the machine beneath takes for a transaction's bytes, and the minimum that it insists on. */
+function bytesGas(data: Hex): { readonly intrinsic: bigint; readonly minimum: bigint } {
   const bytes = data.slice(2).match(/../g) ?? [];
   const tokens = bytes.reduce((sum, byte) => sum + (byte === "00" ? 1 : 4), 0);
-  return { intrinsic: 21_000n + 4n * BigInt(tokens), least: 21_000n + 10n * BigInt(tokens) };
+  return { intrinsic: 21_000n + 4n * BigInt(tokens), minimum: 21_000n + 10n * BigInt(tokens) };
 }
 
 function refusal(code: string, txid: string, message: string): BroadcastAnswer {

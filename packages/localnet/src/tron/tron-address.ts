@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 
-/** How the two interfaces spell the same bytes. */
+/** How the two interfaces write the same bytes. */
 
 /** 21 bytes without `0x`, as the chain's own interface writes addresses. */
 export function tronHex(address: string): string {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { TronWeb, utils } from "tronweb";
 import { expect, test } from "vitest";
 
-// Our spelling of Tron's addresses, held against the network's own library.
+// Compares our format of Tron addresses with that of the network's library.
 
 const twenty = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
@@ -17,7 +17,7 @@ const ours = (text: string): string | undefined => {
   }
 };
 
-test("every account is spelled as the network's library spells it, there and back", () => {
+test("formats and parses every account like the network's library", () => {
   fc.assert(
     fc.property(twenty, (hex) => {
       const text = decodeAddress("tron-vm", `0x41${hex}`);

@@ -38,7 +38,7 @@ export interface RawData {
   readonly data?: string;
 }
 
-/** Of a transfer of the native coin, or of a call. */
+/** Of a transfer of the native token, or of a call. */
 export interface ContractValue {
   readonly owner_address: string;
   readonly to_address?: string;
@@ -55,7 +55,7 @@ export interface ExecutedTransaction {
   readonly hash: Hex;
   /** What it might use of the machine beneath at most. */
   readonly gasLimit: bigint;
-  /** What the machine beneath takes for the bytes alone, which is no energy. */
+  /** What the underlying EVM charges for the bytes alone, which is not energy. */
   readonly intrinsicGas: bigint;
 }
 
@@ -70,7 +70,7 @@ export interface TronChain {
   solidNumber(): Promise<bigint>;
   byId(txId: string): ExecutedTransaction | undefined;
   /**
-   * The id under which a transaction beneath is shown; its own hash for one that nobody broadcast here.
+   * The id that is shown for an EVM transaction; its own hash if it was not broadcast here.
    * Without `0x`.
    */
   idOf(hash: Hex): string;

@@ -50,7 +50,7 @@ const mint = (amount: bigint): Hex =>
     args: [alice.machineAddress, amount],
   });
 
-test("a payment moves its sun and nothing else, and is told by the id that the wallet computed", async () => {
+test("a payment moves its sun and nothing else, and has the id that the wallet computed", async () => {
   const id = await alice.transfer(bob.address, 7n, { memo: orderId });
   expect(id).toMatch(/^[0-9a-f]{64}$/);
   // The library asks for solid balances.
@@ -109,7 +109,7 @@ test("what the owner did not sign, what is repeated and what has expired is refu
   expect(await refusal(beforeReorg)).toBe("TAPOS_ERROR");
 });
 
-test("a call that fails says how: by its own revert, or for want of energy", async () => {
+test("a failed call has its reason: its own revert, or not enough energy", async () => {
   const data = encodeFunctionData({
     abi: erc20Abi,
     functionName: "transfer",

@@ -24,7 +24,7 @@ export interface TronNodeOptions {
   readonly logFile?: string;
 }
 
-/** What a test does to a node, beside its wire. */
+/** What a test does to a node, apart from its API. */
 export interface TronControls {
   /** Mines empty blocks. Default 1. */
   mine(blocks?: number): Promise<void>;

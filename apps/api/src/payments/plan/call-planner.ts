@@ -51,7 +51,7 @@ export function callPlanner(
       const spentUsd = mayBurn ? await unpaidRevertedGasUsd(services) : 0n;
       if (mayBurn && spentUsd >= services.enginePolicy.maxUnpaidRevertedGasUsd)
         return waits(
-          `reverted fills cost the solver $${formatUsd(spentUsd)} in 24 hours, so BURNT_FILLS_DAILY_USD is used up`,
+          `reverted fills cost the solver $${formatUsd(spentUsd)} in 24 hours, so REVERTED_GAS_DAILY_USD is used up`,
           "SOLVER_CAPACITY_EXCEEDED",
         );
       const sponsored = execution?.destination;

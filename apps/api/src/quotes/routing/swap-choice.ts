@@ -53,7 +53,7 @@ const PLAIN_SIDE: SideChoice = {
 
 /** @throws ServiceError INVALID_REQUEST for a source that no chain of the route has */
 export function readSwapChoice(
-  liquidity: LiquiditySource | undefined,
+  liquidity: LiquiditySource,
   origin: ConnectedChain,
   destination: ConnectedChain,
   input: QuoteInput,
@@ -110,8 +110,8 @@ function inFill({ chain }: ConnectedChain, choice: SideChoice, names: readonly s
 
 const NO_NAMES: readonly string[] = [];
 
-function namesOn(liquidity: LiquiditySource | undefined, { chain }: ConnectedChain): readonly string[] {
-  return liquidity?.sources(chain.id) ?? NO_NAMES;
+function namesOn(liquidity: LiquiditySource, { chain }: ConnectedChain): readonly string[] {
+  return liquidity.sources(chain.id);
 }
 
 function foreignOf({ liquidity }: ConnectedChain["chain"], names: readonly string[]): readonly string[] {

@@ -534,10 +534,10 @@ test("asks aggregators in addition to pools only when the client requests it", a
   const questions: boolean[] = [];
   const services = quoteWorld({ pools: market(), ...world });
   const liquidity = {
-    ...services.liquidity!,
-    exactIn: (...args: Parameters<NonNullable<typeof services.liquidity>["exactIn"]>) => {
+    ...services.liquidity,
+    exactIn: (...args: Parameters<(typeof services.liquidity)["exactIn"]>) => {
       questions.push(args[0].external);
-      return services.liquidity!.exactIn(...args);
+      return services.liquidity.exactIn(...args);
     },
   };
   const ask = async (change: Partial<QuoteInput>): Promise<boolean[]> => {
@@ -579,7 +579,7 @@ test("answers synchronously with pools in memory, and the same otherwise", async
 
 test("starts asynchronous requests together, and an error of one leaves the others", async () => {
   const services = quoteWorld({ pools: market(), poolsAre: { later: true } });
-  const pools = services.liquidity!;
+  const pools = services.liquidity;
   let [waiting, maxWaiting] = [0, 0];
   const liquidity: typeof pools = {
     ...pools,
@@ -601,7 +601,7 @@ test("starts asynchronous requests together, and an error of one leaves the othe
 
 test("a quote between held currencies asks no pool", async () => {
   const { services } = await quoted({});
-  expect(services.liquidity!.asked).toBe(0);
+  expect(services.liquidity.asked).toBe(0);
 });
 
 test("a route with two swaps asks pools only a few times", async () => {
@@ -610,7 +610,7 @@ test("a route with two swaps asks pools only a few times", async () => {
     destinationCurrency: foreignOn(DESTINATION),
     amount: (100_000n * 10n ** 9n).toString(),
   });
-  expect(services.liquidity!.asked).toBeLessThan(16);
+  expect(services.liquidity.asked).toBeLessThan(16);
 });
 
 test("a sufficient allowance of the proxy needs no approval, and the quote shows the swap's gas", async () => {

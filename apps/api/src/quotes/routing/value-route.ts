@@ -10,7 +10,7 @@ import type { Swapped } from "./exchanges.ts";
 export interface ValueServices {
   readonly chains: Pick<ChainDirectory, "currency">;
   readonly prices: PriceBook;
-  readonly poolUsd?: PoolUsd | undefined;
+  readonly poolUsd: PoolUsd;
 }
 
 /**
@@ -49,13 +49,12 @@ export function* valuesOf(
 function* unitOf({ chains, prices, poolUsd }: ValueServices, currency: Currency): Soon<PricedUnit> {
   const { chainId, address, decimals } = currency;
   // Price sources only know configured currencies.
-  if (chains.currency(chainId, address) === undefined)
-    return { decimals, priceUsd: poolUsd?.(currency) ?? 0n };
+  if (chains.currency(chainId, address) === undefined) return { decimals, priceUsd: poolUsd(currency) ?? 0n };
   try {
     return { decimals, priceUsd: yield* soon(prices.usd(currency)) };
   } catch (error) {
     if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
-      return { decimals, priceUsd: poolUsd?.(currency) ?? 0n };
+      return { decimals, priceUsd: poolUsd(currency) ?? 0n };
     throw error;
   }
 }
