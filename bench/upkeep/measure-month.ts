@@ -12,6 +12,8 @@ import type { Month } from "../../apps/api/src/db/month.port.ts";
 import { endOfMonth, monthAfter, startOfMonth } from "../../apps/api/src/db/month.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
+import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { archiveFiles } from "../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
@@ -187,6 +189,8 @@ async function measureAll(pool: pg.Pool): Promise<Measured> {
     enginePolicy,
     events,
     reads,
+    balances: balanceReads(sql),
+    depositAddresses: depositAddressReads(sql),
     uow: postgresUnitOfWork(pool, events),
     chains: { ...noChains, ...chainProfiles([aChain(1), aChain(10)]), ...createChainDirectory([]) },
     signer: rawKeySigner(localAccount("solver").privateKey),

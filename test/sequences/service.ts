@@ -21,7 +21,6 @@ import {
   createAddressWatch,
   type AddressWatch,
 } from "../../apps/api/src/deposits/addresses/address-watch.ts";
-import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
@@ -62,7 +61,6 @@ export type WatchedChain = ConnectedChain & {
 /** What workers use, of a service that lives or of one that is about to die. */
 export interface WorkerSide {
   readonly services: WorkerServices;
-  readonly addressWork: AddressServices;
   readonly connected: ReadonlyMap<number, ConnectedChain>;
   readonly addressWatches: ReadonlyMap<number, AddressWatch>;
 }
@@ -172,7 +170,6 @@ export function workerSide(
   });
   return {
     services,
-    addressWork,
     connected,
     addressWatches: new Map(
       [...connected].map(([chainId, one]) => [chainId, createAddressWatch(addressWork, one)]),

@@ -24,14 +24,12 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { sponsorReads } from "../../apps/api/src/payments/sponsors.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { catalog } from "../../apps/api/src/process/catalog.job.ts";
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
 import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
-import { reconcileClaims } from "../../apps/api/src/payments/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/quotes/create-quote.ts";
 import type { QuoteServices } from "../../apps/api/src/quotes/create-quote.ts";
 import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
@@ -52,6 +50,7 @@ import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts
 import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
+import { runJob } from "./run-job.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
 /** What a test requests of a quote; the rest is 100 USDC from the first chain to the second. */
@@ -277,7 +276,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       ];
       waiting = [];
       for (const job of jobs) {
-        const progress = await catalog[job.job].run(by, job.payload);
+        const progress = await runJob(by, job.job, job.payload);
         if (progress.waitMs > 0) waiting.push(job);
       }
     },
@@ -291,7 +290,6 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         await world.watch(chain, by);
       }
       await reconcileRequests(by);
-      await reconcileClaims(by);
       await world.work(by);
       for (const chain of [origin, destination]) await world.maintainLaneOf(chain, by);
     },

@@ -1,6 +1,7 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -32,11 +33,11 @@ function planning(by: Partial<Reader>): { readonly services: WorkerServices; rea
   const other = { ...connected, connection: { ...connected.connection, reader } };
   const get = (id: number) => (id === destination.chain.id ? other : services.chains.get(id));
   const planned: unknown[] = [];
-  const sendFill: WorkerServices["sendFill"] = async (_connected, fill) => {
+  const payTogether: WorkerServices["payTogether"] = async (fill) => {
     planned.push(fill);
     return "sent";
   };
-  return { services: { ...services, sendFill, chains: { ...services.chains, get } }, planned };
+  return { services: { ...services, payTogether, chains: { ...services.chains, get } }, planned };
 }
 
 test("a plain fill makes three calls to its node, in one tick", async () => {
@@ -62,7 +63,7 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
       return await reader.hasCode(account);
     },
   });
-  expect(await fillDestination(services, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(await pay(services, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
   expect(planned).toHaveLength(1);
   expect(calls.toSorted()).toEqual([
     "nonce latest in tick 0",
@@ -81,7 +82,7 @@ test.each<[string, Partial<Reader>]>([
 ])("while the sending key has an unexplained nonce, a fill that %s waits", async (_what, by) => {
   const agreed = await fillable();
   const { services, planned } = planning({ ...by, nonce: async () => 1_000_000 });
-  expect(await fillDestination(services, agreed.requestId)).toEqual({
+  expect(await pay(services, fillLeg, agreed.requestId)).toEqual({
     waitMs: 1_000,
     why: "the sending key used a nonce that the database does not know",
   });

@@ -63,7 +63,7 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
       return await run(payload);
     },
   });
-  const catalog = { fill: job("fill"), refund: job("refund") } as unknown as Catalog;
+  const catalog = { fill: job("fill"), refund: job("refund") } satisfies Catalog;
   return { catalog, ran };
 }
 

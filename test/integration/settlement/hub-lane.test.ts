@@ -6,9 +6,8 @@ import { createChainDirectory } from "../../../apps/api/src/chains/directory.ada
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { maintainLane } from "../../../apps/api/src/payments/maintain-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { solverFunds } from "../../../apps/api/src/payments/payers/covers.ts";
-import { reserveOne } from "../../../apps/api/src/payments/reserve.ts";
-import { sendSlot } from "../../../apps/api/src/payments/send-slot.ts";
+import { payoutLeg } from "../../../apps/api/src/payments/legs/contract-call-leg.ts";
+import { payTogether } from "../../../apps/api/src/payments/pay-together.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { someHash } from "../../support/terms.ts";
@@ -55,7 +54,7 @@ async function pay(recipient: Address, amount: bigint): Promise<void> {
   const plan = {
     chainId: hubChain.chain.id,
     sender: paying.signer.address,
-    leg: { kind: "claim", claimId: someHash(), requestId: undefined },
+    leg: { kind: "claim", id: someHash(), requestId: undefined },
     call: { to: recipient, data: "0x", value: amount },
     gasLimit: 21_000n,
     maxFeePerGas,
@@ -63,10 +62,8 @@ async function pay(recipient: Address, amount: bigint): Promise<void> {
     outflow: { currency: NATIVE_CURRENCY, amount },
     cancelAfterMs: paying.clock.nowMs() + 3_600_000,
   } as const;
-  const funds = solverFunds(hubChain, paying.signer.address);
-  const outcome = await reserveOne(paying, funds, { due: async () => ["due"] }, { plan });
-  if (outcome.kind !== "reserved") throw new Error(`the payment is ${outcome.kind}`);
-  await sendSlot(paying, outcome.slot.id);
+  // Nothing locks a claim here: only its slot matters.
+  expect(await payTogether(paying, payoutLeg, [{ plan }])).toEqual(["sent"]);
 }
 
 /** What the watcher of the hub's chain does. */

@@ -96,7 +96,7 @@ export interface ConnectedRail<R extends ChainRail = ChainRail> extends Connecte
 }
 
 /** A non-EVM chain on which this process can pay. */
-export type ConnectedPayingRail = ConnectedRail<PayingRail>;
+export type TransferChain = ConnectedRail<PayingRail>;
 
 /** An origin or destination chain of any family. */
 export type RequestEnd<R extends ChainRail = ChainRail> = ConnectedChain | ConnectedRail<R>;

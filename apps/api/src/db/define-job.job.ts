@@ -3,8 +3,8 @@ import type { WorkerServices } from "./services.port.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { Progress } from "./wait.ts";
 
-export interface JobDefinition<Name extends JobName = JobName> {
-  readonly name: Name;
+export interface JobDefinition {
+  readonly name: JobName;
   /** Jobs of this queue that one process runs at a time. */
   readonly concurrency: number;
   /** Tries before the queue gives up on a job; the reconciler queues unfinished work again. */
@@ -13,8 +13,8 @@ export interface JobDefinition<Name extends JobName = JobName> {
   readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;
 }
 
-/** Every queue by its name: a missing or unknown job does not compile. */
-export type Catalog = { readonly [Name in JobName]: JobDefinition<Name> };
+/** Every queue by its name. */
+export type Catalog = Readonly<Record<JobName, JobDefinition>>;
 
 /** A job that no version of this code can have queued. */
 export class BadPayload extends Error {
@@ -25,13 +25,13 @@ export class BadPayload extends Error {
 }
 
 /** Declares a queue: what a job holds (ids only), how it is retried, and its use case. */
-export function defineJob<Name extends JobName, Payload>(definition: {
-  readonly name: Name;
+export function defineJob<Payload>(definition: {
+  readonly name: JobName;
   readonly payload: z.ZodType<Payload>;
   readonly concurrency: number;
   readonly attempts: number;
   readonly run: (services: WorkerServices, payload: Payload) => Promise<Progress>;
-}): JobDefinition<Name> {
+}): JobDefinition {
   const { name, payload, concurrency, attempts, run } = definition;
   return {
     name,

@@ -5,7 +5,6 @@ import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { FillBurnReads } from "../payments/fill-burns.port.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { ExecutionRecord } from "../payments/executions.port.ts";
-import type { LegKind } from "./leg.port.ts";
 import type { RailReads } from "../chains/rails.port.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.port.ts";
 import type { DepositSighting } from "./unit-of-work.port.ts";
@@ -48,9 +47,9 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   request(requestId: RequestId): Promise<RequestRecord | undefined>;
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   deposit(id: DepositId): Promise<DepositRecord | undefined>;
-  slotOfLeg(kind: LegKind, legId: string): Promise<Slot | undefined>;
+  slotOfLeg(kind: string, legId: string): Promise<Slot | undefined>;
   /** The leg's failed slots that reverted on chain. */
-  revertedSlotsOfLeg(kind: LegKind, legId: string): Promise<readonly Slot[]>;
+  revertedSlotsOfLeg(kind: string, legId: string): Promise<readonly Slot[]>;
   slot(slotId: string): Promise<Slot | undefined>;
   /**
    * The next nonce of a lane, and whether two heads in a row have shown one of its open nonces used by an

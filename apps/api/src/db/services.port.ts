@@ -7,8 +7,6 @@ import type { Clock } from "./clock.port.ts";
 import type { EnginePolicy } from "./engine-policy.port.ts";
 import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 import type { Events } from "./events.port.ts";
-import type { SendExecution } from "../payments/execution-lane.port.ts";
-import type { SendFill } from "../payments/fill-lane.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
@@ -16,6 +14,7 @@ import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
+import type { PayTogether } from "../payments/wanted.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
 /** An account of the service, where only its address matters. */
@@ -63,10 +62,8 @@ export interface Services {
    * Absent: only their age shows which slots a dead process left unsent.
    */
   readonly slotsInHand?: Set<string>;
-  /** Sends fills of the same moment together. Absent: each is sent by itself. */
-  readonly sendFill?: SendFill;
-  /** Sends executions of the same moment together. Absent: each is sent by itself. */
-  readonly sendExecution?: SendExecution;
+  /** Pays legs of the same moment together. Absent: each is paid by itself. */
+  readonly payTogether?: PayTogether;
 }
 
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */

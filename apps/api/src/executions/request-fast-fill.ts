@@ -149,7 +149,10 @@ async function holdAndAccept(
 ): Promise<void> {
   const { requestId, destination } = current.terms;
   // Its job finds a request that awaits it, or sends nothing: the deposit would never arrive.
-  if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
+  if (
+    current.state.name === "accepted" &&
+    !(await tx.lanes.hasLiveSlot({ kind: "execution", id: requestId, requestId }))
+  )
     throw refusal(
       "executionNotSent",
       requestId,

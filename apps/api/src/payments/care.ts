@@ -1,10 +1,11 @@
 import type { Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { applyAll, type Decided, type Outcome } from "./apply.ts";
-import type { LegServices } from "./legs/leg-course.ts";
 import { nextMove, type Move, type Situation } from "./moves.ts";
 import type { ToSend } from "./note-sent.ts";
 import type { Payer } from "./payers/payer.ts";
+import { signAndSend } from "./sign-and-send.ts";
 import { shareCommit } from "./share-commit.ts";
 
 export interface Case extends Situation {
@@ -13,7 +14,7 @@ export interface Case extends Situation {
 
 /** A round of care for slots of one lane. */
 interface Round {
-  readonly services: LegServices;
+  readonly services: WorkerServices;
   readonly payer: Payer;
   /** The block at which the cases were observed. */
   readonly headNumber: bigint;
@@ -24,12 +25,9 @@ interface Round {
   readonly faults: unknown[];
 }
 
-/**
- * Makes all moves that are due now, together: what has to be signed is signed and committed at once, and then
- * everything due is broadcast at once.
- */
+/** Makes all moves that are due now, together: signs and sends at once what is to be signed and sent. */
 export async function takeCare(
-  services: LegServices,
+  services: WorkerServices,
   payer: Payer,
   cases: readonly Case[],
   headNumber = 0n,
@@ -117,11 +115,11 @@ async function sign(
   decisions: readonly Decision<"sign">[],
 ): Promise<Case[]> {
   if (decisions.length === 0) return [];
-  const results = await payer.sign(decisions.map(({ one: { slot }, move }) => ({ slot, move })));
+  const wanted = decisions.map(({ one: { slot }, move }) => ({ slot, move }));
+  const { signed: results, errors } = await signAndSend(payer, wanted, toSend.splice(0));
+  faults.push(...errors.values());
   return decisions.flatMap(({ one, move }): Case[] => {
-    const signed = results.get(one.slot.id) ?? "moved";
-    if (signed instanceof Error) faults.push(signed);
-    else if (typeof signed === "object") toSend.push({ slot: one.slot, attempt: signed });
+    const signed = results.get(one.slot.id);
     if (signed !== "refused" && signed !== "short") return [];
     const takesBack = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
     if (takesBack && signed === "short") return [];

@@ -3,23 +3,18 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { CalledChain } from "../chains/chains.port.ts";
 import type { LaneCall, Leg } from "../db/leg.port.ts";
 import type { Slot, SlotPlan } from "../db/records.port.ts";
-import type { Services } from "../db/services.port.ts";
+import type { Services, WorkerServices } from "../db/services.port.ts";
 import { type Case, takeCare } from "./care.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
-import type { LegServices } from "./legs/leg-course.ts";
+import type { WantedCall } from "./legs/contract-call-leg.ts";
+import { kindOf } from "./legs/index.ts";
 import type { LaneFacts, MovePolicy, Observation } from "./moves.ts";
-import {
-  type EvmServices,
-  evmPayer,
-  observeMined,
-  observeOpen,
-  observeUsed,
-  type Trail,
-} from "./payers/evm.ts";
-import type { LegKindToPay, Outcome, Wanted } from "./reserve.port.ts";
-import { reserveOne } from "./reserve.ts";
-import { sendNewest } from "./send-slot.ts";
+import { payWith } from "./pay-together.ts";
+import { evmPayerOn, observeMined, observeOpen, observeUsed, type Trail } from "./payers/evm.ts";
+import type { LaneFunds } from "./payers/funds.port.ts";
+import type { Payer } from "./payers/payer.ts";
 import { whyUnexplained } from "./unexplained-nonces.ts";
+import type { Sent } from "./wanted.port.ts";
 
 /**
  * Sends calls that their contracts run once, however often they are sent, and cares for them without a
@@ -30,19 +25,17 @@ export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads">;
 
 type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
 
-type CallLeg = Extract<Leg, { readonly kind: "hub" | "payout" }>;
-
-export interface ContractCall {
+export interface ContractCall extends Pick<WantedCall, "lock" | "taken"> {
   readonly signer: Signer;
   /** The account pays on this chain too, so its watcher opens the lane and explains the nonces. */
   readonly isWatched: boolean;
-  readonly leg: CallLeg;
+  readonly leg: Leg;
   readonly call: Pick<LaneCall, "to" | "data">;
   readonly gasLimit: bigint;
 }
 
 /** `waits`: the lane must not plan anything now. */
-export type CallSent = Outcome<never> | { readonly kind: "waits"; readonly why: string };
+export type CallSent = Sent | { readonly kind: "waits"; readonly why: string };
 
 /**
  * Reserves a nonce for a call, and sends it.
@@ -52,10 +45,9 @@ export async function sendContractCall(
   services: CallServices,
   on: CalledChain,
   wanted: ContractCall,
-  kind: LegKindToPay<Wanted>,
 ): Promise<CallSent> {
   const { chain, connection } = on;
-  const { signer, leg, call, gasLimit } = wanted;
+  const { signer, leg, call, gasLimit, lock, taken } = wanted;
   const sender = signer.address;
   await openCallLane(services, on, wanted);
   const why = await whyUnexplained(services, on, sender);
@@ -80,9 +72,11 @@ export async function sendContractCall(
   };
   const balance = () => ({ amount, blockNumber });
   const funds = { chainId: chain.id, sender, native: NATIVE_CURRENCY, balance };
-  const outcome = await reserveOne(services, funds, kind, { plan });
-  if (outcome.kind === "reserved") await sendNewest(services, payerOf(services, on, signer), outcome.slot);
-  return outcome;
+  const carrying: WantedCall = { plan, ...(lock && { lock }), ...(taken && { taken }) };
+  const payer = payerOf(services, on, signer, funds);
+  const [sent = "moved"] = await payWith(asEngine(services, signer), payer, kindOf(plan), [carrying]);
+  if (sent instanceof Error) throw sent;
+  return sent;
 }
 
 /** Skips nonces that the key used elsewhere: a call that was lost in a failover has no effect twice. */
@@ -195,16 +189,29 @@ function finalIn(seen: Observation, { finalBlock }: Trail): Observation {
     : seen;
 }
 
-function payerOf(services: CallServices, on: CalledChain, signer: Signer | undefined) {
-  return evmPayer(asEngine(services, signer), on);
+function payerOf(
+  services: CallServices,
+  on: CalledChain,
+  signer: Signer | undefined,
+  funds: LaneFunds = NO_FUNDS,
+): Payer {
+  return evmPayerOn(asEngine(services, signer), on, funds);
 }
 
+/** Care reserves nothing. */
+const NO_FUNDS: LaneFunds = {
+  chainId: 0,
+  sender: NATIVE_CURRENCY,
+  native: NATIVE_CURRENCY,
+  balance: () => ({ amount: 0n, blockNumber: 0n }),
+};
+
 /** Legs without a request use none of the engine's other services. */
-function asEngine(services: CallServices, signer?: Signer): EvmServices & LegServices {
+function asEngine(services: CallServices, signer?: Signer): WorkerServices {
   return {
     ...services,
     signer,
     executor: undefined,
     depositAddressOperator: undefined,
-  } as CallServices as EvmServices & LegServices;
+  } as CallServices as WorkerServices;
 }

@@ -30,7 +30,7 @@ import {
 } from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
-import type { FillBasis } from "./fill-lane.port.ts";
+import type { FillBasis } from "./fill-basis.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
 

@@ -1,7 +1,14 @@
 import type { RequestState } from "@causeway/domain";
-import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import type { FillBasis } from "./fill-lane.port.ts";
+import type { FastFillRecord } from "../balances/fast-fill.port.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+
+/** What a fill is based on; `sinceMs` is when it became available (ms since the epoch). */
+export type FillBasis =
+  /** A confirmed deposit; `sinceMs` is when it was seen. */
+  | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
+  /** A fast fill: pays the promised amount, whether or not the deposit has arrived. */
+  | { readonly kind: "front"; readonly promised: FastFillRecord; readonly sinceMs: number };
 
 /** Undefined if the request must not be filled now. */
 export async function fillBasisOf(

@@ -3,7 +3,6 @@ import { asc, eq, sql as text, type SQL } from "drizzle-orm";
 import type { Slot } from "../db/records.port.ts";
 import type { Reads } from "../db/reads.port.ts";
 import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
-import type { LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
 import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
@@ -23,7 +22,7 @@ const readSlots = <P extends Record<string, unknown>>(name: string, where: (para
       .orderBy(asc(slots.sender), asc(slots.nonce), asc(attempts.n)),
   );
 interface LegOfSlot extends Record<string, unknown> {
-  readonly kind: LegKind;
+  readonly kind: string;
   readonly legId: string;
 }
 const slotOfLeg = readSlots(

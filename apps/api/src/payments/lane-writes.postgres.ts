@@ -4,7 +4,6 @@ import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
 import type { Slot } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { defineQuery, defineSql, nameOf, type Params, defineWrite } from "../db/define-query.postgres.ts";
-import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
@@ -70,7 +69,7 @@ const reserved = defineSql(
     from ${slots} where ${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender}
       and (${slots.state} = 'open' or (${slots.state} = 'mined' and ${slots.minedBlockNumber} > ${p.balanceBlock}))`,
 );
-const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: LegKind; legId: string }>) =>
+const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: string; legId: string }>) =>
   db
     .select({ id: slots.id })
     .from(slots)
@@ -246,7 +245,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     },
     lockLane: locked,
     async hasLiveSlot(leg): Promise<boolean> {
-      return (await liveOfLeg(sql, { kind: leg.kind, legId: legId(leg) })).length > 0;
+      return (await liveOfLeg(sql, { kind: leg.kind, legId: leg.id })).length > 0;
     },
     async lockSlots(slotIds): Promise<Map<string, Slot>> {
       const rows = await lockSlots(sql, { slotIds });

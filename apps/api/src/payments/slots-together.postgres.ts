@@ -1,6 +1,5 @@
 import type { Address } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
-import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
 import {
   columnsOf,
@@ -19,7 +18,7 @@ import { SLOT, slotOf } from "./slot-rows.postgres.ts";
 const liveOfLegs = defineSql(
   "slots_live_of_legs",
   { legId: slots.legId },
-  (p: Params<{ kind: LegKind; legIds: readonly string[] }>) => text`
+  (p: Params<{ kind: string; legIds: readonly string[] }>) => text`
     select ${slots.legId} from ${slots}
     where ${slots.legKind} = ${p.kind} and ${slots.legId} = any(${p.legIds}::text[]) and ${slots.state} <> 'dead'`,
 );
@@ -111,10 +110,10 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
   const [first] = plans;
   if (first === undefined) return [];
   const { chainId, sender, leg } = first;
-  const live = await liveOfLegs(sql, { kind: leg.kind, legIds: plans.map((plan) => legId(plan.leg)) });
+  const live = await liveOfLegs(sql, { kind: leg.kind, legIds: plans.map((plan) => plan.leg.id) });
   const taken = new Set(live.map((slot) => slot.legId));
   const free = plans.filter((plan) => {
-    const id = legId(plan.leg);
+    const id = plan.leg.id;
     if (taken.has(id)) return false;
     taken.add(id);
     return true;
@@ -125,7 +124,7 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
   const rows = free.map((plan, at) => ({
     nonce: lane.nonce + at,
     legKind: plan.leg.kind,
-    legId: legId(plan.leg),
+    legId: plan.leg.id,
     requestId: plan.leg.requestId ?? null,
     callTo: plan.call.to,
     callData: plan.call.data,

@@ -1,4 +1,12 @@
-import type { Address, GasTopup, Order, PricingFacts, RequestTerms, Soon } from "@causeway/domain";
+import type {
+  Address,
+  GasTopup,
+  Order,
+  PricedUnit,
+  PricingFacts,
+  RequestTerms,
+  Soon,
+} from "@causeway/domain";
 import {
   amountToUsdDown,
   convertUp,
@@ -13,7 +21,7 @@ import type { Random } from "../db/random.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import { fillContractOf } from "../chains/index.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
-import { gasOf } from "../markets/index.ts";
+import { gasOf, type RoutePricing } from "../markets/index.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./routing/chosen-route.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
@@ -193,7 +201,12 @@ function minRefund(
     policy.refundGasMarginBps,
   );
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
-  const rest = refund.kind === "refund" ? refund.amount - gasOfRevertedFills(question, route, values) : 0n;
+  // The gas of calls is deducted where they are agreed.
+  const revertedGas =
+    route.kind === "bridge" && question.calls === undefined
+      ? gasOfRevertedFills(route.pricing, values.deposited)
+      : 0n;
+  const rest = refund.kind === "refund" ? refund.amount - revertedGas : 0n;
   return rest > 0n ? rest : 0n;
 }
 
@@ -202,16 +215,11 @@ function minRefund(
  */
 const MAX_REVERTED_FILLS = 3n;
 
-/**
- * Gas that fills may waste by reverting; deducted from the refund. The gas of calls is deducted where they
- * are agreed.
- */
-function gasOfRevertedFills(
-  { calls }: QuoteQuestion,
-  route: ChosenRoute,
-  { deposited }: RouteValues,
+/** Gas that fills may waste by reverting; deducted from the refund. In base units of the deposit. */
+export function gasOfRevertedFills(
+  { runsForeignCode, facts }: Pick<RoutePricing, "runsForeignCode" | "facts">,
+  deposited: PricedUnit,
 ): bigint {
-  if (route.kind !== "bridge" || !route.pricing.runsForeignCode || calls !== undefined) return 0n;
-  const { fillGasCostWei, destinationNative } = route.pricing.facts;
-  return convertUp(fillGasCostWei * MAX_REVERTED_FILLS, destinationNative, deposited);
+  if (!runsForeignCode) return 0n;
+  return convertUp(facts.fillGasCostWei * MAX_REVERTED_FILLS, facts.destinationNative, deposited);
 }

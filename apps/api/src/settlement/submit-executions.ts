@@ -122,11 +122,8 @@ async function carryNext(services: Needs): Promise<void> {
     services,
     { ...services.hub.carry(executions), gasLimit },
     {
-      due: async (tx) => [(await tx.settlement.lockUncarried(ids)) ? "due" : "moved"],
-      async taken(tx, taken) {
-        for (const { slot } of taken) await tx.settlement.carry(ids, slot.id);
-        return undefined;
-      },
+      lock: async (tx) => await tx.settlement.lockUncarried(ids),
+      taken: async (tx, slotId) => await tx.settlement.carry(ids, slotId),
     },
   );
 }

@@ -290,6 +290,14 @@ test("the minimum refund leaves room for ten times today's cost of a payment on 
   expect(answer.details.refundCurrency.minimumAmount).toBe(String(minimum));
 });
 
+test("the minimum refund leaves room for the gas of reverted fills that pay a contract in native tokens", async () => {
+  const native = { destinationCurrency: NATIVE };
+  const plain = await quoted("svm", "evm", native);
+  const { terms } = await quoted("svm", "evm", native, { recipientHasCode: true });
+  const promised = (of: typeof terms) => of.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(promised(terms)).toBeLessThan(promised(plain.terms));
+});
+
 test("the time estimate includes the finality of the origin", async () => {
   const seconds = async (from: Place, to: Place) => (await quoted(from, to)).answer.details.timeEstimate;
   // The fake reports 1 + 2 seconds per confirmation.

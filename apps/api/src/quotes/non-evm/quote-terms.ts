@@ -4,7 +4,7 @@ import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Random } from "../../db/random.port.ts";
 import { fillContractOf } from "../../chains/index.ts";
 import type { RoutePricing } from "../../markets/index.ts";
-import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
+import { FORCE_REFUND_REFERRER, gasOfRevertedFills } from "../quote-terms.ts";
 import type { RailTrade } from "./quote-limits.ts";
 import type { RailQuestion } from "./quote-question.ts";
 
@@ -132,11 +132,13 @@ export function agreeOnRail(
 function minRefund(
   policy: QuotePolicy,
   { from, originCurrency }: RailQuestion,
-  { facts, originNative }: RoutePricing,
+  pricing: RoutePricing,
   deposit: bigint,
   refundCost: bigint | undefined,
 ): bigint {
   const cost = from.refundCost(policy, originCurrency, refundCost);
-  const refund = refundAmount(deposit, cost, originNative, facts.origin);
-  return refund.kind === "refund" ? refund.amount : 0n;
+  const deposited = pricing.facts.origin;
+  const refund = refundAmount(deposit, cost, pricing.originNative, deposited);
+  const rest = refund.kind === "refund" ? refund.amount - gasOfRevertedFills(pricing, deposited) : 0n;
+  return rest > 0n ? rest : 0n;
 }

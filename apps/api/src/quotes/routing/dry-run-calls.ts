@@ -1,4 +1,4 @@
-import type { OrderId, PricedUnit, RequestId, Soon } from "@causeway/domain";
+import type { OrderId, PricedUnit, Soon } from "@causeway/domain";
 import {
   valueOfCalls,
   convertUp,
@@ -181,7 +181,7 @@ async function dryRun(
 ): Promise<Tried> {
   const { destination, destinationCurrency, recipient, calls } = question;
   const payment = {
-    leg: { kind: "fill", requestId: NO_ORDER as string as RequestId },
+    leg: { kind: "fill", id: NO_ORDER, requestId: undefined },
     currency: destinationCurrency.address,
     amount: given,
     recipient,

@@ -21,7 +21,7 @@ export async function dryRunExchange(
 ): Promise<void> {
   if (paidFrom === undefined) return;
   const payment = {
-    leg: { kind: "fill", requestId },
+    leg: { kind: "fill", id: requestId, requestId },
     currency,
     amount: expectedAmount,
     recipient,

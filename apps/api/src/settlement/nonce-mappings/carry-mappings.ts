@@ -65,10 +65,7 @@ async function carryNext(services: MappingServices): Promise<void> {
     carried = carried.slice(0, Math.ceil(carried.length / 2));
   const keys = carried.map(({ record }) => record.key);
   await sendToHub(services, publish(carried), {
-    due: async (tx) => [(await tx.nonceMappings.lockUncarried(keys)) ? "due" : "moved"],
-    async taken(tx, taken) {
-      for (const { slot } of taken) await tx.nonceMappings.carry(keys, slot.id);
-      return undefined;
-    },
+    lock: async (tx) => await tx.nonceMappings.lockUncarried(keys),
+    taken: async (tx, slotId) => await tx.nonceMappings.carry(keys, slotId),
   });
 }

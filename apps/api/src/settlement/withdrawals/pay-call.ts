@@ -59,12 +59,12 @@ async function send(
   const simulated = await connection.reader.simulate(signer.address, { to, data, value: 0n });
   if (simulated.kind === "reverts") throw new PayoutReverted(what, errorName(simulated.data, abi));
   if (simulated.kind === "insufficientFunds") throw new NodeUnavailable(chain.name, NO_GAS);
-  const leg = { kind: "payout", callId, requestId: undefined } as const;
+  const leg = { kind: "payout", id: callId, requestId: undefined };
   const gasLimit = (simulated.gas * 3n) / 2n;
   const wanted = { signer, isWatched: false, leg, call: { to, data }, gasLimit };
-  const sent = await sendContractCall(services, on, wanted, { due: async () => ["due"] });
-  if (sent.kind === "short") throw new NodeUnavailable(chain.name, NO_GAS);
-  if (sent.kind === "waits") throw new NodeUnavailable(chain.name, sent.why);
+  const sent = await sendContractCall(services, on, wanted);
+  if (sent === "short") throw new NodeUnavailable(chain.name, NO_GAS);
+  if (typeof sent === "object" && sent.kind === "waits") throw new NodeUnavailable(chain.name, sent.why);
 }
 
 const NO_GAS = "the allocator's account lacks the native token for gas";

@@ -1,4 +1,4 @@
-import type { ChainDirectory } from "../../chains/chains.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 
 /**
  * Decimals of a chain's native token.

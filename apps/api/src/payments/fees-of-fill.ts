@@ -1,8 +1,8 @@
-import type { RequestRecord } from "../../db/records.port.ts";
-import type { Services } from "../../db/services.port.ts";
-import type { Tx } from "../../db/unit-of-work.port.ts";
-import { accrueAppFees, chargeSponsorship } from "../../balances/index.ts";
-import { fillJob } from "../../requests/index.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { accrueAppFees, chargeSponsorship } from "../balances/index.ts";
+import { fillJob } from "../requests/index.ts";
 
 type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
 

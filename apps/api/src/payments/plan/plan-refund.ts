@@ -1,49 +1,91 @@
 import { gasCostWei, serviceContracts } from "@causeway/domain";
-import type { Address, Chain } from "@causeway/domain";
-import type { ConnectedChain } from "../chains/chains.port.ts";
-import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
-import type { WorkerServices } from "../db/services.port.ts";
-import { ownAccounts } from "../chains/index.ts";
-import { sweepGasOf } from "../deposits/index.ts";
-import { gasOf } from "../markets/index.ts";
-import { solverFunds } from "./payers/covers.ts";
-import { gasAllowance, isNativeToContract, planPayment } from "./payment-plan.ts";
-import type { Blocked, PricedRefund, RefundPayer, RefundQuestion } from "./refund-payer.port.ts";
-import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
+import type { Address, Chain, Currency, PricedUnit } from "@causeway/domain";
+import type { ConnectedChain, TransferChain } from "../../chains/chains.port.ts";
+import { ownAccounts } from "../../chains/index.ts";
+import type { DepositRecord, RequestRecord, SlotPlan } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { sweepGasOf } from "../../deposits/index.ts";
+import { gasOf } from "../../markets/index.ts";
+import type { Stopped } from "../legs/leg-kind.ts";
+import {
+  gasAllowance,
+  isNativeToContract,
+  type PaymentPlan,
+  planPayment,
+  planTransfer,
+  type TransferQuestion,
+} from "../payment-plan.ts";
+import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "../unexplained-nonces.ts";
 
-/** What refunding a deposit needs. */
-export type RefundServices = Pick<
-  WorkerServices,
-  | "clock"
-  | "chains"
-  | "prices"
-  | "signer"
-  | "depositAddressOperator"
-  | "formerSigners"
-  | "executor"
-  | "uow"
-  | "reads"
-  | "events"
-  | "enginePolicy"
-  | "quotePolicy"
-  | "appBalance"
-  | "depositAddresses"
->;
+/** A deposit to refund. */
+export interface RefundQuestion {
+  readonly deposit: DepositRecord;
+  /** Undefined: the deposit belongs to none and is refunded to its depositor. */
+  readonly request: RequestRecord | undefined;
+  readonly currency: Currency;
+  readonly recipient: Address;
+  readonly native: PricedUnit;
+}
+
+/** What a refund costs, in base units of the native token, and how it is paid. */
+export interface PricedRefund {
+  readonly cost: bigint;
+  /** What the service paid to deposit these funds. */
+  readonly broughtCost: bigint;
+  /** The router that makes the payment; undefined: a plain transfer. */
+  readonly router: Address | undefined;
+  plan(
+    amount: bigint,
+    cancelAfterMs: number,
+  ): Promise<{ readonly kind: "ready"; readonly plan: SlotPlan } | Exclude<PaymentPlan, { kind: "ready" }>>;
+}
+
+/** Refunds deposits of one chain. */
+export interface RefundPlanner {
+  /** Why this deposit is not refunded yet. */
+  whyEarly(deposit: DepositRecord): Promise<Blocked | undefined>;
+  /** @throws RpcFault */
+  price(question: RefundQuestion): Promise<PricedRefund | Blocked>;
+}
+
+/** `giveUp`: only the operator can refund it. */
+export type Blocked = Stopped<string>;
 
 /** A chain whose node is unreachable, or a lane after a failover, may take a while. */
 const LOST_ORDER_WAIT_MS = 30_000;
 
-/** Refunds deposits on an EVM chain, once they are confirmed. */
-export function evmRefunds(services: RefundServices, connected: ConnectedChain): RefundPayer {
+/** Plans refunds on a non-EVM chain, whose deposits are final when recorded. */
+export function transferRefunds(connected: TransferChain): RefundPlanner {
+  return {
+    whyEarly: async () => undefined,
+    async price({ deposit, recipient }) {
+      const { currency, orderId } = deposit;
+      const cost = await connected.rail.paymentCost(currency, recipient);
+      const question = { leg: legOf(deposit), currency, recipient, orderId };
+      return {
+        cost,
+        broughtCost: 0n,
+        router: undefined,
+        plan: async (amount, cancelAfterMs) =>
+          await planTransfer(connected, { ...question, amount, cancelAfterMs }, cost),
+      };
+    },
+  };
+}
+
+function legOf({ id, requestId }: DepositRecord): TransferQuestion["leg"] {
+  return { kind: "refund", id, requestId };
+}
+
+/** Plans refunds on an EVM chain, once the deposits are confirmed. */
+export function evmRefunds(services: WorkerServices, connected: ConnectedChain): RefundPlanner {
   const { chain } = connected;
   return {
-    chain,
-    funds: solverFunds(connected, services.signer.address),
     async whyEarly(deposit) {
       // A block that was announced but not read may be on another branch, without the deposit.
       const read = await services.reads.cursor(chain.id);
       return read === undefined || read.number < refundableAt(chain, deposit)
-        ? waits(chain.blockTimeSeconds * 1000, "the deposit is not confirmed")
+        ? { waitMs: chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" }
         : undefined;
     },
     price: async (question) =>
@@ -51,40 +93,32 @@ export function evmRefunds(services: RefundServices, connected: ConnectedChain):
   };
 }
 
-function waits(waitMs: number, why: string): Blocked {
-  return { kind: "waits", waitMs, why };
-}
-
-function refused(why: string): Blocked {
-  return { kind: "refused", why };
-}
-
 /** Why the refund may pay the wrong account, or pay twice. @throws RpcFault */
 async function whyBlocked(
-  services: RefundServices,
+  services: WorkerServices,
   connected: ConnectedChain,
   { deposit, request }: RefundQuestion,
 ): Promise<Blocked | undefined> {
   const { orderId, refundReleasedAtMs, txHash } = deposit;
   if (request === undefined) {
     const refusal = await whyNotToDepositor(services, connected, deposit);
-    if (refusal !== undefined) return refused(refusal);
+    if (refusal !== undefined) return { giveUp: refusal };
     // A failover may have lost the order together with its payment, unless the operator released the refund.
     if (orderId !== undefined && refundReleasedAtMs === undefined) {
       const lost = await paymentOfLostOrder(services, orderId);
-      if (lost?.kind === "unknown") return waits(LOST_ORDER_WAIT_MS, lost.why);
-      if (lost?.kind === "paid") return refused(lost.why);
+      if (lost?.kind === "unknown") return { waitMs: LOST_ORDER_WAIT_MS, why: lost.why };
+      if (lost?.kind === "paid") return { giveUp: lost.why };
     }
   }
   const maybePaid =
     request === undefined
       ? await whyMaybeReturned(services, connected, txHash)
       : await whyMaybePaid(services, connected.chain.id, request.terms);
-  return maybePaid === undefined ? undefined : waits(5_000, maybePaid);
+  return maybePaid === undefined ? undefined : { waitMs: 5_000, why: maybePaid };
 }
 
 async function price(
-  services: RefundServices,
+  services: WorkerServices,
   connected: ConnectedChain,
   { deposit, request, currency, recipient, native }: RefundQuestion,
 ): Promise<PricedRefund> {
@@ -94,13 +128,12 @@ async function price(
   const costOf = (units: bigint): bigint =>
     gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   return {
-    kind: "priced",
     cost: costOf(gasUnits),
     broughtCost: costOf(request === undefined ? 0n : await gasOfBringing(services, request, deposit)),
     router: toContract ? chain.contracts.router : undefined,
-    async plan(amount, cancelAfterMs) {
-      const planned = await planPayment(services, connected, {
-        leg: { kind: "refund", depositId: deposit.id, requestId: deposit.requestId },
+    plan: async (amount, cancelAfterMs) =>
+      await planPayment(services, connected, {
+        leg: legOf(deposit),
         currency: deposit.currency,
         amount,
         recipient,
@@ -108,17 +141,7 @@ async function price(
         maxGas: gasAllowance(connected, gasUnits, native),
         orderId: (request === undefined ? undefined : deposit.orderId) ?? deposit.txHash,
         cancelAfterMs,
-      });
-      if (planned.kind === "ready") return planned;
-      if (planned.kind === "tooDear")
-        return refused(`the refund would use ${planned.gas} gas, more than allowed`);
-      if (planned.kind === "insufficientFunds")
-        return waits(5_000, "the solver lacks the funds for the refund");
-      // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
-      return pulse.solverBalance(deposit.currency).amount < amount
-        ? waits(5_000, "the solver's inventory does not cover the refund")
-        : refused(planned.reason);
-    },
+      }),
   };
 }
 
@@ -128,7 +151,7 @@ async function price(
  * @throws RpcFault
  */
 async function whyNotToDepositor(
-  services: RefundServices,
+  services: WorkerServices,
   { chain, connection }: ConnectedChain,
   { depositor, sender, refundReleasedAtMs }: DepositRecord,
 ): Promise<string | undefined> {
@@ -154,7 +177,7 @@ function refundableAt(
 }
 
 /** Whether a payment to this account would return to the service, or be lost in one of its contracts. */
-function isOurs(services: RefundServices, { contracts, tokens }: Chain, account: Address): boolean {
+function isOurs(services: WorkerServices, { contracts, tokens }: Chain, account: Address): boolean {
   const former = services.formerSigners.map(({ address }) => address);
   return [
     ...serviceContracts(contracts),
@@ -174,7 +197,7 @@ async function gasOfBringing(
     reads,
     executor,
     depositAddressOperator,
-  }: Pick<RefundServices, "reads" | "executor" | "depositAddressOperator">,
+  }: Pick<WorkerServices, "reads" | "executor" | "depositAddressOperator">,
   { terms, state }: RequestRecord,
   { id, txHash, sender, currency }: DepositRecord,
 ): Promise<bigint> {
