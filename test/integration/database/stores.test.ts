@@ -503,18 +503,17 @@ test("reads a payment and its signed bytes as of one moment", async () => {
 });
 
 test("keeps a hub transaction's call, its bytes and what oracles signed until long after it is final", async () => {
-  const [key, sender] = [someHash(), someAddress()];
-  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+  const key = someHash();
+  const sender = await aLane();
   const stored = async () =>
     (
       await pool.query(
-        `select t.call_data, a.raw, a.tx_hash, e.actions, e.signature from hub_executions e
-           join hub_transactions t on t.id = e.transaction_id join hub_attempts a on a.transaction_id = t.id
+        `select s.call_data, a.raw, a.tx_hash, e.actions, e.signature from hub_executions e
+           join slots s on s.id = e.slot_id join attempts a on a.slot_id = s.id
          where e.idempotency_key = $1`,
         [key],
       )
     ).rows as unknown[];
-  const txHash = someHash();
   await uow.run(async (tx) => {
     const signed = { idempotencyKey: key, kind: "fill", actions: ["0xac"], signature: "0x51" } as const;
     await tx.settlement.addExecutions([signed], NOW_MS);
@@ -522,31 +521,35 @@ test("keeps a hub transaction's call, its bytes and what oracles signed until lo
   const executionId = (
     await pool.query<{ id: number }>("select id from hub_executions where idempotency_key = $1", [key])
   ).rows.map((row) => String(row.id));
-  const transaction = await uow.run(async (tx) => {
-    const call = { to: someAddress(), data: "0xca11" } as const;
-    const added = await tx.settlement.addTransaction(
-      { sender, nonce: 0, call, gasLimit: 1n, ...fees },
-      executionId,
-      NOW_MS,
-    );
-    const attempt = { n: 0, isNoop: false, raw: "0xabcd", txHash, createdAtMs: NOW_MS, ...fees } as const;
-    await tx.settlement.addAttempt(added.id, { ...attempt, broadcastAtMs: undefined });
+  const plan = aPlan(sender, { kind: "hub", id: someHash(), requestId: undefined });
+  const attempt = {
+    n: 0,
+    kind: "pay",
+    raw: "0xabcd",
+    txHash: someHash(),
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    createdAtMs: NOW_MS,
+    broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
+  } as const;
+  const slot = await uow.run(async (tx) => {
+    const added = await aSlot(tx, { ...plan, call: { ...plan.call, data: "0xca11" } });
+    await tx.settlement.carry(executionId, added.id);
+    await tx.lanes.addAttempts([{ slotId: added.id, attempt }]);
     return added;
   });
-  expect(await stored()).toEqual([
-    { call_data: "0xca11", raw: "0xabcd", tx_hash: txHash, actions: ["0xac"], signature: "0x51" },
-  ]);
+  const whole = { raw: "0xabcd", tx_hash: attempt.txHash, actions: ["0xac"], signature: "0x51" };
+  expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
   await uow.run(async (tx) => {
-    await tx.settlement.setTransactionFinal(transaction.id, NOW_MS);
+    await tx.lanes.setFinal(slot.id, NOW_MS);
     await tx.settlement.settle([key], NOW_MS);
   });
-  await pruneAt(NOW_MS + KEPT_MS.hub_attempts);
+  await pruneAt(NOW_MS + KEPT_MS.attempts);
+  expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
+  await pruneAt(NOW_MS + KEPT_MS.attempts + 1);
   expect(await stored()).toEqual([
-    { call_data: "0xca11", raw: "0xabcd", tx_hash: txHash, actions: ["0xac"], signature: "0x51" },
-  ]);
-  await pruneAt(NOW_MS + KEPT_MS.hub_attempts + 1);
-  expect(await stored()).toEqual([
-    { call_data: "0x", raw: "0x", tx_hash: txHash, actions: [], signature: "0x" },
+    { call_data: "", raw: "0x", tx_hash: attempt.txHash, actions: [], signature: "0x" },
   ]);
 });
 

@@ -134,6 +134,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     signer: solver,
     formerSigners: [],
     uow,
+    reads: postgresReads(sql),
     chains: { all: [], rails: [], profile: () => undefined },
     hub: hubChain,
     // The last one has the other two as peers; asked first, it gives a quorum at once.

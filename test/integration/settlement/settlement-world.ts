@@ -1,4 +1,5 @@
 import { hubAlias, hubTokenId, rawKeySigner, type Signer } from "@causeway/attest";
+import { RpcFault } from "@causeway/chains";
 import type { AttestationHub, Hex, RequestId } from "@causeway/domain";
 import { createLocalClient, startAnvil, type LocalClient } from "@causeway/testkit";
 import { deployHub, localHub } from "@causeway/localnet";
@@ -44,6 +45,8 @@ export interface SettlementWorld {
   attest(by?: SettlementServices): Promise<void>;
   submit(by?: SettlementServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
+  /** Services whose hub receives no transaction. */
+  unreachable(): SettlementServices;
   /** Runs every step until nothing is left to do, and advances the clock. */
   untilSettled(requestId: RequestId): Promise<void>;
   stateOf(requestId: RequestId): Promise<{ state: string; reason: string | null; rejected: boolean }>;
@@ -112,6 +115,13 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     askingOnly: asking,
     mineHub,
     stateOf,
+    unreachable() {
+      const broadcast = async () => {
+        throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+      };
+      const connection = { ...chain.lane.connection, writer: { broadcast } };
+      return { ...services, hub: { ...chain, lane: { ...chain.lane, connection } } };
+    },
     async filled() {
       const agreed = await engine.quote({ recipient: engine.anAddress() });
       await engine.pay(agreed);

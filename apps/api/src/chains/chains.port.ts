@@ -64,6 +64,23 @@ export interface ConnectedChain extends Connected {
   readonly users: Pick<RailUsers, "balance">;
 }
 
+/** An EVM chain as the engine needs it to sign, send and follow transactions. */
+export interface LaneChain {
+  readonly chain: Pick<Chain, "id" | "name" | "contracts">;
+  readonly connection: Pick<ChainConnection, "reader" | "writer">;
+}
+
+/** An EVM chain on which the service calls contracts, although no watcher may follow it. */
+export interface CalledChain extends LaneChain {
+  /**
+   * The newest final block, and the nonces that the account had used at it. Undefined: no block is final.
+   * @throws RpcFault
+   */
+  final(account: Address): Promise<{ readonly number: bigint; readonly nonce: number } | undefined>;
+  /** Wei, at the newest block. @throws RpcFault */
+  nativeBalance(account: Address): Promise<bigint>;
+}
+
 /** The newest facts of a non-EVM chain, refreshed in the background. */
 export interface RailPulse extends Pulse {
   paymentCost(currency: Address): bigint;

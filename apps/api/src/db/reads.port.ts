@@ -95,6 +95,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   ): Promise<string | undefined>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /** Open and mined slots of hub batches and payouts on a chain, of every sender. */
+  unsettledCalls(chainId: number): Promise<Slot[]>;
   /** Whether all these deposits are stored as canonical in their blocks. */
   areRecorded(chainId: number, sightings: readonly DepositSighting[]): Promise<boolean>;
   /** The block up to which logs of final blocks were read a second time. Undefined before the first time. */

@@ -11,13 +11,14 @@ export {
   refusal,
   sponsoredCall,
 } from "./executions/read-execution.ts";
+export { careForCalls, sendContractCall } from "./contract-calls.ts";
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";
 export { honourOf, payoutOf } from "./fill-amount.ts";
+export type { WantedCall } from "./legs/contract-call-leg.ts";
 export { LEG_KINDS } from "./legs/index.ts";
 export { maintainLane } from "./maintain-lane.ts";
-export { replacementFees } from "./moves.ts";
 export { quotedCostOfPaying } from "./non-evm/cost-of-paying.ts";
 export { openRailLane } from "./non-evm/open-rail-lane.ts";
 export { trackRail } from "./non-evm/track-rail.ts";

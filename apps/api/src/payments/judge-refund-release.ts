@@ -93,7 +93,7 @@ function whyUnpayable(facts: ReleaseFacts, chain: Chain | RailChain): string | u
   if (mayPayForFill && request !== undefined && MAY_BE_PAID.has(request.state.name))
     return `the deposit's request is ${request.state.name}: a refund would pay twice`;
   if (isUnmapped)
-    return "the sender may still authorize the deposit for an order: wait until the authorization period ends";
+    return "the sender may still authorize the deposit for an order: release it after its mapping_until_ms, which operator funds shows";
   if (currency === undefined)
     return `currency ${deposit.currency} is not configured on ${chain.name}: add it to the chain's tokens, restart, and release again`;
   return undefined;

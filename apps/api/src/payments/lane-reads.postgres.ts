@@ -43,6 +43,12 @@ const unsettled = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
+// Includes former keys: following their nonces needs no key.
+const unsettledCalls = readSlots(
+  "read_unsettled_calls",
+  ({ chainId }: Params<{ chainId: number }>) => text`${slots.chainId} = ${chainId}
+    and ${slots.legKind} in ('hub', 'payout') and ${slots.state} in ('open', 'mined')`,
+);
 
 interface Lane extends Record<string, unknown> {
   readonly chainId: number;
@@ -138,6 +144,7 @@ type LaneReads = Pick<
   | "revertedSlotsOfLeg"
   | "slot"
   | "unsettledSlots"
+  | "unsettledCalls"
   | "lane"
   | "hasLane"
   | "laneSenders"
@@ -161,6 +168,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     revertedSlotsOfLeg: async (kind, legId) => slotsIn(await revertedSlotsOfLeg(sql, { kind, legId })),
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...from) => slotsIn(await unsettled(sql, { chainId, senders: from })),
+    unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
       const key = `${chainId} ${sender}`;
       const ask = laneBy.get(key) ?? readTogether(async () => (await lane(sql, { chainId, sender }))[0]);

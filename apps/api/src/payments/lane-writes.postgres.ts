@@ -7,7 +7,7 @@ import { defineQuery, defineSql, nameOf, type Params, defineWrite } from "../db/
 import type { Sql } from "../db/pool.postgres.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
-import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
+import { attempts, lanes, NO_CALL_DATA, nonceUsers, slots } from "./payments.tables.ts";
 import { SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.postgres.ts";
 
@@ -175,7 +175,11 @@ const dropBytes = defineSql(
       order by ${attempts.createdAtMs} limit ${p.limit} for update of ${attempts} skip locked),
     emptied as (
       update ${attempts} set ${nameOf(attempts.raw)} = '0x' from due
-      where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1)
+      where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1),
+    -- No archive takes the calls of these.
+    without_call as (
+      update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA}
+      where ${slots.id} in (select slot_id from due) and ${slots.legKind} in ('hub', 'payout'))
     select count(*) as dropped from emptied`,
 );
 const setDead = defineWrite("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>

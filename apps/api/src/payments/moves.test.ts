@@ -36,7 +36,8 @@ const BITCOIN: LaneFacts = {
 };
 const HYPERLIQUID: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "unseen" };
 const SOLANA: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "never" };
-const PAYERS = { EVM, BITCOIN, HYPERLIQUID, SOLANA };
+const HUB: LaneFacts = { ...EVM, isPatient: true };
+const PAYERS = { EVM, HUB, BITCOIN, HYPERLIQUID, SOLANA };
 
 function anAttempt(n: number, kind: AttemptKind = "pay", change: Partial<Attempt> = {}): Attempt {
   return {
@@ -113,7 +114,7 @@ describe("any situation", () => {
     .map(({ shown: drawn, payer, turn, isInHand, isCancelled, state, ...slot }) => {
       // A chain with numbers shows who used a number, never that bytes are dead.
       const shown = drawn.map(
-        ([facts, kind]) => [facts, payer === EVM && kind === "dead" ? "unseen" : kind] as const,
+        ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
       );
       const attempts = shown.map(([facts, kind], n) => {
         const { firstBroadcastAtMs, ...rest } = facts;
@@ -254,6 +255,13 @@ test("offers a no-op that a node rejected again at the usual interval, and bumps
   expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs).kind).toBe("wait");
   expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs - 1).kind).toBe("send");
   expect(at(NOW_MS - stuckAfterMs, NOW_MS)).toMatchObject({ kind: "sign", attempt: "noop" });
+});
+
+test("offers a payment that no node has accepted until one does, if nothing else waits for the lane", () => {
+  const attempts = [anAttempt(0, "pay", { createdAtMs: NOW_MS - policy.stuckAfterMs - 1 })];
+  const move = (lane: LaneFacts): Move => nextMove(aSituation({ attempts }, ["unseen"], { lane }));
+  expect(move(EVM).kind).toBe("cancel");
+  expect(move(HUB).kind).toBe("send");
 });
 
 /** The situation once the move was made, and the chain did not change. */

@@ -51,6 +51,8 @@ export interface LaneFacts {
   readonly patienceMs: number;
   /** This process is sending the slot. */
   readonly isInHand: boolean;
+  /** A payment that no node accepts is offered until one does: nothing else waits for the lane. */
+  readonly isPatient?: true;
   /** The highest block that is final, if the payer has blocks. */
   readonly finalBlock?: bigint;
 }
@@ -231,6 +233,7 @@ function isRefused({ slot: { attempts }, lane, policy, nowMs }: Facts): boolean 
   const [first] = attempts;
   return (
     lane.turn === "next" &&
+    lane.isPatient !== true &&
     first !== undefined &&
     attempts.every(({ firstBroadcastAtMs }) => firstBroadcastAtMs === undefined) &&
     nowMs - first.createdAtMs > policy.stuckAfterMs

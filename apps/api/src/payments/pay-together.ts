@@ -1,9 +1,10 @@
 import type { WorkerServices } from "../db/services.port.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
-import type { LegKind } from "./legs/leg-kind.ts";
+import type { PaymentKind } from "./legs/leg-kind.ts";
 import type { PayTogether, Sent, Wanted } from "./wanted.port.ts";
 import { kindOf } from "./legs/index.ts";
 import { payerOf } from "./payers/index.ts";
+import type { Payer } from "./payers/payer.ts";
 import { reserve } from "./reserve.ts";
 import { sendSlots } from "./send-slots.ts";
 
@@ -38,15 +39,24 @@ export function groupedPayments(services: WorkerServices): PayTogether {
  */
 export async function payTogether(
   services: WorkerServices,
-  kind: LegKind,
+  kind: PaymentKind,
   wanted: readonly Wanted[],
 ): Promise<ReadonlyArray<Sent | Error>> {
   const [first] = wanted;
-  if (first === undefined) return [];
-  const outcomes = await reserve(services, payerOf(services, first.plan).funds, kind, wanted);
+  return first === undefined ? [] : await payWith(services, payerOf(services, first.plan), kind, wanted);
+}
+
+/** {@link payTogether} with the payer of the lane. */
+export async function payWith(
+  services: WorkerServices,
+  payer: Payer,
+  kind: PaymentKind,
+  wanted: readonly Wanted[],
+): Promise<ReadonlyArray<Sent | Error>> {
+  const outcomes = await reserve(services, payer.funds, kind, wanted);
   const slots = outcomes.flatMap((outcome) => ("slot" in outcome ? outcome.slot : []));
   const distinct = [...new Map(slots.map((slot) => [slot.id, slot])).values()];
-  const errors = await sendSlots(services, distinct, { isNew: true });
+  const errors = await sendSlots(services, payer, distinct, { isNew: true });
   return outcomes.map((outcome) => {
     if (outcome instanceof Error || outcome.kind === "refused") return outcome;
     return outcome.kind === "reserved" ? (errors.get(outcome.slot.id) ?? "sent") : outcome.kind;

@@ -30,7 +30,7 @@ export const slots = pgTable(
     sender: text("sender").$type<Address>().notNull(),
     nonce: int8("nonce").notNull(),
     legKind: text("leg_kind").notNull(),
-    /** Its id among the legs of this kind: of a request, deposit, claim or sweep. */
+    /** Its id among the legs of this kind: of a request, deposit, claim or sweep, or the name of a call. */
     legId: text("leg_id").notNull(),
     requestId: text("request_id").$type<RequestId>(),
     callTo: text("call_to").$type<Address>().notNull(),

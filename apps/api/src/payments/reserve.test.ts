@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import type { LegKind } from "./legs/leg-kind.ts";
+import type { PaymentKind } from "./legs/leg-kind.ts";
 import type { Refused, Wanted } from "./wanted.port.ts";
 import { reserve } from "./reserve.ts";
 
@@ -60,8 +60,8 @@ const idOf = ({ plan: { leg } }: Wanted): string => leg.id;
 function aKind(
   { note }: ReturnType<typeof aDatabase>,
   refuses: { readonly due?: string; readonly taken?: string } = {},
-): LegKind {
-  const kind: Pick<LegKind, "lock" | "taken"> = {
+): PaymentKind {
+  const kind: Pick<PaymentKind, "lock" | "taken"> = {
     lock: async (_, __, wanted) =>
       wanted.map((one) => {
         note(`due ${idOf(one)}`);
@@ -72,7 +72,7 @@ function aKind(
       return taken.some(({ wanted }) => idOf(wanted) === refuses.taken) ? REFUSED : undefined;
     },
   };
-  return kind as LegKind;
+  return kind as PaymentKind;
 }
 
 test("commits what a leg wrote that refuses before it has a slot, and rolls back one that refuses with it", async () => {

@@ -1,6 +1,6 @@
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import type { LegKind } from "./legs/leg-kind.ts";
+import type { PaymentKind } from "./legs/leg-kind.ts";
 import type { Outcome, Wanted } from "./wanted.port.ts";
 import { covers } from "./payers/covers.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
@@ -20,7 +20,7 @@ const MAX_AGE_MS = 20_000;
 export async function reserve(
   services: WorkerServices,
   funds: LaneFunds,
-  kind: LegKind,
+  kind: PaymentKind,
   wanted: readonly Wanted[],
 ): Promise<ReadonlyArray<Outcome | Error>> {
   const outcomes = new Map<Wanted, Outcome | Error>();
@@ -50,7 +50,7 @@ class RolledBack extends Error {}
 async function reserveTogether(
   services: WorkerServices,
   funds: LaneFunds,
-  kind: LegKind,
+  kind: PaymentKind,
   wanted: readonly Wanted[],
 ): Promise<readonly Outcome[]> {
   const alone: { outcome?: Outcome | undefined } = {};

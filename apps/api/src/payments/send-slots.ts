@@ -1,11 +1,12 @@
 import type { Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { payerOf } from "./payers/index.ts";
+import type { Payer } from "./payers/payer.ts";
 import { signAndSend } from "./sign-and-send.ts";
 
 /** {@link sendSlots} for one. @throws the error that prevented it; a retry, or maintenance, sends it */
 export async function sendSlot(services: WorkerServices, slot: Slot): Promise<void> {
-  const error = (await sendSlots(services, [slot], { isNew: false })).get(slot.id);
+  const error = (await sendSlots(services, payerOf(services, slot), [slot], { isNew: false })).get(slot.id);
   if (error !== undefined) throw error;
 }
 
@@ -17,13 +18,11 @@ export async function sendSlot(services: WorkerServices, slot: Slot): Promise<vo
  * @returns by slot, the error that prevented a broadcast; a retry of the slot sends it again
  */
 export async function sendSlots(
-  services: WorkerServices,
+  services: Pick<WorkerServices, "reads" | "slotsInHand">,
+  payer: Payer,
   slots: readonly Slot[],
   { isNew }: { readonly isNew: boolean },
 ): Promise<ReadonlyMap<string, Error>> {
-  const [first] = slots;
-  if (first === undefined) return new Map();
-  const payer = payerOf(services, first);
   for (const { id } of slots) services.slotsInHand?.add(id);
   try {
     const due = slots.filter(isUnsent);

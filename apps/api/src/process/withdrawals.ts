@@ -4,6 +4,8 @@ import { connectPayouts } from "../settlement/withdrawals/evm-payouts.adapter.ts
 import { withNodeErrors } from "../settlement/withdrawals/node-unavailable.adapter.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { settlementReads } from "../settlement/settlement-reads.postgres.ts";
+import { watchServer } from "../db/server-watch.postgres.ts";
+import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
 import { withdrawalStore } from "../settlement/withdrawals/withdrawal-store.postgres.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
@@ -27,6 +29,7 @@ export const openWithdrawals: OpenWithdrawals = ({
     applicationName: "causeway operator",
   });
   const sql = sqlOn(pool);
+  const servers = watchServer();
   const all = config.chains.map((one) => ({ chain: one }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
@@ -36,7 +39,8 @@ export const openWithdrawals: OpenWithdrawals = ({
       events,
       signer: rawKeySigner(config.solver.privateKey.reveal()),
       formerSigners: [],
-      uow: postgresUnitOfWork(pool, events),
+      uow: postgresUnitOfWork(pool, events, servers),
+      reads: postgresReads(sql, servers),
       chains: {
         all,
         rails: config.rails,
@@ -47,7 +51,7 @@ export const openWithdrawals: OpenWithdrawals = ({
     settlement,
   );
   const settling = { ...bare, hub: withNodeErrors(bare.hub) };
-  const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
+  const payouts = connectPayouts(settling, settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
   return {
     services: {
       ...settling,

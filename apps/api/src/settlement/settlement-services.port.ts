@@ -18,7 +18,7 @@ export interface KnownChains {
 /** Dependencies of settlement; quotes, fills and refunds use none of them. */
 export interface SettlementServices extends Pick<
   WorkerServices,
-  "clock" | "events" | "signer" | "formerSigners" | "uow"
+  "clock" | "events" | "signer" | "formerSigners" | "uow" | "reads"
 > {
   readonly chains: KnownChains;
   readonly hub: HubChain;

@@ -18,7 +18,10 @@ import type { SettlementReads } from "./settlement.port.ts";
 
 /** Connects the hub and the oracles. Settlement shares these connections with nothing else. */
 export function settlementServices(
-  services: Pick<SettlementServices, "clock" | "events" | "signer" | "formerSigners" | "uow" | "chains">,
+  services: Pick<
+    SettlementServices,
+    "clock" | "events" | "signer" | "formerSigners" | "uow" | "reads" | "chains"
+  >,
   settlement: SettlementReads,
   config: SettlementConfig,
   observe?: ObserveEndpoint,

@@ -17,7 +17,13 @@ import { askContract } from "./ask-contract.ts";
 import { createAccountReader } from "./account-reader.ts";
 import { createDataFees } from "./data-fee.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
-import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
+import {
+  FEE_HISTORY_BLOCKS,
+  FEE_HISTORY_PERCENTILE,
+  type FeePolicy,
+  gasPricesFrom,
+  readFeeHistory,
+} from "./gas-prices.ts";
 import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
@@ -51,7 +57,7 @@ export interface ReaderOptions {
  * `connect.ts`.
  */
 export function createChainReader(
-  chain: Chain,
+  chain: Pick<Chain, "id" | "contracts" | "tokens"> & { readonly fees: FeePolicy },
   transport: RpcTransport,
   options: ReaderOptions = {},
 ): ChainReader {

@@ -1,6 +1,6 @@
 import type { ReceiptFact } from "@causeway/chains";
 import type { FailReason, RequestId } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { LaneChain } from "../../chains/chains.port.ts";
 import type { Overdue } from "../../db/job-runs.port.ts";
 import type { Attempt, RequestRecord, Slot } from "../../db/records.port.ts";
 import type { Services, WorkerServices } from "../../db/services.port.ts";
@@ -39,38 +39,14 @@ export interface LegContext {
 }
 
 /**
- * A kind of payment: its whole course, in order. The engine reserves slots, signs and sends, and knows no
- * kinds.
+ * What the engine knows of a kind of payment: how it is reserved, and what follows from its outcomes. The
+ * engine reserves slots, signs and sends, and knows no kinds.
  */
-export interface LegKind<
-  L extends DueLeg = DueLeg,
-  W extends Wanted = Wanted,
-  End = unknown,
-  R extends Refused = Refused,
-> {
+export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refused> {
   /** Stored with each slot. */
   readonly name: string;
-  readonly queue: {
-    readonly name: string;
-    /** Names the leg's id in the payload of its jobs. */
-    readonly id: string;
-    /** Jobs that one process runs at a time. */
-    readonly concurrency: number;
-  };
   /** It only transfers: without the token's own event, a mined payment has failed. */
   readonly isTransfer: boolean;
-
-  /** Legs without a slot that have not moved since then and may have lost their jobs. */
-  overdue(services: LegReads, since: Overdue, limit: number): Promise<readonly string[]>;
-  /** Begins to read what `plan` needs, while the job that this process has committed is queued. */
-  prepare?(services: WorkerServices, id: string): void;
-  /** Reads a leg. Undefined: nothing is to be done. */
-  due(services: WorkerServices, id: string): Promise<L | undefined>;
-  /**
-   * Decides what to pay and simulates it. Writes nothing of the payment.
-   * @throws RpcFault, ServiceError: nothing was decided, the job retries
-   */
-  plan(services: WorkerServices, leg: L): Promise<W | Stopped<End>>;
 
   /** How payments of the same moment share commits. Absent: each is sent by itself. */
   readonly together?: {
@@ -93,11 +69,9 @@ export interface LegKind<
   taken?(services: WorkerServices, tx: Tx, taken: ReadonlyArray<Taken<W>>): Promise<R | undefined>;
   /** The refusal that an error of the reserving commit means, if any. */
   refusalOf?(error: unknown): R | undefined;
-  /** What to do with a leg that got no slot. Absent: it waits for the payer's inventory. */
-  untaken?(services: WorkerServices, leg: L, why: "late" | "short" | R): Promise<Stopped<End>>;
 
   /** Whether an unsigned slot must not be signed after all. */
-  isForbidden?(services: WorkerServices, connected: ConnectedChain, slot: Slot): Promise<boolean>;
+  isForbidden?(services: WorkerServices, connected: LaneChain, slot: Slot): Promise<boolean>;
   /** Nodes have the bytes of these payments, since `atMs`. */
   broadcast?(
     services: WorkerServices,
@@ -121,7 +95,35 @@ export interface LegKind<
   dead(moment: LegContext, reason: FailReason): Promise<void>;
   /** Whether mined and final outcomes of several legs may share a commit: their rows are locked in order. */
   readonly sharesOutcomes?: true;
+}
 
+/** A kind of payment whose legs jobs find, plan and pay: its whole course, in order. */
+export interface LegKind<
+  L extends DueLeg = DueLeg,
+  W extends Wanted = Wanted,
+  End = unknown,
+  R extends Refused = Refused,
+> extends PaymentKind<W, R> {
+  readonly queue: {
+    readonly name: string;
+    /** Names the leg's id in the payload of its jobs. */
+    readonly id: string;
+    /** Jobs that one process runs at a time. */
+    readonly concurrency: number;
+  };
+  /** Legs without a slot that have not moved since then and may have lost their jobs. */
+  overdue(services: LegReads, since: Overdue, limit: number): Promise<readonly string[]>;
+  /** Begins to read what `plan` needs, while the job that this process has committed is queued. */
+  prepare?(services: WorkerServices, id: string): void;
+  /** Reads a leg. Undefined: nothing is to be done. */
+  due(services: WorkerServices, id: string): Promise<L | undefined>;
+  /**
+   * Decides what to pay and simulates it. Writes nothing of the payment.
+   * @throws RpcFault, ServiceError: nothing was decided, the job retries
+   */
+  plan(services: WorkerServices, leg: L): Promise<W | Stopped<End>>;
+  /** What to do with a leg that got no slot. Absent: it waits for the payer's inventory. */
+  untaken?(services: WorkerServices, leg: L, why: "late" | "short" | R): Promise<Stopped<End>>;
   /** Ends a leg that has no slot. */
   giveUp(services: WorkerServices, leg: L, end: End): Promise<Progress>;
 }

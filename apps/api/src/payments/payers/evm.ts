@@ -1,6 +1,6 @@
 import { isSilentTransfer, signTransaction } from "@causeway/chains";
 import type { BlockRef, BroadcastOutcome, ReceiptFact } from "@causeway/chains";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { LaneChain } from "../../chains/chains.port.ts";
 import { signerOf } from "../../chains/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
@@ -11,6 +11,7 @@ import { attemptFacts } from "../slot-facts.ts";
 import { asError, shareCommit } from "../share-commit.ts";
 import { paidBy } from "../unexplained-nonces.ts";
 import { gasFunds, solverFunds } from "./covers.ts";
+import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
 
 /** Pays on an EVM chain: what has one nonce conflicts, so only one of the attempts can be mined. */
@@ -18,8 +19,13 @@ export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): P
   const connected = services.chains.get(chainId);
   if (connected === undefined) return undefined;
   const fundsOf = sender === services.signer.address ? solverFunds : gasFunds;
+  return evmPayerOn(services, connected, fundsOf(connected, sender));
+}
+
+/** {@link evmPayer} on a chain that need not be enabled. */
+export function evmPayerOn(services: WorkerServices, connected: LaneChain, funds: LaneFunds): Payer {
   return {
-    funds: fundsOf(connected, sender),
+    funds,
     sign: async (wanted) => await signTogether(services, connected, wanted),
     send: async (sent) => await broadcastAll(services, connected, sent),
   };
@@ -29,7 +35,7 @@ export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): P
  * Checked before a slot is first signed, unless it was just planned: its number may have been reserved under
  * another configuration.
  */
-async function checked(services: WorkerServices, connected: ConnectedChain, one: ToSign): Promise<ToSign> {
+async function checked(services: WorkerServices, connected: LaneChain, one: ToSign): Promise<ToSign> {
   const { slot, isNew, move } = one;
   if (isNew === true || slot.attempts.length > 0 || slot.cancelReason !== undefined) return one;
   if ((await kindOf(slot).isForbidden?.(services, connected, slot)) !== true) return one;
@@ -40,7 +46,7 @@ async function checked(services: WorkerServices, connected: ConnectedChain, one:
 /** Signs attempts at once and commits their bytes together. */
 async function signTogether(
   services: WorkerServices,
-  connected: ConnectedChain,
+  connected: LaneChain,
   wanted: readonly ToSign[],
 ): Promise<Signed> {
   const results = new Map<string, Attempt | Unsigned | Error>();
@@ -95,7 +101,7 @@ async function storeAttempts(
  */
 async function signAttempt(
   services: WorkerServices,
-  connected: ConnectedChain,
+  connected: LaneChain,
   { slot, move: { attempt: kind, fees = slot } }: ToSign,
 ): Promise<Attempt> {
   const { maxFeePerGas, maxPriorityFeePerGas } = fees;
@@ -135,7 +141,7 @@ function callOf({ call, sender }: Slot, kind: AttemptKind) {
 const PLAIN_TRANSFER_GAS = 21_000n;
 
 /** Gas of an empty transfer to ourselves: 21000, more on rollups that charge data as gas. */
-export async function noopGas({ connection }: ConnectedChain, self: Slot["sender"]): Promise<bigint> {
+export async function noopGas({ connection }: LaneChain, self: Slot["sender"]): Promise<bigint> {
   const outcome = await connection.reader.simulate(self, { to: self, data: "0x", value: 0n });
   if (outcome.kind !== "ok") return PLAIN_TRANSFER_GAS;
   return outcome.gas <= PLAIN_TRANSFER_GAS ? PLAIN_TRANSFER_GAS : outcome.gas + outcome.gas / 2n;
@@ -146,7 +152,7 @@ const BROADCAST_AT_ONCE = 50;
 
 async function broadcastAll(
   services: WorkerServices,
-  { connection }: ConnectedChain,
+  { connection }: LaneChain,
   sent: readonly ToSend[],
 ): Promise<ReadonlyMap<string, Error>> {
   const errors = new Map<string, Error>();
@@ -225,7 +231,7 @@ export function observeOpen({ attempts }: Slot): Observation[] {
 
 /** What the chain shows of an open slot whose nonce it has used. @throws RpcFault */
 export async function observeUsed(
-  { connection: { reader } }: ConnectedChain,
+  { connection: { reader } }: LaneChain,
   slot: Slot,
   { head, lowest, hashes }: Trail,
 ): Promise<{ readonly seen: readonly Observation[]; readonly turn: Turn }> {
@@ -259,7 +265,7 @@ function judge(slot: Slot, { kind }: Attempt, receipt: ReceiptFact): ReceiptFact
  */
 export async function isUsedByOthers(
   services: WorkerServices,
-  connected: ConnectedChain,
+  connected: LaneChain,
   slot: Slot,
   { lowest, finalBlock }: Trail,
 ): Promise<boolean> {

@@ -26,7 +26,7 @@ import { executions } from "../../payments/executions.tables.ts";
 import { attempts, NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
 import { sendReports, sends } from "../../payments/sends.tables.ts";
 import { archiveRequests, archives } from "../../reconcile/archive/archive.tables.ts";
-import { hubAttempts, hubExecutions, settlements } from "../../settlement/settlement.tables.ts";
+import { hubExecutions, settlements } from "../../settlement/settlement.tables.ts";
 import { REQUEST, requestOf, statusOf } from "../request-rows.postgres.ts";
 import { requestEvents, requests } from "../requests.tables.ts";
 
@@ -182,8 +182,8 @@ const readHubExecutions = defineSql(
   "story_hub_executions",
   { ...HUB_EXECUTION, txHash: nullable((hash: TxHash) => hash) },
   ({ keys }: Params<{ keys: readonly string[] }>) => text`select ${columnsOf(HUB_EXECUTION)},
-      (select ${hubAttempts.txHash} from ${hubAttempts} where ${hubAttempts.transactionId} = ${hubExecutions.transactionId}
-       order by ${hubAttempts.n} desc limit 1) as tx_hash
+      (select ${attempts.txHash} from ${attempts} where ${attempts.slotId} = ${hubExecutions.slotId}
+       order by ${attempts.n} desc limit 1) as tx_hash
     from ${hubExecutions} where ${hubExecutions.idempotencyKey} = any(${keys}::text[])`,
 );
 const readSends = defineSql(
