@@ -218,7 +218,13 @@ export function quoteWorld(world: World = {}): QuoteWorld {
         stored.push(terms);
       },
     },
-    recipientCodes: { hasCode: () => world.recipientHasCode ?? false },
+    recipientCodes: {
+      hasCode(chainId) {
+        if (chainId !== ORIGIN && chainId !== DESTINATION)
+          throw new RangeError(`chain ${chainId} is not an EVM chain`);
+        return world.recipientHasCode ?? false;
+      },
+    },
     reservations: { reserved: () => world.reserved ?? 0n },
     signOrder: async (orderId): Promise<`0x${string}`> => `0x${orderId.slice(2)}51`,
     signDigest: async (digest) => digest,

@@ -56,6 +56,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
    * unknown transaction. Undefined if the lane was never opened.
    */
   lane(chainId: number, sender: Address): Promise<LaneState | undefined>;
+  /** Whether a lane ever held anything but hub batches and payouts, which their contracts run once. */
+  hasPayments(chainId: number, sender: Address): Promise<boolean>;
   /** Whether any key ever had a lane on this chain. */
   hasLane(chainId: number): Promise<boolean>;
   /** Nonces from `from` to below `to` that were allocated to payments of a lane, whatever their outcome. */

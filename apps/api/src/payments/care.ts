@@ -2,6 +2,7 @@ import type { Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { applyAll, type Decided, type Outcome } from "./apply.ts";
+import { kindOf } from "./legs/index.ts";
 import { nextMove, type Move, type Situation } from "./moves.ts";
 import type { ToSend } from "./note-sent.ts";
 import type { Payer } from "./payers/payer.ts";
@@ -33,7 +34,7 @@ export async function takeCare(
   headNumber = 0n,
 ): Promise<Pick<Round, "orphaned" | "faults">> {
   const round: Round = { services, payer, headNumber, toSend: [], orphaned: [], faults: [] };
-  let due = cases;
+  let due: readonly Case[] = cases.map((one) => ({ ...one, isPatient: kindOf(one.slot).isPatient === true }));
   while (due.length > 0) due = await moveAll(round, due);
   if (round.toSend.length > 0) round.faults.push(...(await payer.send(round.toSend)).values());
   return round;

@@ -11,7 +11,15 @@ export {
   refusal,
   sponsoredCall,
 } from "./executions/read-execution.ts";
-export { careForCalls, sendContractCall } from "./contract-calls.ts";
+export {
+  careForCalls,
+  careForCallsOf,
+  type CallSent,
+  type CallServices,
+  type ContractCall,
+  sendContractCall,
+  sendSolverCall,
+} from "./contract-calls.ts";
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";

@@ -77,6 +77,16 @@ const oneSender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainI
   db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)).limit(1),
 );
 
+const onePayment = defineQuery("read_has_payments", (db, p: Params<Lane>) =>
+  db
+    .select({ id: slots.id })
+    .from(slots)
+    .where(
+      text`${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender} and ${slots.legKind} not in ('hub', 'payout')`,
+    )
+    .limit(1),
+);
+
 interface Nonces extends Lane {
   readonly from: number;
   readonly to: number;
@@ -146,6 +156,7 @@ type LaneReads = Pick<
   | "unsettledSlots"
   | "unsettledCalls"
   | "lane"
+  | "hasPayments"
   | "hasLane"
   | "laneSenders"
   | "givenNonces"
@@ -183,6 +194,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
         isServerNew: servers.isNew(server),
       };
     },
+    hasPayments: async (chainId, sender) => (await onePayment(sql, { chainId, sender })).length > 0,
     hasLane: async (chainId) => (await oneSender(sql, { chainId })).length > 0,
     laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
     async givenNonces(chainId, sender, from, to) {

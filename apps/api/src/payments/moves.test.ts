@@ -36,8 +36,7 @@ const BITCOIN: LaneFacts = {
 };
 const HYPERLIQUID: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "unseen" };
 const SOLANA: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "never" };
-const HUB: LaneFacts = { ...EVM, isPatient: true };
-const PAYERS = { EVM, HUB, BITCOIN, HYPERLIQUID, SOLANA };
+const PAYERS = { EVM, BITCOIN, HYPERLIQUID, SOLANA };
 
 function anAttempt(n: number, kind: AttemptKind = "pay", change: Partial<Attempt> = {}): Attempt {
   return {
@@ -109,9 +108,10 @@ describe("any situation", () => {
       payer: fc.constantFrom(...Object.values(PAYERS)),
       turn: fc.constantFrom<LaneFacts["turn"]>("later", "next", "used", "ahead", "foreign"),
       isInHand: fc.boolean(),
+      isPatient: fc.boolean(),
       createdAtMs: ms,
     })
-    .map(({ shown: drawn, payer, turn, isInHand, isCancelled, state, ...slot }) => {
+    .map(({ shown: drawn, payer, turn, isInHand, isPatient, isCancelled, state, ...slot }) => {
       // A chain with numbers shows who used a number, never that bytes are dead.
       const shown = drawn.map(
         ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
@@ -135,6 +135,7 @@ describe("any situation", () => {
         },
         seen: shown.map(([, kind]) => anObservation(kind)),
         lane: { ...payer, isInHand, turn: payer.turn === "none" ? "none" : turn },
+        isPatient,
         policy,
         nowMs: NOW_MS,
       };
@@ -257,11 +258,11 @@ test("offers a no-op that a node rejected again at the usual interval, and bumps
   expect(at(NOW_MS - stuckAfterMs, NOW_MS)).toMatchObject({ kind: "sign", attempt: "noop" });
 });
 
-test("offers a payment that no node has accepted until one does, if nothing else waits for the lane", () => {
+test("offers a patient payment that no node has accepted until one does", () => {
   const attempts = [anAttempt(0, "pay", { createdAtMs: NOW_MS - policy.stuckAfterMs - 1 })];
-  const move = (lane: LaneFacts): Move => nextMove(aSituation({ attempts }, ["unseen"], { lane }));
-  expect(move(EVM).kind).toBe("cancel");
-  expect(move(HUB).kind).toBe("send");
+  const move = (isPatient: boolean): Move => nextMove(aSituation({ attempts }, ["unseen"], { isPatient }));
+  expect(move(false).kind).toBe("cancel");
+  expect(move(true).kind).toBe("send");
 });
 
 /** The situation once the move was made, and the chain did not change. */

@@ -51,8 +51,6 @@ export interface LaneFacts {
   readonly patienceMs: number;
   /** This process is sending the slot. */
   readonly isInHand: boolean;
-  /** A payment that no node accepts is offered until one does: nothing else waits for the lane. */
-  readonly isPatient?: true;
   /** The highest block that is final, if the payer has blocks. */
   readonly finalBlock?: bigint;
 }
@@ -79,6 +77,8 @@ export interface Situation {
   /** Of each attempt of the slot, in the same order. */
   readonly seen: readonly Observation[];
   readonly lane: LaneFacts;
+  /** The payment is offered until a node accepts it, however long none does. */
+  readonly isPatient?: boolean;
   readonly policy: MovePolicy;
   readonly nowMs: number;
 }
@@ -229,11 +229,11 @@ function isYoung({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAt
 }
 
 /** What was mined and orphaned was accepted before: it is offered again, however long ago it was signed. */
-function isRefused({ slot: { attempts }, lane, policy, nowMs }: Facts): boolean {
+function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts): boolean {
   const [first] = attempts;
   return (
     lane.turn === "next" &&
-    lane.isPatient !== true &&
+    isPatient !== true &&
     first !== undefined &&
     attempts.every(({ firstBroadcastAtMs }) => firstBroadcastAtMs === undefined) &&
     nowMs - first.createdAtMs > policy.stuckAfterMs

@@ -97,12 +97,13 @@ const hubLane = statement(
        min(set_aside_since_ms) as postponed_since_ms,
        max(reason) filter (where set_aside_since_ms is not null) as postponed_reason
      from hub_executions where state = 'attested') e
-   left join (select sender, max(nonce) + 1 as next_nonce, count(*) filter (where state = 'open') as open,
+   left join (select chain_id, sender,
+       (select l.next_nonce from lanes l where l.chain_id = slots.chain_id and l.sender = slots.sender) as next_nonce, count(*) filter (where state = 'open') as open,
        min(nonce) filter (where state = 'open') as first_open_nonce,
        min(created_at_ms) filter (where state = 'open') as oldest_open_ms,
        count(*) filter (where state = 'open' and cancel_reason is not null) as cancel_transactions
-     from slots where leg_kind = 'hub' and state <> 'dead' group by sender) t on true
-   where t.sender is not null or e.waiting > 0 or e.postponed > 0 order by t.sender`,
+     from slots where leg_kind = 'hub' and state <> 'dead' group by chain_id, sender) t on true
+   where t.sender is not null or e.waiting > 0 or e.postponed > 0 order by t.chain_id, t.sender`,
 );
 
 /**

@@ -12,6 +12,11 @@ import { loggedEvents } from "../telemetry/logged-events.ts";
 import { settlementServices } from "../settlement/settlement.wiring.ts";
 import type { OpenWithdrawals } from "./commands/withdraw-command.ts";
 
+const ONLY_THE_WORKER = {
+  kind: "waits",
+  why: "the hub's chain is enabled, so only the worker sends transactions to the hub: it must run",
+} as const;
+
 /**
  * What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the
  * hub and the chain. Nothing watches or queues here.
@@ -50,7 +55,13 @@ export const openWithdrawals: OpenWithdrawals = ({
     settlementReads(sql),
     settlement,
   );
-  const settling = { ...bare, hub: withNodeErrors(bare.hub) };
+  const isHubEnabled = all.some(({ chain: { id } }) => id === settlement.hub.chainId);
+  const settling = {
+    ...bare,
+    hub: withNodeErrors(bare.hub),
+    // Nothing watches here, and that lane makes other payments.
+    sendAsPayment: isHubEnabled ? async () => ONLY_THE_WORKER : undefined,
+  };
   const payouts = connectPayouts(settling, settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
   return {
     services: {

@@ -68,7 +68,7 @@ const byKey = defineQuery("hub_execution_by_key", (db, { key }: Params<{ key: st
 );
 const ended = defineQuery("hub_executions_ended", (db, _: Params<{ limit: number }>) =>
   db
-    .select(EXECUTION)
+    .select({ execution: EXECUTION, slotId: slots.id })
     .from(hubExecutions)
     .innerJoin(slots, eq(slots.id, hubExecutions.slotId))
     .where(text`${hubExecutions.state} = 'attested' and ${slots.state} in ('final', 'dead')`)
@@ -128,7 +128,11 @@ export function settlementReads(sql: Sql): SettlementReads {
       const [row] = await byKey(sql, { key });
       return row && executionOf(row);
     },
-    endedExecutions: async (limit) => (await ended(sql, { limit })).map(executionOf),
+    endedExecutions: async (limit) =>
+      (await ended(sql, { limit })).map(({ execution, slotId }) => ({
+        ...executionOf(execution),
+        slotId: String(slotId),
+      })),
     async nextBatchId() {
       const [row] = await nextBatchId(sql, {});
       if (row === undefined) throw new Error("invariant violated: a sequence returned no number");

@@ -1,5 +1,6 @@
 import type { Chain, RailChain } from "@causeway/domain";
 import type { HubChain } from "./hub.port.ts";
+import type { CallSent, ContractCall } from "../payments/index.ts";
 import type { AttestationOracle } from "./oracles.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { SettlementPolicy } from "./settlement-policy.port.ts";
@@ -22,6 +23,11 @@ export interface SettlementServices extends Pick<
 > {
   readonly chains: KnownChains;
   readonly hub: HubChain;
+  /**
+   * Sends calls of the hub if its chain is enabled: they are payments of the solver's lane there, and its
+   * watcher cares for them. Absent: the chain is not enabled, and settlement cares for them.
+   */
+  readonly sendAsPayment?: ((call: ContractCall) => Promise<CallSent>) | undefined;
   /** At least one; the next is asked when one does not help. */
   readonly oracles: readonly AttestationOracle[];
   readonly settlement: SettlementReads;

@@ -173,11 +173,19 @@ const settlePayments = defineQuery("settlement_settle", (db, p: Params<Keys>) =>
     )
     .returning({ slotId: settlements.slotId, requestId: settlements.requestId }),
 );
-const refuseExecution = defineQuery("hub_execution_refuse", (db, p: Params<{ key: Hex; reason: string }>) =>
+interface CarriedParams extends Record<string, unknown> {
+  readonly key: Hex;
+  readonly slotId: string | null;
+  readonly reason: string;
+}
+/** Another process may have concluded it meanwhile, and carried it again. */
+const isCarried = (p: Params<Pick<CarriedParams, "key" | "slotId">>) =>
+  text`${hubExecutions.idempotencyKey} = ${p.key} and ${hubExecutions.slotId} is not distinct from ${p.slotId}::bigint and ${isAttested}`;
+const refuseExecution = defineQuery("hub_execution_refuse", (db, p: Params<CarriedParams>) =>
   db
     .update(hubExecutions)
     .set({ state: "refused", reason: p.reason, slotId: null })
-    .where(and(eq(hubExecutions.idempotencyKey, p.key), isAttested))
+    .where(isCarried(p))
     .returning(ID),
 );
 interface Again extends Record<string, unknown> {
@@ -199,11 +207,13 @@ const refusePayments = defineWrite("settlement_refuse", (db, p: Params<Again & {
       text`${settlements.state} = 'attested' and (${settlements.depositKey} = ${p.key} or ${settlements.paymentKey} = ${p.key})`,
     ),
 );
-const release = defineWrite("hub_execution_release", (db, p: Params<Again>) =>
-  db
-    .update(hubExecutions)
-    .set({ slotId: null, nextTryMs: p.nextTryMs, reason: p.reason })
-    .where(and(eq(hubExecutions.idempotencyKey, p.key), isAttested)),
+const release = defineWrite(
+  "hub_execution_release",
+  (db, p: Params<CarriedParams & { readonly nextTryMs: number }>) =>
+    db
+      .update(hubExecutions)
+      .set({ slotId: null, nextTryMs: p.nextTryMs, reason: p.reason })
+      .where(isCarried(p)),
 );
 const setAside = defineWrite("hub_execution_set_aside", (db, p: Params<Again & { readonly atMs: number }>) =>
   db
@@ -296,12 +306,12 @@ export function settlementWrites(sql: Sql): SettlementWrites {
       const rows = await settlePayments(sql, { keys, atMs });
       return rows.map(({ slotId, requestId }) => ({ slotId: String(slotId), requestId }));
     },
-    async refuse(key, reason, nextTryMs, atMs) {
-      if ((await refuseExecution(sql, { key, reason })).length === 0) return;
+    async refuse({ key, slotId = null }, reason, nextTryMs, atMs) {
+      if ((await refuseExecution(sql, { key, slotId, reason })).length === 0) return;
       await refusePayments(sql, { key, reason, nextTryMs, atMs });
     },
-    async release(key, reason, nextTryMs) {
-      await release(sql, { key, reason, nextTryMs });
+    async release({ key, slotId = null }, reason, nextTryMs) {
+      await release(sql, { key, slotId, reason, nextTryMs });
     },
   };
 }

@@ -49,6 +49,12 @@ export interface Postponement {
   readonly nextTryMs: number;
 }
 
+/** An execution, as long as this slot carries it. Undefined: as long as none does. */
+export interface Carried {
+  readonly key: Hex32;
+  readonly slotId: string | undefined;
+}
+
 /** Stored state of settlement, inside one transaction. */
 export interface SettlementWrites {
   /** Takes over payments that have become final; returns how many. */
@@ -81,9 +87,9 @@ export interface SettlementWrites {
   /** The hub has run them for good. Returns the payments that this settles. */
   settle(keys: readonly Hex32[], atMs: number): Promise<readonly SettledPayment[]>;
   /** The hub did not run it; payments that need it are due again at `nextTryMs`. */
-  refuse(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
+  refuse(carried: Carried, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** No transaction carries it any more; another may from `nextTryMs` on. */
-  release(key: Hex32, reason: string, nextTryMs: number): Promise<void>;
+  release(carried: Carried, reason: string, nextTryMs: number): Promise<void>;
 }
 
 export interface SettledPayment {
@@ -102,7 +108,7 @@ export interface SettlementReads {
   executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
   /** Executions whose transaction is final or dead, without a result. */
-  endedExecutions(limit: number): Promise<ExecutionRecord[]>;
+  endedExecutions(limit: number): Promise<(ExecutionRecord & { readonly slotId: string })[]>;
   /** Number of the next hub batch. */
   nextBatchId(): Promise<string>;
   /** Backlog per state, for the metrics. */

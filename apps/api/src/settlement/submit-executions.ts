@@ -10,7 +10,6 @@ import { settleExecutions } from "./settle-executions.ts";
 
 type Needs = Pick<
   SettlementServices,
-  | "chains"
   | "clock"
   | "events"
   | "signer"
@@ -18,6 +17,7 @@ type Needs = Pick<
   | "uow"
   | "reads"
   | "hub"
+  | "sendAsPayment"
   | "settlement"
   | "settlementPolicy"
 >;
@@ -30,7 +30,8 @@ type Needs = Pick<
  */
 export async function submitExecutions(services: Needs): Promise<void> {
   const { hub, signer, formerSigners, reads, settlementPolicy } = services;
-  await careForCalls(services, hub.lane, [signer, ...formerSigners], settlementPolicy);
+  if (services.sendAsPayment === undefined)
+    await careForCalls(services, hub.lane, [signer, ...formerSigners], settlementPolicy);
   const calls = await reads.unsettledCalls(hub.hub.chainId);
   const open = calls.filter(({ leg, state }) => leg.kind === "hub" && state === "open");
   for (const slot of open) {
@@ -55,20 +56,25 @@ async function concludeEnded(services: Needs): Promise<void> {
     undone.map(({ idempotencyKey }) => idempotencyKey),
     "latest",
   );
-  const left: { readonly key: Hex32; readonly refusal: string | undefined }[] = [];
+  const left: { readonly key: Hex32; readonly slotId: string; readonly refusal: string | undefined }[] = [];
   for (const execution of undone) {
-    const key = execution.idempotencyKey;
-    left.push({ key, refusal: soon.has(key) ? undefined : await hub.refusal(execution, signer.address) });
+    const { idempotencyKey: key, slotId } = execution;
+    // Executed, but not final yet: the next rounds look again.
+    if (!soon.has(key)) left.push({ key, slotId, refusal: await hub.refusal(execution, signer.address) });
   }
   const nowMs = clock.nowMs();
   await settleExecutions(services, [...done]);
   await uow.run(async (tx) => {
-    for (const { key, refusal } of left) {
+    for (const { key, slotId, refusal } of left) {
       // If the hub refuses it even alone, it needs new signatures or another hub; otherwise another
       // transaction.
       if (refusal === undefined)
-        await tx.settlement.release(key, "the hub transaction did not execute it", nowMs + policy.retryMs);
-      else await tx.settlement.refuse(key, refusal, nowMs + policy.maxRetryMs, nowMs);
+        await tx.settlement.release(
+          { key, slotId },
+          "the hub transaction did not execute it",
+          nowMs + policy.retryMs,
+        );
+      else await tx.settlement.refuse({ key, slotId }, refusal, nowMs + policy.maxRetryMs, nowMs);
     }
   });
   for (const { key, refusal } of left)
@@ -178,6 +184,7 @@ async function leaveToOthers(services: Needs, keys: readonly Hex32[]): Promise<v
   const nextTryMs = services.clock.nowMs() + services.settlementPolicy.retryMs;
   await services.uow.run(async (tx) => {
     for (const key of keys)
-      if (!final.has(key)) await tx.settlement.release(key, "executed, not final yet", nextTryMs);
+      if (!final.has(key))
+        await tx.settlement.release({ key, slotId: undefined }, "executed, not final yet", nextTryMs);
   });
 }

@@ -18,6 +18,7 @@ const nothing = async (): Promise<void> => undefined;
  */
 const contractCall: Omit<PaymentKind<WantedCall>, "name"> = {
   isTransfer: false,
+  isPatient: true,
   lock: async (_, tx, wanted) =>
     await Promise.all(
       wanted.map(async ({ lock }) => (lock === undefined || (await lock(tx)) ? "due" : "moved")),

@@ -47,6 +47,8 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
   readonly name: string;
   /** It only transfers: without the token's own event, a mined payment has failed. */
   readonly isTransfer: boolean;
+  /** It is never too late for it, so it is offered until a node accepts it, even if the payer lacks gas. */
+  readonly isPatient?: true;
 
   /** How payments of the same moment share commits. Absent: each is sent by itself. */
   readonly together?: {

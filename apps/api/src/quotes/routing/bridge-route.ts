@@ -372,10 +372,11 @@ function routeOf(
 /** Read only where it matters: for native payments by the solver. */
 function paysContract(
   market: Pick<Market, "hasCode">,
-  { destination, recipient }: QuoteQuestion,
+  { to, destination, recipient }: QuoteQuestion,
   { currency, exchange }: End,
 ): boolean {
-  if (exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
+  // The native coin of some non-EVM chains has the same bytes.
+  if (!to.runsRecipientCode || exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
   return market.hasCode(destination.chain.id, recipient);
 }
 

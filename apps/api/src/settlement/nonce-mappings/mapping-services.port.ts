@@ -5,13 +5,13 @@ import type { SettlementServices } from "../settlement-services.port.ts";
 /** Dependencies of publishing nonce mappings: settlement's, and the hub's mapping contract. */
 export interface MappingServices extends Pick<
   SettlementServices,
-  | "chains"
   | "clock"
   | "events"
   | "signer"
   | "uow"
   | "reads"
   | "hub"
+  | "sendAsPayment"
   | "oracles"
   | "settlement"
   | "settlementPolicy"

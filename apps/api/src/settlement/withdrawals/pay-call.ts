@@ -3,7 +3,7 @@ import type { Address, Hex, TxHash } from "@causeway/domain";
 import { decodeErrorResult, type Abi } from "viem";
 import type { CalledChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
-import { careForCalls, sendContractCall } from "../../payments/index.ts";
+import { careForCallsOf, sendContractCall } from "../../payments/index.ts";
 import type { SettlementServices } from "../settlement-services.port.ts";
 import { NodeUnavailable, PayoutReverted } from "./withdrawals.port.ts";
 
@@ -37,15 +37,25 @@ export async function payCall(
   signer: Signer,
   call: AccountCall,
 ): Promise<TxHash> {
+  const { reads, settlementPolicy: policy } = services;
+  // Another key makes a call of its own: the contract runs only one of them.
+  const id = `${call.callId} by ${signer.address}`;
   const untilMs = performance.now() + MINED_WITHIN_MS;
   for (;;) {
-    const slot = await services.reads.slotOfLeg("payout", call.callId);
-    if (slot === undefined) await send(services, on, signer, call);
-    else if (slot.state === "open") await careForCalls(services, on, [signer], services.settlementPolicy);
-    else return minedHash(slot, call);
+    // A slot that was mined may have been orphaned since, and one that reverted ends once that is final.
+    await careForCallsOf(services, on, signer, policy);
+    const slot = await reads.slotOfLeg("payout", id);
+    if (slot === undefined) await send(services, on, signer, { ...call, callId: id });
+    const paid = slot && successfulAttempt(slot, call);
+    if (paid !== undefined) return paid;
     if (performance.now() > untilMs)
-      throw new NodeUnavailable(on.chain.name, "the transaction that was sent is not mined yet");
-    await new Promise((resolve) => setTimeout(resolve, services.settlementPolicy.intervalMs));
+      throw new NodeUnavailable(
+        on.chain.name,
+        slot?.state === "mined"
+          ? "the transaction that was sent failed, and is repeated once its block is final"
+          : "the transaction that was sent is not mined yet",
+      );
+    await new Promise((resolve) => setTimeout(resolve, policy.intervalMs));
   }
 }
 
@@ -61,19 +71,21 @@ async function send(
   if (simulated.kind === "insufficientFunds") throw new NodeUnavailable(chain.name, NO_GAS);
   const leg = { kind: "payout", id: callId, requestId: undefined };
   const gasLimit = (simulated.gas * 3n) / 2n;
-  const wanted = { signer, isWatched: false, leg, call: { to, data }, gasLimit };
-  const sent = await sendContractCall(services, on, wanted);
+  const sent = await sendContractCall(services, on, signer, { leg, call: { to, data }, gasLimit });
   if (sent === "short") throw new NodeUnavailable(chain.name, NO_GAS);
   if (typeof sent === "object" && sent.kind === "waits") throw new NodeUnavailable(chain.name, sent.why);
 }
 
 const NO_GAS = "the allocator's account lacks the native token for gas";
 
-function minedHash({ attempts, minedAttempt, minedStatus }: Slot, { what }: AccountCall): TxHash {
+function successfulAttempt(
+  { attempts, minedAttempt, minedStatus, state }: Slot,
+  { what }: AccountCall,
+): TxHash | undefined {
+  if (state === "open") return undefined;
   const mined = attempts.find(({ n }) => n === minedAttempt);
   if (mined === undefined) throw new Error(`invariant violated: ${what} was mined by unknown bytes`);
-  if (minedStatus === "success" && mined.kind === "pay") return mined.txHash;
-  throw new PayoutReverted(what, `transaction ${mined.txHash}`);
+  return minedStatus === "success" && mined.kind === "pay" ? mined.txHash : undefined;
 }
 
 function errorName(data: Hex, abi: Abi): string {
