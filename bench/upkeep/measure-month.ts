@@ -171,7 +171,6 @@ function stepTimes(): {
 async function store(pool: pg.Pool, url: string, count: number): Promise<void> {
   const spacingMs = Math.floor((endOfMonth(MONTH) - startOfMonth(MONTH) - 86_400_000) / count);
   await storeHistory(url, count, { newestMs: endOfMonth(MONTH) - 86_400_000, spacingMs });
-  await pool.query("update slots set settlement_noted = true");
   await pool.query(
     `insert into settlements (slot_id, request_id, state, next_try_ms, created_at_ms, updated_at_ms)
      select id, request_id, 'settled', 0, created_at_ms, created_at_ms from slots`,
