@@ -109,7 +109,8 @@ test("payments and hub transactions of one key get different nonces, and each is
     if (round === 3) await pay(fourth, 4n);
     world.engine.clock.forward(1_000);
   }
-  for (const { requestId } of agreed) expect(await world.stateOf(requestId)).toMatchObject({ state: "settled" });
+  for (const { requestId } of agreed)
+    expect(await world.stateOf(requestId)).toMatchObject({ state: "settled" });
   expect(await world.solverOnHub()).toBe(owned + 2n * (agreed[0]?.terms.origin.amount ?? 0n));
   const balances = recipients.map(async (address) => await world.hubClient.getBalance({ address }));
   expect(await Promise.all(balances)).toEqual([1n, 2n, 3n, 4n]);
