@@ -32,9 +32,9 @@ const names = `
   on conflict do nothing`;
 
 /**
- * Fills `stored` with paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in twenty requests is
- * the same, one had the oldest fiftieth, most chains and currencies are common and some rare, one request in
- * forty was refunded, one in two hundred failed, and few have anything special.
+ * Fills `stored` with paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in
+ * twenty requests is the same, one had the oldest fiftieth, most chains and currencies are common and some
+ * rare, one request in forty was refunded, one in two hundred failed, and few have anything special.
  */
 const requests = `
   insert into stored (request_id, order_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id,
@@ -209,7 +209,7 @@ async function listByService(client: pg.PoolClient): Promise<void> {
     throw new Error(`the service lists these otherwise: ${rows.map(({ one }) => one).join("\n")}`);
 }
 
-/** Skips the checks of foreign keys in this session. Managed databases may refuse it; then they are checked. */
+/** Skips the checks of foreign keys in this session, unless the database refuses that. */
 async function withoutForeignKeys(client: pg.PoolClient): Promise<void> {
   await client.query("set session_replication_role = replica").catch((error: unknown) => {
     if (!(error instanceof pg.DatabaseError && error.code === "42501")) throw error;

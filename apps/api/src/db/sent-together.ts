@@ -9,7 +9,7 @@ const ABORTED = "25P02";
 export async function sentTogether<T extends readonly unknown[]>(
   answers: readonly [...{ [Index in keyof T]: Promise<T[Index]> }],
 ): Promise<T> {
-  const ends = await Promise.allSettled<unknown>(answers);
+  const ends = await Promise.allSettled(answers as readonly Promise<unknown>[]);
   const failed = ends.filter((end) => end.status === "rejected");
   const [first] = failed;
   if (first !== undefined) throw (failed.find(({ reason }) => !isAborted(reason)) ?? first).reason;

@@ -3,12 +3,11 @@ import type { GasPrices } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { CalledChain, ConnectedChain } from "../chains/chains.port.ts";
-import type { LaneCall, Leg } from "../db/leg.port.ts";
 import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { Services, WorkerServices } from "../db/services.port.ts";
 import { type Case, takeCare } from "./care.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
-import type { WantedCall } from "./legs/contract-call-leg.ts";
+import type { CallSent, ContractCall, WantedCall } from "./contract-call.port.ts";
 import { kindOf } from "./legs/index.ts";
 import type { LaneFacts, MovePolicy, Observation } from "./moves.ts";
 import { payWith } from "./pay-together.ts";
@@ -28,15 +27,6 @@ import type { Sent } from "./wanted.port.ts";
 export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads">;
 
 type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
-
-export interface ContractCall extends Pick<WantedCall, "lock" | "taken"> {
-  readonly leg: Leg;
-  readonly call: Pick<LaneCall, "to" | "data">;
-  readonly gasLimit: bigint;
-}
-
-/** `waits`: the lane must not plan anything now. */
-export type CallSent = Sent | { readonly kind: "waits"; readonly why: string };
 
 /**
  * Has the solver make a call on an enabled chain, from the lane of its other payments there.

@@ -11,20 +11,11 @@ export {
   refusal,
   sponsoredCall,
 } from "./executions/read-execution.ts";
-export {
-  careForCalls,
-  careForCallsOf,
-  type CallSent,
-  type CallServices,
-  type ContractCall,
-  sendContractCall,
-  sendSolverCall,
-} from "./contract-calls.ts";
+export { careForCalls, careForCallsOf, sendContractCall, sendSolverCall } from "./contract-calls.ts";
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";
 export { honourOf, payoutOf } from "./fill-amount.ts";
-export type { WantedCall } from "./legs/contract-call-leg.ts";
 export { LEG_KINDS } from "./legs/index.ts";
 export { maintainLane } from "./maintain-lane.ts";
 export { quotedCostOfPaying } from "./non-evm/cost-of-paying.ts";

@@ -1,4 +1,5 @@
-import { sendContractCall, type WantedCall } from "../payments/index.ts";
+import type { WantedCall } from "../payments/contract-call.port.ts";
+import { sendContractCall } from "../payments/index.ts";
 import type { HubCall } from "./hub.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
 

@@ -1,6 +1,6 @@
 import type { Chain, RailChain } from "@causeway/domain";
 import type { HubChain } from "./hub.port.ts";
-import type { CallSent, ContractCall } from "../payments/index.ts";
+import type { CallSent, ContractCall } from "../payments/contract-call.port.ts";
 import type { AttestationOracle } from "./oracles.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { SettlementPolicy } from "./settlement-policy.port.ts";

@@ -1,14 +1,5 @@
-import type { Tx } from "../../db/unit-of-work.port.ts";
-import type { Wanted } from "../wanted.port.ts";
+import type { WantedCall } from "../contract-call.port.ts";
 import type { PaymentKind } from "./leg-kind.ts";
-
-/** A call, and what it carries. */
-export interface WantedCall extends Wanted {
-  /** Locks what it carries. False: it is no longer due. Absent: it carries nothing. */
-  readonly lock?: (tx: Tx) => Promise<boolean>;
-  /** What it carries goes with this slot. */
-  readonly taken?: (tx: Tx, slotId: string) => Promise<void>;
-}
 
 const nothing = async (): Promise<void> => undefined;
 

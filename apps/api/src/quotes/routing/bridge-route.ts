@@ -375,7 +375,7 @@ function paysContract(
   { to, destination, recipient }: QuoteQuestion,
   { currency, exchange }: End,
 ): boolean {
-  // The native coin of some non-EVM chains has the same bytes.
+  // The native currency of some non-EVM chains has the same bytes.
   if (!to.runsRecipientCode || exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
   return market.hasCode(destination.chain.id, recipient);
 }
