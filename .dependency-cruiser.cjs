@@ -3,7 +3,7 @@
 /** Packages by row; a package imports only from rows below its own. */
 const rows = [
   ["domain", "contracts"],
-  ["wire", "config"],
+  ["wire", "config", "families"],
   ["chains", "attest", "service-kit"],
 ];
 
@@ -20,6 +20,25 @@ const rowRules = rows.flatMap((names, row) =>
     to: { path: "^(packages|apps|scripts|bench)/", pathNot: packageFolder([name, ...below(row)]) },
   })),
 );
+
+/**
+ * Packages that only scripts, benches and tests use, and what each imports of the workspace. A simulator knows
+ * no judge: what both believe would agree by construction.
+ */
+const kits = {
+  testkit: [],
+  simulators: ["domain", "testkit"],
+  localnet: ["domain", "contracts", "wire", "config", "testkit", "simulators"],
+};
+const KITS = packageFolder(Object.keys(kits));
+
+const kitRules = Object.entries(kits).map(([name, imported]) => ({
+  name: `kit-${name}`,
+  comment: `packages/${name} imports of the workspace only ${imported.join(", ") || "nothing"}`,
+  severity: "error",
+  from: { path: packageFolder([name]) },
+  to: { path: "^(packages|apps|scripts|bench|test)/", pathNot: packageFolder([name, ...imported]) },
+}));
 
 /**
  * The rooms of apps/api, the lowest first: a room imports only from rooms before it. Each holds everything about
@@ -238,12 +257,13 @@ const oracleRoom = (place, allowed, comment) => ({
 module.exports = {
   forbidden: [
     ...rowRules,
+    ...kitRules,
     {
       name: "apps-stand-apart",
-      comment: "an app imports no other app and no local system",
+      comment: "an app imports no other app and no package for tests",
       severity: "error",
       from: { path: "^apps/([^/]+)/", pathNot: TEST },
-      to: { path: "^(apps/|packages/localnet/|scripts/|bench/|test/)", pathNot: "^apps/$1/" },
+      to: { path: `^(apps|scripts|bench|test)/|${KITS}`, pathNot: "^apps/$1/" },
     },
     {
       name: "shared-tests-import-no-tests",
@@ -305,10 +325,27 @@ module.exports = {
       },
     },
     {
-      name: "pure-packages-have-no-node",
-      comment: "no clock, no files, no randomness, no network below row 1",
+      name: "families-have-pure-libraries",
+      comment: "a family judges what was read; its libraries encode and hash, and open no connection",
       severity: "error",
-      from: { path: "^packages/(domain|contracts)/src/", pathNot: TEST },
+      from: { path: "^packages/families/src/", pathNot: TEST },
+      to: {
+        dependencyTypes: ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"],
+        pathNot: "(^|/)node_modules/(viem|@solana/kit|@scure/btc-signer)/",
+      },
+    },
+    {
+      name: "families-know-no-other-family",
+      comment: "a family is one folder; Tron alone is an EVM with another protocol",
+      severity: "error",
+      from: { path: "^packages/families/src/([^/]+)/" },
+      to: { path: "^packages/families/src/[^/]+/", pathNot: "^packages/families/src/($1|evm)/" },
+    },
+    {
+      name: "pure-packages-have-no-node",
+      comment: "no clock, no files, no randomness, no network",
+      severity: "error",
+      from: { path: "^packages/(domain|contracts|families)/src/", pathNot: TEST },
       to: { dependencyTypes: ["core"] },
     },
     {

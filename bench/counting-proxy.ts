@@ -2,8 +2,8 @@ import { Agent, createServer, request, type IncomingMessage, type ServerResponse
 import { connect, type AddressInfo, type Socket } from "node:net";
 
 /**
- * Stands between a service and its node, and counts. Subscriptions pass through uncounted: nobody asks
- * anything on them.
+ * Counts the calls between a service and its node. Subscriptions pass through uncounted: they carry no
+ * calls.
  */
 export interface CountingProxy {
   readonly port: number;

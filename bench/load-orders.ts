@@ -5,7 +5,7 @@ export interface LoadRequest {
   readonly body?: string;
 }
 
-/** What the load tool is told to do. Requests are sent in turn, again and again. */
+/** What the load tool must do. It sends the requests in turn, repeatedly. */
 export type LoadOrder =
   | {
       readonly kind: "load";
@@ -21,7 +21,7 @@ export type LoadOrder =
       readonly requests: readonly LoadRequest[];
       readonly count: number;
     }
-  /** So many at a time, each on a connection of its own, and each answer's time is told. */
+  /** This many at a time, each on its own connection; reports the time of each answer. */
   | {
       readonly kind: "crowd";
       readonly url: string;

@@ -1,4 +1,4 @@
-import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { repositoryRoot, workspaceNode } from "@causeway/testkit";
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { LoadOrder, LoadReport, LoadResult, SinglesResult } from "./load-orders.ts";

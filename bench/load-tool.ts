@@ -1,5 +1,4 @@
-// A process of its own, so that it has a core of its own: sends the requests it is told to and counts the
-// answers.
+// A separate process with its own core: sends the requests of its order and counts the answers.
 import autocannon from "autocannon";
 import { Agent, request as httpRequest } from "node:http";
 import type { LoadOrder, LoadReport, LoadRequest, LoadResult, SinglesResult } from "./load-orders.ts";

@@ -53,7 +53,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       quick: { type: "boolean", default: false },
       only: { type: "string" },
       deposits: { type: "string" },
-      // Beside a system that `npm start` may be running.
+      // Not the ports of a system that `npm start` may be running.
       "port-base": { type: "string", default: String(defaultPortBase + 200) },
     },
   });

@@ -72,7 +72,7 @@ export interface ChainCost {
   readonly calls: number;
   readonly httpRequests: number;
   readonly callsPerQuote: number;
-  /** Per second, while nobody asks for quotes: heads, gas prices, the solver's balances. */
+  /** Per second, without quotes: heads, gas prices, the solver's balances. */
   readonly idleCallsPerSecond: number;
 }
 

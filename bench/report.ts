@@ -49,7 +49,7 @@ function phaseLines({ storedRequests, singleMs, quote, status }: PhaseFigures): 
   ];
 }
 
-/** A route beside a bare one, and the ratio. */
+/** A route, a bare one, and the ratio. */
 export function pairLines(name: string, bareName: string, pair: PairRates, connections = 64): string[] {
   const line = (title: string, { median, perRound, busy, processorUs, bytesPerAnswer }: Rates): string =>
     `  ${`${title}, ${connections} connections`.padEnd(26)} median ${median.toFixed(0).padStart(6)} /s   ` +

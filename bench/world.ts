@@ -1,16 +1,13 @@
 import type { Chain } from "@causeway/domain";
 import {
   freePort,
-  nodeEnvironment,
-  portsFrom,
   repositoryRoot,
   startProcess,
-  startSystem,
   stopTogether,
   workspaceNode,
   type Stoppable,
-  type System,
-} from "@causeway/localnet";
+} from "@causeway/testkit";
+import { nodeEnvironment, portsFrom, startSystem, type System } from "@causeway/localnet";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

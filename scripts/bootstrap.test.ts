@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { repositoryRoot } from "@causeway/localnet";
+import { repositoryRoot } from "@causeway/testkit";
 import { expect, test } from "vitest";
 
 interface Ended {

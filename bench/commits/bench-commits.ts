@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
-import { databaseUrl, startPostgres } from "@causeway/localnet";
+import { databaseUrl, startPostgres } from "@causeway/testkit";
 import pg from "pg";
 import { announcer } from "../../apps/api/src/db/announcements.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";

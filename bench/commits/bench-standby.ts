@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
-import { startPostgres } from "@causeway/localnet";
+import { startPostgres } from "@causeway/testkit";
 import pg from "pg";
 import { leaderLocks } from "../../apps/api/src/db/leader-locks.postgres.ts";
 import { oldestSnapshot } from "../../apps/api/src/telemetry/database-figures.postgres.ts";
@@ -73,7 +73,7 @@ async function updateFor(pool: pg.Pool, ms: number): Promise<number[]> {
     const aheadMs = ((n + 1) / updatesPerSecond) * 1000 - (performance.now() - startedAtMs);
     if (aheadMs > 1) await sleep(aheadMs);
   }
-  // Statistics of a session are told once a second.
+  // A session reports its statistics once a second.
   await sleep(1_100);
   await pool.query("select 1");
   return latencies;

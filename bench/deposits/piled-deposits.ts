@@ -1,12 +1,6 @@
 import { depositNativeCalldata, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
-import {
-  createApiClient,
-  createLocalClient,
-  fundLocal,
-  startSystem,
-  type QuoteBody,
-  type System,
-} from "@causeway/localnet";
+import { createApiClient, fundLocal, startSystem, type QuoteBody, type System } from "@causeway/localnet";
+import { createLocalClient } from "@causeway/testkit";
 import { transactionsOf } from "@causeway/wire";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,13 +1,11 @@
 import {
   freePort,
-  fundLocal,
-  localAccount,
-  localAccountAbstraction,
   startProcess,
   workspaceNode,
   type NodeAddress,
   type RunningProcess,
-} from "@causeway/localnet";
+} from "@causeway/testkit";
+import { fundLocal, localAccount, localAccountAbstraction } from "@causeway/localnet";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -17,8 +15,8 @@ import { parseEther } from "viem";
 import type { Hex, UserOperation } from "./wire-operation.ts";
 
 /**
- * The bundler to compare with. Under the GPL, so it is no dependency of this project: the bench fetches it
- * into a cache of its own and talks to it as a process.
+ * The bundler to compare with. It is under the GPL, so this project does not depend on it: the bench
+ * downloads it into its own cache and runs it as a process.
  */
 const PACKAGE = "@pimlico/alto@0.0.20";
 const INSTALL_WITHIN_MS = 240_000;

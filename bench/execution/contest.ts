@@ -40,7 +40,7 @@ export interface ContestOptions {
 /** What both meet alike. */
 export interface Arena {
   readonly watch: InclusionWatch;
-  /** Makes gas as cheap as before: full blocks raise its price, for whoever comes next. */
+  /** Restores the gas price: full blocks raise it for the next measurement. */
   readonly calm: () => Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-import { createLocalClient, localAccountAbstraction, type NodeAddress } from "@causeway/localnet";
+import { createLocalClient, type NodeAddress } from "@causeway/testkit";
+import { localAccountAbstraction } from "@causeway/localnet";
 import { parseAbiItem, type Hex } from "viem";
 
 const userOperationEvent = parseAbiItem(
@@ -6,7 +7,7 @@ const userOperationEvent = parseAbiItem(
 );
 const LOOK_EVERY_MS = 10;
 
-/** Watches a chain for operations, whoever sent them. */
+/** Watches a chain for the operations of all senders. */
 export interface InclusionWatch {
   /**
    * When the block that holds it was first seen (`performance.now`), or undefined while none does.

@@ -7,8 +7,8 @@ const ACCEPTED_RATIO = 2;
 const INCLUSION_RATIO = 1.1;
 
 /**
- * Judges sponsored executions beside a bundler. Without one nothing is judged, and {@link executionLines}
- * says so.
+ * Compares sponsored executions with a bundler. Without one, nothing is compared, and
+ * {@link executionLines} reports that.
  */
 export function judgeExecution(figures: ExecutionFigures): Verdict[] {
   if (figures.kind === "skipped") return [];

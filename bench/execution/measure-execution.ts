@@ -1,11 +1,5 @@
-import {
-  createLocalClient,
-  localAccountAbstraction,
-  startSystem,
-  stopTogether,
-  type Stoppable,
-  type System,
-} from "@causeway/localnet";
+import { createLocalClient, stopTogether, type Stoppable } from "@causeway/testkit";
+import { localAccountAbstraction, startSystem, type System } from "@causeway/localnet";
 import { join } from "node:path";
 import type { BenchOptions } from "../options.ts";
 import { installBundler, startBundler, type Bundler } from "./bundler.ts";
@@ -33,8 +27,8 @@ const full: ContestOptions = { rounds: 4, operations: 200, connections: 16, pace
 const quick: ContestOptions = { rounds: 2, operations: 60, connections: 16, paced: 10, paceMs: 100 };
 
 /**
- * Sponsored executions beside a public ERC-4337 bundler: the same operations to the same entry point on the
- * same node, by turns.
+ * Compares sponsored executions with a public ERC-4337 bundler: the same operations, entry point and node,
+ * in turns.
  */
 export async function measureExecution(
   { portBase, isQuick }: Pick<BenchOptions, "portBase" | "isQuick">,
@@ -47,8 +41,8 @@ export async function measureExecution(
     const system = await startSystem({
       env,
       portBase,
-      // Blocks as often as on a chain, whoever sends what: a block for each transaction would charge the side
-      // that sends more of them with reading them.
+      // Blocks as often as on a chain: with a block for each transaction, the side that sends more of them
+      // would have to read more blocks.
       oracles: 0,
       onProgress: say,
       onUnexpectedExit: ({ name, logTail }) => say(`${name} exited unexpectedly\n${logTail}`),

@@ -1,11 +1,5 @@
-import {
-  createLocalClient,
-  localAccount,
-  localAccountAbstraction,
-  sendPipelined,
-  type LocalClient,
-  type NodeAddress,
-} from "@causeway/localnet";
+import { createLocalClient, sendPipelined, type LocalClient, type NodeAddress } from "@causeway/testkit";
+import { localAccount, localAccountAbstraction } from "@causeway/localnet";
 import {
   encodeFunctionData,
   keccak256,
@@ -31,7 +25,7 @@ const accountAbi = parseAbi(["function execute(address to, uint256 value, bytes 
 /** Where every operation of the bench sends one wei. */
 const SINK: Address = "0x00000000000000000000000000000000000be4c4";
 
-/** A deployed ERC-4337 account with coin of its own, as a bundler wants it. */
+/** A deployed ERC-4337 account with native token, which a bundler requires. */
 export interface BenchAccount {
   readonly address: Address;
   readonly owner: PrivateKeyAccount;
@@ -48,7 +42,7 @@ export interface SignedOperation {
   readonly operation: UserOperation<"0.7">;
 }
 
-/** Deploys so many accounts of EntryPoint 0.7 and gives each 1 coin. */
+/** Deploys `count` accounts of EntryPoint 0.7 and funds each with 1 native token. */
 export async function deployAccounts(node: NodeAddress, count: number): Promise<BenchAccount[]> {
   const client = createLocalClient(node);
   const owners = Array.from({ length: count }, (_, n) =>

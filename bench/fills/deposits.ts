@@ -1,11 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import {
-  createApiClient,
-  createLocalClient,
-  fundLocal,
-  LocalTransactionFailed,
-  type LocalClient,
-} from "@causeway/localnet";
+import { createApiClient, fundLocal } from "@causeway/localnet";
+import { createLocalClient, LocalTransactionFailed, type LocalClient } from "@causeway/testkit";
 import { transactionsOf } from "@causeway/wire";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getAddress, parseEther, type Hex, type PrivateKeyAccount } from "viem";

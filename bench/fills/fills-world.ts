@@ -1,13 +1,6 @@
 import type { Chain } from "@causeway/domain";
-import {
-  nodeEnvironment,
-  portsFrom,
-  startSystem,
-  stopTogether,
-  type Stoppable,
-  type System,
-  type SystemProcess,
-} from "@causeway/localnet";
+import { nodeEnvironment, portsFrom, startSystem, type System } from "@causeway/localnet";
+import { stopTogether, type Stoppable, type SystemProcess } from "@causeway/testkit";
 import { startCountingProxy } from "../counting-proxy.ts";
 import { openMeters, type Meters } from "./meters.ts";
 

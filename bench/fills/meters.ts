@@ -1,4 +1,4 @@
-import { databaseUrl } from "@causeway/localnet";
+import { databaseUrl } from "@causeway/testkit";
 import { Client } from "pg";
 import { parentOf, processorSeconds, processorSecondsWithChildren } from "../cores.ts";
 import type { CountingProxy } from "../counting-proxy.ts";

@@ -46,7 +46,7 @@ const rowAt = ({ rows }: StoredFacts, at: number): StoredFacts["rows"][number] =
   if (row === undefined) throw new Error("invariant violated: no request is stored");
   return row;
 };
-const coin = (byte: string): string => `0x${byte.repeat(20)}`;
+const tokenAddress = (byte: string): string => `0x${byte.repeat(20)}`;
 
 /** Every documented filter alone, common values and rare ones. */
 export const filterCases: readonly FilterCase[] = [
@@ -56,7 +56,7 @@ export const filterCases: readonly FilterCase[] = [
   { name: "user", ask: (facts, at) => is("user", rowAt(facts, at).user) },
   { name: "user (busy)", ask: () => is("user", BUSY_ADDRESS) },
   { name: "user (formerly busy)", ask: () => is("user", FORMERLY_BUSY_ADDRESS) },
-  { name: "user (unknown)", ask: () => is("user", coin("99")) },
+  { name: "user (unknown)", ask: () => is("user", tokenAddress("99")) },
   { name: "recipient", ask: (facts, at) => is("recipient", rowAt(facts, at).recipient) },
   { name: "term (address)", ask: (facts, at) => is("term", rowAt(facts, at).user) },
   { name: "term (busy address)", ask: () => is("term", BUSY_ADDRESS) },
@@ -100,10 +100,10 @@ export const filterCases: readonly FilterCase[] = [
       ],
     }),
   },
-  { name: "currencyInAddress", ask: () => is("currencyInAddress", coin("c0")) },
-  { name: "currencyInAddress (rare)", ask: () => is("currencyInAddress", coin("4a")) },
-  { name: "currencyOutAddress", ask: () => is("currencyOutAddress", coin("c0")) },
-  { name: "currencyOutAddress (rare)", ask: () => is("currencyOutAddress", coin("4a")) },
+  { name: "currencyInAddress", ask: () => is("currencyInAddress", tokenAddress("c0")) },
+  { name: "currencyInAddress (rare)", ask: () => is("currencyInAddress", tokenAddress("4a")) },
+  { name: "currencyOutAddress", ask: () => is("currencyOutAddress", tokenAddress("c0")) },
+  { name: "currencyOutAddress (rare)", ask: () => is("currencyOutAddress", tokenAddress("4a")) },
   { name: "currencyInSymbol", ask: () => is("currencyInSymbol", "usdc") },
   { name: "currencyInSymbol (rare)", ask: () => is("currencyInSymbol", "rare") },
   { name: "currencyOutSymbol", ask: () => is("currencyOutSymbol", "eth") },

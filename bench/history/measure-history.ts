@@ -20,7 +20,7 @@ export interface FilterFigures {
   readonly rows: number;
 }
 
-/** Nobody names currencies here: that is a look into a map. */
+/** Empty: naming currencies is a map lookup, so it is not measured. */
 const chains: HistoryServices["chains"] = createChainDirectory([]);
 
 /** Asks every documented question alone, `runs` times each, for other values each time, one after another. */

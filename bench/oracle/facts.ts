@@ -1,8 +1,8 @@
 import { onchainId } from "@causeway/attest";
 import { orderIdOf, type Hex, type Order } from "@causeway/domain";
 
-// What happened on the two chains of this bench, by number: the fake node and whoever asks about it must say
-// the same without talking to each other.
+// What happened on the two chains of this bench, by number: the fake node and its clients must agree without
+// a connection.
 
 /** Where deposits are made, and where solvers pay. */
 export const ALDER = { name: "alder", chainId: 31_001 } as const;

@@ -34,7 +34,7 @@ const DEPOSITED = keccak256(toHex("Erc20Deposit(address,address,uint256,bytes32)
 const known = new Map<string, string>();
 
 const [port = "", count = ""] = process.argv.slice(2);
-// All answers are made before anybody asks.
+// All answers are built before the first call.
 for (let index = 0; index < Number(count); index++) {
   resultOf("eth_getTransactionReceipt", depositHash(index), 0);
   resultOf("eth_getTransactionReceipt", fillHash(index), 0);

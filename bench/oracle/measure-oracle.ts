@@ -1,4 +1,4 @@
-import { stopTogether, type Stoppable } from "@causeway/localnet";
+import { stopTogether, type Stoppable } from "@causeway/testkit";
 import type { Cores } from "../cores.ts";
 import { startLoadTool } from "../load-process.ts";
 import type { BenchOptions } from "../options.ts";
@@ -22,7 +22,7 @@ const DISTINCT = 12_000;
 const QUORUM_TURNS = 60;
 
 /**
- * Measures deposits and fills beside a bare server, then signing and a quorum alone. Nothing else may run
+ * Measures deposits and fills next to a bare server, then signing and a quorum alone. Nothing else may run
  * meanwhile.
  */
 export async function measureOracle(

@@ -5,7 +5,7 @@ import {
   stopTogether,
   workspaceNode,
   type Stoppable,
-} from "@causeway/localnet";
+} from "@causeway/testkit";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ export async function startOracleWorld({ cores, count, signal }: OracleWorldOpti
     toStop.push(running);
     return { url, pid: running.pid };
   };
-  const beside = (file: string): string => fileURLToPath(new URL(`./${file}`, import.meta.url));
+  const pathOf = (file: string): string => fileURLToPath(new URL(`./${file}`, import.meta.url));
   const onServerCore = (target: Target): Target => {
     if (cores !== undefined) pin(target.pid, cores.server);
     return target;
@@ -70,7 +70,7 @@ export async function startOracleWorld({ cores, count, signal }: OracleWorldOpti
     const [nodePort, oraclePort] = [await freePort(), await freePort()];
     const node = await start(
       "node",
-      beside("fake-node.ts"),
+      pathOf("fake-node.ts"),
       [String(nodePort), String(count)],
       {},
       nodePort,
@@ -96,7 +96,7 @@ export async function startOracleWorld({ cores, count, signal }: OracleWorldOpti
         await writeFile(answersFile, JSON.stringify(Object.fromEntries(answers)));
         const port = await freePort();
         return onServerCore(
-          await start("bare", beside("bare-oracle.ts"), [String(port), answersFile], {}, port, "/lives/v1"),
+          await start("bare", pathOf("bare-oracle.ts"), [String(port), answersFile], {}, port, "/lives/v1"),
         );
       },
       stop,

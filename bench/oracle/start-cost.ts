@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
-import { freePort, localAccounts, localHub, nodeEnvironment, repositoryRoot } from "@causeway/localnet";
+import { freePort, repositoryRoot } from "@causeway/testkit";
+import { localAccounts, localHub, nodeEnvironment } from "@causeway/localnet";
 import { median } from "../median.ts";
 
 const ROUNDS = 9;

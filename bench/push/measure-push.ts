@@ -1,4 +1,4 @@
-import { chooseServices, databaseUrl, repositoryRoot, stopTogether, workspaceNode } from "@causeway/localnet";
+import { chooseServices, databaseUrl, repositoryRoot, stopTogether, workspaceNode } from "@causeway/testkit";
 import type { RequestTerms } from "@causeway/domain";
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
@@ -24,7 +24,7 @@ const COMMITTERS = 8;
 /** Not counted: what is slow because it runs for the first time. */
 const WARM_UP = 200;
 
-/** How soon clients hear what was committed. */
+/** The delay from a commit to its clients. */
 export interface PushFigures {
   readonly subscribers: number;
   /** From the moment before the commit to the client's frame, ms. */

@@ -1,5 +1,5 @@
-// Clients of the socket, each following one request. Gets { url, requestIds }, says { ready } when all were
-// told where theirs stands, and afterwards, in batches, [index, when] of each success that came.
+// Clients of the socket, each following one request. Gets { url, requestIds }, sends { ready } when all have
+// received their current status, and then [index, when] of each success, in batches.
 import { WebSocket } from "ws";
 import { preciseNowMs } from "./precise-now.ts";
 
@@ -32,7 +32,7 @@ async function follow({
   }, REPORT_EVERY_MS);
 }
 
-/** Settles when the client was told where the request stands. */
+/** Settles when the client has received the current status. */
 async function subscribe(url: string, id: string, onSuccess: (atMs: number) => void): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const socket = new WebSocket(url, { perMessageDeflate: false });

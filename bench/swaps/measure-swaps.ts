@@ -28,13 +28,13 @@ export interface SwapFigures {
    */
   readonly tookMs: Percentiles;
   readonly perKindMs: readonly { readonly kind: SwapKind; readonly tookMs: Percentiles }[];
-  /** Beside quotes without swaps on the same server, by turns. */
+  /** Compared with quotes without swaps on the same server, in turns. */
   readonly rates: PairRates;
   readonly withoutBlocks: {
     readonly quotes: number;
     /** Of the API to both nodes while those were asked for. */
     readonly calls: number;
-    /** In a little more than that time while nobody asked. */
+    /** In a little more than that time, without quotes. */
     readonly idleCalls: number;
   };
 }

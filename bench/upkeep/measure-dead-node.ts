@@ -1,5 +1,5 @@
 import { RpcFault } from "@causeway/chains";
-import { freePort, startRedis } from "@causeway/localnet";
+import { freePort, startRedis } from "@causeway/testkit";
 import type pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOutboxRelay } from "../../apps/api/src/db/outbox-relay.adapter.ts";
@@ -7,6 +7,8 @@ import type { RedisMemory } from "../../apps/api/src/db/redis-memory.ts";
 import { startWorkers } from "../../apps/api/src/db/worker-host.adapter.ts";
 import { jobRuns } from "../../apps/api/src/db/job-runs.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
+import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { catalog as real } from "../../apps/api/src/process/catalog.job.ts";
@@ -52,13 +54,16 @@ export async function measureDeadNode(
   const events = recordedEvents();
   const uow = postgresUnitOfWork(pool, events);
   const reads = postgresReads(sqlOn(pool));
-  const services = { ...noAppBalances, enginePolicy, events, reads, uow, clock };
+  const found = { balances: balanceReads(sqlOn(pool)), depositAddresses: depositAddressReads(sqlOn(pool)) };
+  const services = { ...noAppBalances, ...found, enginePolicy, events, reads, uow, clock };
   let runs = 0;
   const ranAtMs = new Map<string, number>();
   const catalog: Catalog = {
     ...real,
     refund: {
-      ...real.refund,
+      name: "refund",
+      concurrency: 8,
+      attempts: 8,
       run: async (_services: WorkerServices, data: unknown) => {
         const { depositId = "" } = data as { readonly depositId?: string };
         runs++;

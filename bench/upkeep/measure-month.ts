@@ -12,6 +12,8 @@ import type { Month } from "../../apps/api/src/db/month.port.ts";
 import { endOfMonth, monthAfter, startOfMonth } from "../../apps/api/src/db/month.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
+import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { archiveFiles } from "../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
@@ -169,7 +171,6 @@ function stepTimes(): {
 async function store(pool: pg.Pool, url: string, count: number): Promise<void> {
   const spacingMs = Math.floor((endOfMonth(MONTH) - startOfMonth(MONTH) - 86_400_000) / count);
   await storeHistory(url, count, { newestMs: endOfMonth(MONTH) - 86_400_000, spacingMs });
-  await pool.query("update slots set settlement_noted = true");
   await pool.query(
     `insert into settlements (slot_id, request_id, state, next_try_ms, created_at_ms, updated_at_ms)
      select id, request_id, 'settled', 0, created_at_ms, created_at_ms from slots`,
@@ -187,6 +188,8 @@ async function measureAll(pool: pg.Pool): Promise<Measured> {
     enginePolicy,
     events,
     reads,
+    balances: balanceReads(sql),
+    depositAddresses: depositAddressReads(sql),
     uow: postgresUnitOfWork(pool, events),
     chains: { ...noChains, ...chainProfiles([aChain(1), aChain(10)]), ...createChainDirectory([]) },
     signer: rawKeySigner(localAccount("solver").privateKey),

@@ -2,6 +2,8 @@ import { rawKeySigner } from "@causeway/attest";
 import { localAccount } from "@causeway/localnet";
 import type pg from "pg";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
+import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { chainProfiles } from "../../apps/api/src/chains/directory.adapter.ts";
@@ -32,7 +34,7 @@ export interface ReconcileFigures {
 }
 
 /**
- * Reconciles beside many quotes that cannot expire, then expires `expiring` quotes of a chain that goes on.
+ * Reconciles among many quotes that cannot expire, then expires `expiring` quotes of a chain that continues.
  */
 export async function measureReconcile(
   pool: pg.Pool,
@@ -44,6 +46,8 @@ export async function measureReconcile(
     enginePolicy,
     events,
     reads: postgresReads(sqlOn(pool)),
+    balances: balanceReads(sqlOn(pool)),
+    depositAddresses: depositAddressReads(sqlOn(pool)),
     uow: postgresUnitOfWork(pool, events),
     chains: { ...noChains, ...chainProfiles([aChain(HEALTHY), aChain(2), aChain(STALLED)]) },
     signer: rawKeySigner(localAccount("solver").privateKey),

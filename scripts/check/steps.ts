@@ -104,6 +104,7 @@ const independent: readonly Step[] = [
   tests("unit"),
   commands("format", ["oxfmt", "--check"]),
   commands("lint", ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
+  commands("solana", ["node", "-C", "source", "packages/contracts/solana/build.ts", "--check"]),
   commands("rooms", script("rooms.ts")),
   commands("house", script("house.ts")),
   commands("prose", script("prose.ts")),

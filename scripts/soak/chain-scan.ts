@@ -1,4 +1,4 @@
-import type { LocalClient } from "@causeway/localnet";
+import type { LocalClient } from "@causeway/testkit";
 import type { Block, Hex, RpcTransactionReceipt, Transaction } from "viem";
 
 /** A transaction of a canonical block with what it cost. */

@@ -25,6 +25,8 @@ export interface SoakDatabase {
   minedAttemptHashes(): Promise<Set<string>>;
   /** Facts worth printing that are not wrong. */
   remarks(requestIds: readonly string[]): Promise<string[]>;
+  /** The process that serves these questions. */
+  backendPid(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export async function openDatabase(url: string): Promise<SoakDatabase> {
       const found = await rows(remarksSql, [requestIds]);
       return found.map(({ remark }) => String(remark));
     },
+    backendPid: async () => Number((await rows("select pg_backend_pid() as pid"))[0]?.["pid"]),
     close: async () => await client.end(),
   };
 }

@@ -1,6 +1,7 @@
 import { createPublicClient, erc20Abi, hexToBytes, http, parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { bitcoinAddress, type RunningBitcoin, type System } from "@causeway/localnet";
+import { bitcoinAddress, type RunningBitcoin } from "@causeway/simulators/bitcoin";
+import type { System } from "@causeway/localnet";
 import {
   createBitcoinWallet,
   createSolanaWallet,

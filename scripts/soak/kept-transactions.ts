@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalClient } from "@causeway/localnet";
+import type { LocalClient } from "@causeway/testkit";
 import type { Hex, PrivateKeyAccount, TransactionReceipt } from "viem";
 
 /** A transaction of a user whose signed bytes are kept, so that it can be sent again. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SystemOptions, SystemProcess } from "@causeway/localnet";
+import type { SystemOptions } from "@causeway/localnet";
+import type { SystemProcess } from "@causeway/testkit";
 import { startSwallowingProxy, type SwallowingProxy } from "./swallowing-proxy.ts";
 
 /** What happens to the worker that leads. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SystemProcess } from "@causeway/localnet";
+import type { SystemProcess } from "@causeway/testkit";
 import type { Random } from "./random.ts";
 
 export interface KillOptions {

@@ -1,14 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NATIVE_CURRENCY, type Chain } from "@causeway/domain";
-import {
-  createLocalClient,
-  fundLocal,
-  localAccount,
-  repositoryRoot,
-  type LocalClient,
-  type System,
-} from "@causeway/localnet";
+import { createLocalClient, repositoryRoot, type LocalClient } from "@causeway/testkit";
+import { fundLocal, localAccount, type System } from "@causeway/localnet";
 import { keccak256, parseEther, stringToBytes, type Address, type PrivateKeyAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { keepTransactions, type KeptTransactions } from "./kept-transactions.ts";

@@ -1,4 +1,5 @@
-import { createLocalClient, startSystem, type System, type SystemOptions } from "@causeway/localnet";
+import { createLocalClient } from "@causeway/testkit";
+import { startSystem, type System, type SystemOptions } from "@causeway/localnet";
 import { parseEther, zeroAddress, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { createClient, createWallet, type Chain, type Client, type Quote } from "./client.ts";

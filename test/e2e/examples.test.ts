@@ -3,7 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { freePort, repositoryRoot, startSystem, workspaceNode, type System } from "@causeway/localnet";
+import { freePort, repositoryRoot, workspaceNode } from "@causeway/testkit";
+import { startSystem, type System } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let system: System;

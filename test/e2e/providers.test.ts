@@ -1,4 +1,5 @@
-import { startAnvil, startSystem, type RunningAnvil, type System } from "@causeway/localnet";
+import { startAnvil, type RunningAnvil } from "@causeway/testkit";
+import { startSystem, type System } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startProviderProxy, type ProviderProxy } from "../support/provider-proxy.ts";

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { freePort, startSystem } from "@causeway/localnet";
-import type { System } from "@causeway/localnet";
+import { freePort } from "@causeway/testkit";
+import { startSystem, type System } from "@causeway/localnet";
 import { openapiExamples } from "@causeway/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

@@ -2,17 +2,8 @@ import { hubAbi } from "@causeway/contracts";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import {
-  createLocalClient,
-  repositoryRoot,
-  runBridgeDemo,
-  startSystem,
-  watchPosition,
-  workspaceNode,
-  type Settlement,
-  type System,
-  type SystemProcess,
-} from "@causeway/localnet";
+import { createLocalClient, repositoryRoot, workspaceNode, type SystemProcess } from "@causeway/testkit";
+import { runBridgeDemo, startSystem, watchPosition, type Settlement, type System } from "@causeway/localnet";
 import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { delimiter } from "node:path";
 import { promisify } from "node:util";
-import { repositoryRoot } from "@causeway/localnet";
+import { repositoryRoot } from "@causeway/testkit";
 import { expect, test } from "vitest";
 
 // `npm start` under a supervisor, which knows only npm's own process: ending that must end everything.

@@ -1,4 +1,5 @@
-import { type System, type UnexpectedExit } from "@causeway/localnet";
+import type { System } from "@causeway/localnet";
+import type { UnexpectedExit } from "@causeway/testkit";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";

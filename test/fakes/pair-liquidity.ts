@@ -6,6 +6,7 @@ import type {
   SwapBound,
   SwapQuestion,
 } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
+import type { Services } from "../../apps/api/src/db/services.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 
 /** A pool between two tokens; a fee of 30 bps. */
@@ -20,6 +21,12 @@ export interface FakeLiquidity extends LiquiditySource {
   /** How often it was asked for a quote. */
   asked: number;
 }
+
+/** Of an instance that swaps nothing. */
+export const noPools: Pick<Services, "liquidity" | "poolUsd"> = {
+  liquidity: { sources: () => [], exactIn: () => undefined, exactOut: () => undefined },
+  poolUsd: () => undefined,
+};
 
 /** The contract that the calls of answers go to. */
 export const POOL_ROUTER: Address = `0x${"90".repeat(20)}`;

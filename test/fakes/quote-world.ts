@@ -168,7 +168,7 @@ export const defaultGasPrices: GasPrices = {
 export interface QuoteWorld extends QuoteServices {
   /** The stored terms. */
   readonly stored: RequestTerms[];
-  readonly liquidity: FakeLiquidity | undefined;
+  readonly liquidity: FakeLiquidity;
   /** The spenders whose allowance was read, in order. */
   readonly spenders: Address[];
 }
@@ -199,7 +199,8 @@ export function quoteWorld(world: World = {}): QuoteWorld {
   return {
     stored,
     spenders,
-    liquidity: world.pools && pairLiquidity(world.pools, world.poolsAre),
+    liquidity: pairLiquidity(world.pools ?? [], world.poolsAre),
+    poolUsd: () => undefined,
     tokens: { token: foreignToken },
     solver,
     clock: { nowMs: () => NOW_MS },
@@ -217,7 +218,13 @@ export function quoteWorld(world: World = {}): QuoteWorld {
         stored.push(terms);
       },
     },
-    recipientCodes: { hasCode: () => world.recipientHasCode ?? false },
+    recipientCodes: {
+      hasCode(chainId) {
+        if (chainId !== ORIGIN && chainId !== DESTINATION)
+          throw new RangeError(`chain ${chainId} is not an EVM chain`);
+        return world.recipientHasCode ?? false;
+      },
+    },
     reservations: { reserved: () => world.reserved ?? 0n },
     signOrder: async (orderId): Promise<`0x${string}`> => `0x${orderId.slice(2)}51`,
     signDigest: async (digest) => digest,

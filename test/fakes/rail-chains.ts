@@ -1,7 +1,7 @@
 import type { PayingRail } from "@causeway/chains";
 import type { Currency, Hex, RailChain, RailVm } from "@causeway/domain";
 import { encodeAddress, RAIL_FAMILIES } from "@causeway/domain";
-import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
+import type { TransferChain } from "../../apps/api/src/chains/chains.port.ts";
 import { withCapabilities } from "../../apps/api/src/chains/chain-capabilities.ts";
 import type { RailUsers } from "../../apps/api/src/chains/rail-steps.port.ts";
 
@@ -127,7 +127,7 @@ export interface RailStory {
 }
 
 /** A non-EVM chain and its known state. Its adapter does nothing unless `story` defines it. */
-export function aConnectedRail(vmType: RailVm, story: RailStory = {}): ConnectedPayingRail {
+export function aConnectedRail(vmType: RailVm, story: RailStory = {}): TransferChain {
   const chain = aRailChain(vmType, story.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
   const all = [chain.native, ...chain.tokens];

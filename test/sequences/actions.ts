@@ -824,7 +824,7 @@ async function reorg(world: SequenceWorld, { chain, depth, fate }: ActionOf<"reo
 }
 
 async function trade(world: SequenceWorld, { chain, asset, buys, usd }: ActionOf<"trade">): Promise<Outcome> {
-  if (world.services.liquidity === undefined) return "skipped";
+  if (world.services.liquidity.sources(world.chains[chain].chain.id).length === 0) return "skipped";
   const paid = buys ? "usdc" : asset;
   const path = [currencyAt(world, chain, paid), currencyAt(world, chain, buys ? asset : "usdc")];
   const trader = world.users[2] ?? NATIVE;

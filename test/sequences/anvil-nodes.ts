@@ -1,15 +1,8 @@
 import { rawKeySigner } from "@causeway/attest";
 import { createRpcTransport, type RpcTransport } from "@causeway/chains";
 import type { Address, Chain, Hex } from "@causeway/domain";
-import {
-  createLocalClient,
-  deployLocal,
-  freePort,
-  nodeEnvironment,
-  readLocalChains,
-  startAnvil,
-  type RunningAnvil,
-} from "@causeway/localnet";
+import { createLocalClient, freePort, startAnvil, type RunningAnvil } from "@causeway/testkit";
+import { deployLocal, nodeEnvironment, readLocalChains } from "@causeway/localnet";
 import { privateKeyOf } from "./keys.ts";
 import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
 import { GAS_LIMIT, mirroredChain, type MirroredChain } from "./mirrored-chain.ts";

@@ -28,7 +28,7 @@ export const MAX_LEAD_SECONDS = 30 * 24 * 3600;
 export const UNREPAID_DAILY_USD = 25n * 10n ** 18n;
 
 /**
- * `BURNT_FILLS_DAILY_USD` of the world: gas of fills that reverted in a block and that no deposit paid for,
+ * `REVERTED_GAS_DAILY_USD` of the world: gas of fills that reverted in a block and that no deposit paid for,
  * within any 24 hours. One fill may exceed it.
  */
 export const GAS_USED_DAILY_USD = 10n * 10n ** 18n;

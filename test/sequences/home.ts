@@ -1,4 +1,4 @@
-import { databaseUrl } from "@causeway/localnet";
+import { databaseUrl } from "@causeway/testkit";
 import { createPool } from "../../apps/api/src/db/pool.postgres.ts";
 import { onServer } from "../support/template-database.ts";
 import type { SequenceNodes } from "./sequence-chain.ts";

@@ -1,5 +1,5 @@
 // `npm run sequences`: random sequences over all features, against the real use cases and a real Postgres.
-import { chooseServices } from "@causeway/localnet";
+import { chooseServices } from "@causeway/testkit";
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";

@@ -1,7 +1,7 @@
 import { createChainReader, createChainWriter, type RpcTransport } from "@causeway/chains";
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
 import { keccakOf } from "@causeway/domain";
-import type { LocalClient } from "@causeway/localnet";
+import type { LocalClient } from "@causeway/testkit";
 import { erc20Abi, toHex, type Block } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { privateKeyOf } from "./keys.ts";

@@ -21,10 +21,10 @@ import {
   createAddressWatch,
   type AddressWatch,
 } from "../../apps/api/src/deposits/addresses/address-watch.ts";
-import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { noPools } from "../fakes/pair-liquidity.ts";
 import type { RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
@@ -61,7 +61,6 @@ export type WatchedChain = ConnectedChain & {
 /** What workers use, of a service that lives or of one that is about to die. */
 export interface WorkerSide {
   readonly services: WorkerServices;
-  readonly addressWork: AddressServices;
   readonly connected: ReadonlyMap<number, ConnectedChain>;
   readonly addressWatches: ReadonlyMap<number, AddressWatch>;
 }
@@ -105,6 +104,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     formerSigners: configuration.formerSolvers.map(signer),
     executor: signer(configuration.executor),
     depositAddressOperator: signer(configuration.operator),
+    ...noPools,
     ...(around.liquidity !== undefined && { liquidity: around.liquidity }),
     chains: createChainDirectory(all),
     uow: postgresUnitOfWork(pool, events),
@@ -170,7 +170,6 @@ export function workerSide(
   });
   return {
     services,
-    addressWork,
     connected,
     addressWatches: new Map(
       [...connected].map(([chainId, one]) => [chainId, createAddressWatch(addressWork, one)]),

@@ -12,15 +12,13 @@ import { defaultSponsorshipRules, keccakOf } from "@causeway/domain";
 import { rulesToJson, type QuoteAnswer, type QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { toHex } from "viem";
-import { catalog } from "../../apps/api/src/process/catalog.job.ts";
+import { runJob } from "../support/run-job.ts";
 import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
-import { reconcileClaims } from "../../apps/api/src/payments/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/quotes/create-quote.ts";
 import { checkFactoryAtStart } from "../../apps/api/src/deposits/addresses/check-factory.ts";
-import { reconcileSweeps } from "../../apps/api/src/payments/reconcile-sweeps.ts";
 import { maintainLane } from "../../apps/api/src/payments/maintain-lane.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/deposits/recheck-final-blocks.ts";
@@ -318,22 +316,20 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
    * @returns jobs that must run again
    */
   const work = async (by: WorkerSide, jobs: () => Promise<readonly Waiting[]>): Promise<Waiting[]> => {
-    const { services, addressWork } = by;
+    const { services } = by;
     for (const one of by.connected.values())
       await guarded(`watching ${one.chain.name}`, async () => await watch(by, one));
     const faultsBefore = events.of("reconcile_fault").length;
     await guarded("reconciling", async () => await reconcileRequests(services));
     for (const { error } of events.of("reconcile_fault").slice(faultsBefore))
       await guarded("a part of reconciling", async () => await Promise.reject(error));
-    if (hasAddresses()) await guarded("reconciling sweeps", async () => await reconcileSweeps(addressWork));
-    await guarded("reconciling claims", async () => await reconcileClaims(services));
     const again: Waiting[] = [];
     for (const { job, payload } of await jobs()) {
       // A job whose worker dies is given to another one.
       let waits = true;
       await guarded(`job ${job}`, async () => {
         waits = false;
-        const progress = await catalog[job].run(services, payload);
+        const progress = await runJob(services, job, payload);
         waits = progress.waitMs > 0;
       });
       if (waits || doomed?.isDead() === true) again.push({ job, payload });

@@ -14,7 +14,6 @@ import type {
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { createAddressWatch } from "../../apps/api/src/deposits/addresses/address-watch.ts";
-import { reconcileSweeps } from "../../apps/api/src/payments/reconcile-sweeps.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 
@@ -62,7 +61,6 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
   }
   const reads = depositAddressReads(sqlOn(world.pool));
   const watch = world.watch.bind(world);
-  const round = world.round.bind(world);
   const tst = (world.origin.chain.tokens.find(({ symbol }) => symbol === "TST") as { address: Address })
     .address;
   const watching = (by: WorkerServices = world.services): AddressServices =>
@@ -121,10 +119,6 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
       const trail = await watch(chain, by);
       await addressWorld.look(chain, by);
       return trail;
-    },
-    async round(by: WorkerServices = world.services) {
-      await round(by);
-      await reconcileSweeps(watching(by));
     },
     async sweepsFrom(at: Address) {
       return (await reads.sweepsFrom(at, 100)).toReversed();

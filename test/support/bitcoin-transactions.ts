@@ -2,13 +2,13 @@ import { p2wpkh, Script, Transaction } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import type { Hex32 } from "@causeway/domain";
 import {
+  addressOfScript,
   bytesIn,
   hexOf,
   readRawTransaction,
   type BitcoinOutput,
   type BitcoinTransaction,
-} from "../../packages/chains/src/bitcoin/raw-transaction.ts";
-import { addressOfScript } from "../../packages/chains/src/bitcoin/scripts.ts";
+} from "@causeway/families/bitcoin";
 
 // Transactions for tests of Bitcoin.
 

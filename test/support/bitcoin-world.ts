@@ -8,7 +8,7 @@ import {
   type Hex,
   type RailChain,
 } from "@causeway/domain";
-import { bitcoinAddress, type BitcoinCoin, type BitcoinControls } from "@causeway/localnet";
+import { bitcoinAddress, type BitcoinCoin, type BitcoinControls } from "@causeway/simulators/bitcoin";
 
 /** Address formats of Bitcoin Core's regtest network. */
 export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;

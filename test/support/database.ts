@@ -1,4 +1,4 @@
-import { databaseUrl } from "@causeway/localnet";
+import { databaseUrl } from "@causeway/testkit";
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { onServer } from "./template-database.ts";

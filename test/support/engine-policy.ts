@@ -10,6 +10,6 @@ export const enginePolicy: EnginePolicy = {
   maxUnrepaidRefundsUsd: 10n ** 36n,
   maxPriceExposureUsd: 100_000_000,
   fastFillGraceMs: 600_000,
-  maxBurntFastFillUsd: 100,
+  maxFastFillRevertedGasUsd: 100,
   maxScanBlocks: 500,
 };

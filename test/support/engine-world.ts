@@ -4,13 +4,8 @@ import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Chain, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
 import { defaultFeePolicy, inChargeOrder, publicStatus } from "@causeway/domain";
-import {
-  freePort,
-  localAccount,
-  nodeEnvironment,
-  readLocalChains,
-  type LocalAccount,
-} from "@causeway/localnet";
+import { freePort } from "@causeway/testkit";
+import { localAccount, nodeEnvironment, readLocalChains, type LocalAccount } from "@causeway/localnet";
 import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { randomBytes } from "node:crypto";
@@ -24,14 +19,12 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { sponsorReads } from "../../apps/api/src/payments/sponsors.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { catalog } from "../../apps/api/src/process/catalog.job.ts";
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
 import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
-import { reconcileClaims } from "../../apps/api/src/payments/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/quotes/create-quote.ts";
 import type { QuoteServices } from "../../apps/api/src/quotes/create-quote.ts";
 import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
@@ -47,10 +40,12 @@ import { trackLane } from "../../apps/api/src/payments/track-lane.ts";
 import { trackSends } from "../../apps/api/src/payments/track-sends.ts";
 import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { noPools } from "../fakes/pair-liquidity.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
+import { runJob } from "./run-job.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
 /** What a test requests of a quote; the rest is 100 USDC from the first chain to the second. */
@@ -162,6 +157,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     executor: rawKeySigner(executor.privateKey),
     depositAddressOperator: rawKeySigner(depositAddressOperator.privateKey),
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
+    ...noPools,
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
@@ -275,7 +271,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       ];
       waiting = [];
       for (const job of jobs) {
-        const progress = await catalog[job.job].run(by, job.payload);
+        const progress = await runJob(by, job.job, job.payload);
         if (progress.waitMs > 0) waiting.push(job);
       }
     },
@@ -289,7 +285,6 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         await world.watch(chain, by);
       }
       await reconcileRequests(by);
-      await reconcileClaims(by);
       await world.work(by);
       for (const chain of [origin, destination]) await world.maintainLaneOf(chain, by);
     },

@@ -23,7 +23,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw new Error(
       "packages/contracts/src/generated not found: compile the contracts first, with `pnpm contracts`",
     );
-  const { chooseServices } = await import("@causeway/localnet");
+  const { chooseServices } = await import("@causeway/testkit");
   const { createChainStates } = await import("./template-chain.ts");
   const { createTemplateDatabase } = await import("./template-database.ts");
   const services = await chooseServices(process.env);

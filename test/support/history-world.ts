@@ -148,10 +148,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
           {
             chainId: side.chainId,
             sender,
-            leg:
-              leg === "fill"
-                ? { kind: "fill", requestId: terms.requestId }
-                : { kind: "refund", depositId: legId, requestId: terms.requestId },
+            leg: { kind: leg, id: legId, requestId: terms.requestId },
             call: { to: someAddress(), data: "0xabcd", value: 1n },
             gasLimit: 50_000n,
             maxFeePerGas: 3n,

@@ -1,5 +1,4 @@
-import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
-import type { PaymentJudgement } from "../../packages/chains/src/evm/payments.ts";
+import { judgePayments, type PaymentJudgement } from "@causeway/families/evm";
 import type { Address, Hex } from "@causeway/domain";
 import type { Agreed, EngineWorld } from "./engine-world.ts";
 

@@ -1,6 +1,6 @@
 import { awsKmsSigner, rawKeySigner } from "@causeway/attest";
 import type { AwsKmsSigner, Signer } from "@causeway/attest";
-import { startKms, type RunningKms } from "@causeway/localnet";
+import { startKms, type RunningKms } from "@causeway/simulators/kms";
 import type { Hex } from "@causeway/domain";
 
 /** The private key of the n-th account of these tests. */

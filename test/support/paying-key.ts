@@ -10,7 +10,7 @@ import { aSponsor, type Sponsor } from "./sponsors.ts";
  * @param usd value of its balance in whole dollars
  */
 export async function aPayingKey(
-  world: EngineWorld,
+  world: Pick<EngineWorld, "services" | "pool">,
   usd: number,
   rules: Partial<SponsorshipRules> = {},
 ): Promise<Sponsor> {

@@ -7,18 +7,15 @@ import {
   type Head,
 } from "@causeway/chains";
 import type { Address, Chain, Hex, UniswapV2Source, UniswapV3Source } from "@causeway/domain";
+import { createLocalClient, sendPipelined, startAnvil, type LocalClient } from "@causeway/testkit";
 import {
-  createLocalClient,
   deployLocal,
   localAccount,
   localExchanges,
   nodeEnvironment,
   openPools,
   readLocalChains,
-  sendPipelined,
-  startAnvil,
   type LocalAccount,
-  type LocalClient,
 } from "@causeway/localnet";
 import { encodeFunctionData, maxUint256, multicall3Abi, parseAbi, parseEther, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";

@@ -19,8 +19,8 @@ import { depositAddressReads } from "../../apps/api/src/deposits/addresses/depos
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
-import { catalog } from "../../apps/api/src/process/catalog.job.ts";
-import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
+import { runJob } from "./run-job.ts";
+import type { TransferChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
@@ -37,6 +37,7 @@ import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { createFakeRail } from "../fakes/fake-rail.ts";
 import { FakeRailChain, type FakeRailKind } from "../fakes/fake-rail-chain.ts";
+import { noPools } from "../fakes/pair-liquidity.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
@@ -121,7 +122,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   });
   const [origin, destination] = ends;
   if (origin === undefined || destination === undefined) throw new Error("there are two chains");
-  const connected = ends.map(({ chain, network, rail }): ConnectedPayingRail => {
+  const connected = ends.map(({ chain, network, rail }): TransferChain => {
     const pulse = {
       solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
       paymentCost: () => network.cost,
@@ -143,6 +144,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     executor: undefined,
     depositAddressOperator: undefined,
     chains: createChainDirectory([], connected),
+    ...noPools,
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
@@ -171,7 +173,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     },
   };
   for (const one of connected) await openRailLane(services, one);
-  const railOf = (by: WorkerServices, { chain }: RailEnd): ConnectedPayingRail => {
+  const railOf = (by: WorkerServices, { chain }: RailEnd): TransferChain => {
     const found = by.chains.rail(chain.id);
     if (found === undefined) throw new Error("both chains are in the directory");
     return found;
@@ -216,7 +218,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
       ];
       waiting = [];
       for (const job of jobs) {
-        const progress = await catalog[job.job].run(by, job.payload);
+        const progress = await runJob(by, job.job, job.payload);
         if (progress.waitMs > 0) waiting.push(job);
       }
     },

@@ -1,5 +1,5 @@
 import { bytesOf, encodeAddress } from "@causeway/domain";
-import type { StoredAccount } from "@causeway/localnet/solana";
+import type { StoredAccount } from "@causeway/simulators/solana";
 
 /**
  * A lookup table with these addresses, as its program stores it: active, never extended since, and immutable.

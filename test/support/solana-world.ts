@@ -31,7 +31,7 @@ import {
   type PlainInstruction,
   type RunningSolana,
   type SolanaKey,
-} from "@causeway/localnet/solana";
+} from "@causeway/simulators/solana";
 
 export const NATIVE = nativeCurrency("solana-vm");
 export const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";

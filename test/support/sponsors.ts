@@ -31,7 +31,7 @@ export interface Sponsor {
 
 /** @param usd value of its balance in whole dollars */
 export async function aSponsor(
-  world: EngineWorld,
+  world: Pick<EngineWorld, "services">,
   usd: number,
   change: Partial<ApiKeyIdentity> = {},
 ): Promise<Sponsor> {

@@ -18,7 +18,7 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { exchangeInFill } from "../../apps/api/src/payments/fill-exchange.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
-import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
+import { judgePayments } from "@causeway/families/evm";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
 import { someAddress, someHash } from "./terms.ts";

@@ -1,12 +1,11 @@
+import { createLocalClient, startAnvil } from "@causeway/testkit";
 import {
-  createLocalClient,
   deployLocal,
   fundLocal,
   localAccount,
   localDeployment,
   nodeEnvironment,
   readLocalChains,
-  startAnvil,
 } from "@causeway/localnet";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

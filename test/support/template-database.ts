@@ -1,4 +1,4 @@
-import { databaseUrl } from "@causeway/localnet";
+import { databaseUrl } from "@causeway/testkit";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { migrate } from "../../apps/api/src/migrate.ts";

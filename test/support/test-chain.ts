@@ -1,13 +1,7 @@
 import { createChainReader, createChainWriter, createRpcTransport, type Head } from "@causeway/chains";
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
-import {
-  createLocalClient,
-  fundLocal,
-  startAnvil,
-  type LocalAccount,
-  type LocalClient,
-  type RunningAnvil,
-} from "@causeway/localnet";
+import { createLocalClient, startAnvil, type LocalClient, type RunningAnvil } from "@causeway/testkit";
+import { fundLocal, type LocalAccount } from "@causeway/localnet";
 import { erc20Abi, parseEther, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { accountsOn } from "../../apps/api/src/chains/accounts-on.ts";

@@ -1,6 +1,6 @@
 import type { AttestationChain, Hex, RailChain } from "@causeway/domain";
 import type { ObserveCall } from "./nodes/rpc-call.ts";
-import type { NonceMappings } from "./nonce-mappings.ts";
+import type { NonceMappings } from "@causeway/families";
 import type { OpenRail } from "./rail.ts";
 
 /** What a rail is made of. */

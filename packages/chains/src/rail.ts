@@ -1,6 +1,6 @@
 import type { Hex, Hex32, OrderId, TxHash, VmType } from "@causeway/domain";
-import type { BlockRef, DepositFact } from "./family.ts";
-import type { RpcFault } from "./nodes/rpc-fault.ts";
+import type { BlockRef, DepositFact } from "@causeway/families/evm";
+import type { RpcFault } from "@causeway/families";
 
 /**
  * What the core service does on a chain without contracts of ours and without account nonces as EVM chains

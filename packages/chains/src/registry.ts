@@ -1,7 +1,6 @@
 import type { AttestationChain, VmType } from "@causeway/domain";
-import type { EvidenceSource } from "./evidence.ts";
+import type { EvidenceSource, NonceMappings } from "@causeway/families";
 import { evmEvidence, type EvmEvidenceOptions } from "./evm/evidence.ts";
-import type { NonceMappings } from "./nonce-mappings.ts";
 import type { Disagreement } from "./nodes/rpc-quorum.ts";
 import type { ObserveCall } from "./nodes/rpc-call.ts";
 

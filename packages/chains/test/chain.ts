@@ -13,7 +13,7 @@ import {
   testTokenBytecode,
 } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Chain, type Currency, type TxHash } from "@causeway/domain";
-import type { ChainReader, ReceiptFact } from "../src/family.ts";
+import type { ChainReader, ReceiptFact } from "@causeway/families/evm";
 import { startAnvil, type Anvil } from "./anvil.ts";
 
 const mnemonic = "test test test test test test test test test test test junk";

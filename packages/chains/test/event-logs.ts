@@ -1,13 +1,16 @@
 import { encodeAbiParameters } from "viem";
 import type { Address, Hex } from "@causeway/domain";
-import type { LogFact, ReceiptFact, TransactionFact } from "../src/family.ts";
 import {
   addressTopic,
   ERC20_DEPOSIT_TOPIC,
   NATIVE_DEPOSIT_TOPIC,
+  SOLVER_CALL_EXECUTED_TOPIC,
+  SOLVER_NATIVE_TRANSFER_TOPIC,
   TRANSFER_TOPIC,
-} from "../src/evm/deposits.ts";
-import { SOLVER_CALL_EXECUTED_TOPIC, SOLVER_NATIVE_TRANSFER_TOPIC } from "../src/evm/router-events.ts";
+  type LogFact,
+  type ReceiptFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 
 /** Facts written by hand, for judges that are pure. */
 

@@ -40,7 +40,7 @@ function problemsOf(read: () => unknown): readonly string[] {
   return [];
 }
 
-test("an oracle needs of a chain its name, family, endpoints and contracts, in its own spelling", () => {
+test("an oracle needs a chain's name, family, endpoints and contracts, in the format of the family", () => {
   const { chains, warnings } = load(
     [
       {
@@ -76,7 +76,7 @@ test("an oracle needs of a chain its name, family, endpoints and contracts, in i
   ]);
 });
 
-test("a chain of another family is numbered by the hash of its name, and keeps its own spelling of addresses", () => {
+test("a chain of another family is numbered by the hash of its name, and keeps its address format", () => {
   const [chain] = load([
     {
       id: "solana",
@@ -224,7 +224,7 @@ test("a chain with an unset variable is off, with a warning when another is set,
   expect(problemsOf(() => load([entry], { BASE_RPC_URL: "$OTHER" })).join()).toContain("another placeholder");
 });
 
-test("everything that is wrong is told at once, and no value is quoted", () => {
+test("reports all problems at once, and quotes no value", () => {
   const problems = problemsOf(() =>
     load([
       evmChain,
@@ -258,7 +258,7 @@ test("everything that is wrong is told at once, and no value is quoted", () => {
   for (const one of wanted) expect(problems.join("\n")).toContain(one);
 });
 
-test("a file that is no list, no JSON or not there is a problem, not a crash", () => {
+test("a file that is not an array, not JSON or missing is a problem, not a crash", () => {
   expect(problemsOf(() => load({}))).toEqual(["chains.edited.json: must be an array of chains"]);
   expect(problemsOf(() => load([7])).length).toBeGreaterThan(0);
   expect(

@@ -67,7 +67,7 @@ export function loadAttestationChains(
 }
 
 /**
- * The same for whoever has more to check: problems of the file's content are part of the result.
+ * For callers that check more: problems of the file's content are part of the result.
  * @throws ConfigError when there is no such file, or it is not an array.
  */
 export function readAttestationChains(source: ConfigLocation & { readonly env: Env }): ReadAttestationChains {
@@ -85,7 +85,7 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
     const place = `${fileName}: ${placeOf(document, index)}`;
     const written = check(document, place, problems);
     if (written === undefined) {
-      // What the variables say is looked at all the same: everything that is wrong is told at once.
+      // The variables are checked nevertheless, so that all problems are reported at once.
       const further: string[] = [];
       check(resolvePlaceholders(document, source.env).value, place, further, document);
       problems.push(...further.filter((one) => !problems.includes(one)));
@@ -226,7 +226,7 @@ function evmFacts(entry: AttestationChainEntry, place: string, problems: string[
   };
 }
 
-/** In the family's one spelling: it enters signed payloads, so two oracles must write it alike. */
+/** In the family's canonical format: it enters signed payloads, so oracles must write the same text. */
 function familyAddress(vm: VmType, text: string, place: string, problems: string[]): string {
   if (hasWrongChecksum(text)) problems.push(`${place}: ${WRONG_CHECKSUM}`);
   try {

@@ -72,8 +72,8 @@ export const attestationChainEntry = z.object({
         )
         .default("mainnet"),
       /**
-       * Perpetuals exchange: the names in its signing types, its network, and the token that is dollars there
-       * (default: that of its main network).
+       * Hyperliquid: the names in its signing types, its network, and its dollar token (default: that of its
+       * main network).
        */
       signingProfile: z.enum(["default", "hyperliquid"], "must be default or hyperliquid").default("default"),
       exchangeNetwork: z.enum(["Mainnet", "Testnet"], "must be Mainnet or Testnet").default("Mainnet"),
@@ -81,13 +81,13 @@ export const attestationChainEntry = z.object({
         .string()
         .regex(/^0x(?!0{32}$)[0-9a-f]{32}$/, "must be 0x and 16 bytes of lowercase hex, not zero")
         .optional(),
-      /** Perpetuals exchange: what the endpoint allows each IP per minute. */
+      /** Hyperliquid: the weight that the endpoint allows each IP per minute. */
       weightPerMinute: z.int().min(1_200, "must be at least 1200").optional(),
       /** Exchanges: base URL of the explorer's API. */
       explorerApiUrl: rpcUrl.optional(),
-      /** Order-book exchange: the number that stands for it in what its users sign. */
+      /** Lighter: the chain id in what its users sign. */
       exchangeChainId: numericChainId.optional(),
-      /** Order-book exchange: its contract on Ethereum, which tells its networks apart. */
+      /** Lighter: its contract on Ethereum, which distinguishes its networks. */
       exchangeContract: evmAddress.optional(),
       /** Solana: base58 of the hash of the cluster's first block, which tells clusters apart. */
       genesisHash: z

@@ -17,7 +17,7 @@ function facts(
   return { facts: bitcoinFacts(entry, "chain bitcoin", problems), problems };
 }
 
-test("Bitcoin is the main network with six confirmations when nothing else is said", () => {
+test("Bitcoin defaults to the main network with six confirmations", () => {
   expect(facts(undefined)).toEqual({
     facts: { network: "mainnet", confirmations: 6, blockTimeSeconds: 600, esploraUrl: undefined },
     problems: [],
@@ -25,17 +25,17 @@ test("Bitcoin is the main network with six confirmations when nothing else is sa
 });
 
 test("the explorer, the network, the confirmations and the pace are the file's", () => {
-  const said = {
+  const given = {
     esploraCompatibleApiUrl: "https://explorer.example/api",
     bitcoinNetwork: "regtest",
     finalizationBlocks: 2,
   };
-  expect(facts(said, { blockTimeSeconds: 2 })).toEqual({
+  expect(facts(given, { blockTimeSeconds: 2 })).toEqual({
     facts: {
       network: "regtest",
       confirmations: 2,
       blockTimeSeconds: 2,
-      esploraUrl: said.esploraCompatibleApiUrl,
+      esploraUrl: given.esploraCompatibleApiUrl,
     },
     problems: [],
   });

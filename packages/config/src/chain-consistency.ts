@@ -24,7 +24,7 @@ function tokenProblems(entry: Entry): readonly string[] {
   ];
 }
 
-/** Hex has several spellings, base58 has one. */
+/** Hex ignores case, base58 does not. */
 function keyOf({ vmType }: Entry, address: string): string {
   if (vmType === "hyperliquid-vm") return address.toLowerCase();
   return vmType === "ethereum-vm" ? (parseAddress(address) ?? address) : address;

@@ -244,11 +244,11 @@ test("a value that comes from a variable is checked like a written one and never
 });
 
 /** A contract's address with its checksum, and with one digit mistyped. */
-const SPELLED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
-const MISTYPED = SPELLED.replace("96045", "96046");
+const CHECKSUMMED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const MISTYPED = CHECKSUMMED.replace("96045", "96046");
 
-test("refuses an address whose checksum is wrong, without suggesting how to spell it", () => {
-  expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: SPELLED })))).toBe("");
+test("refuses an address with a wrong checksum, without suggesting a corrected one", () => {
+  expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: CHECKSUMMED })))).toBe("");
   expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: MISTYPED })))).toBe(
     "chains.edited.json: [0] (local-a).depository: has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case",
   );
@@ -263,7 +263,7 @@ test("refuses an address whose checksum is wrong, without suggesting how to spel
     loadEdited((entries) =>
       Object.assign(entries.find(({ vmType }) => vmType === "hyperliquid-vm") ?? {}, {
         depository: MISTYPED,
-        additionalDepositories: [SPELLED, MISTYPED],
+        additionalDepositories: [CHECKSUMMED, MISTYPED],
       }),
     ),
   );
@@ -284,7 +284,7 @@ test("what is wrong in the file does not hide what is wrong in its variables", (
   ]);
 });
 
-test("a missing file, text that is no JSON and a document that is no array are problems, not crashes", () => {
+test("a missing file, invalid JSON and a document that is not an array are problems, not crashes", () => {
   expect(problemsOf(() => loadChains({ environment: "none", configsDir: dir, env: {} }))).toContain("ENOENT");
   writeFileSync(join(dir, "chains.text.json"), "[");
   expect(problemsOf(() => loadChains({ environment: "text", configsDir: dir, env: {} }))).toContain(
@@ -388,7 +388,7 @@ test("public nodes, symbols and block times of real networks are as the makers o
     expect(blockTimeSeconds, name).toBe(0.45);
 });
 
-test("every mainnet with pools exchanges native money and what it lists, through the make of router that stands there", () => {
+test("every mainnet with pools swaps the native token and its listed tokens, through the router that is deployed there", () => {
   const { chains } = loadWithEveryVariable("mainnets.prod");
   // The exchange's own EVM chain is bridged to and from; nothing is exchanged on it.
   const exchanging = chains.filter(({ id }) => id !== 999);
@@ -426,7 +426,7 @@ test("fixed prices are USD with 18 decimals, and every currency that the solver 
   expect(problems.split("\n")).toHaveLength(3);
 });
 
-/** A rail's entry of the file for real networks. */
+/** The entry of a non-EVM chain in the file for real networks. */
 function railEntryOf(vmType: string): Entry & Record<string, Record<string, unknown>> {
   const text = readFileSync(join(configsDir, "chains.mainnets.prod.json"), "utf8");
   const found = (JSON.parse(text) as Entry[]).find((entry) => entry["vmType"] === vmType);
@@ -444,7 +444,7 @@ const railEnv = {
   HYPERLIQUID_DEPOSITORY_ADDRESS: `0x${"AB".repeat(20)}`,
 };
 
-test("a chain that is reached by a rail is read with what is on it in bytes, spelled by its family", () => {
+test("reads the addresses of a non-EVM chain as bytes, in the format of its family", () => {
   const { chains, rails } = loadEdited(
     (entries) =>
       entries.splice(
@@ -484,14 +484,14 @@ test("a chain that is reached by a rail is read with what is on it in bytes, spe
     depository: `0x${"ab".repeat(20)}`,
     exchange: { profile: "hyperliquid", isTestnet: false, publicApiUrl: "https://api.hyperliquid.xyz" },
   });
-  // Perps, spot, and a dex of somebody else's.
+  // Perps, spot, and a third-party dex.
   expect(exchange?.tokens.map(({ address }) => address)).toEqual([
     "0x6d1e7cde53ba9467b783cb7c530ce054",
     "0x6d1e7cde53ba9467b783cb7c530ce05478797a",
   ]);
 });
 
-test("what does not fit its family in a rail's entry is refused with its place", () => {
+test("refuses what does not fit the family in the entry of a non-EVM chain, naming its place", () => {
   const problemsWith = (vmType: string, change: object): string =>
     problemsOf(() =>
       loadEdited((entries) => entries.splice(2, 3, Object.assign(railEntryOf(vmType), change)), {
@@ -506,7 +506,7 @@ test("what does not fit its family in a rail's entry is refused with its place",
     ["hyperliquid-vm", { depository: `0x${"ab".repeat(16)}` }, "(hyperliquid).depository:"],
     ["solana-vm", { tokens: [{ ...token, address: `0x${"ab".repeat(20)}` }] }, "(solana).tokens[0].address:"],
     ["bitcoin-vm", { tokens: [token] }, "(bitcoin).tokens: must be empty"],
-    // What quotes reckon with and what is believed would be two things.
+    // Quotes and the watcher would use different numbers of confirmations.
     [
       "bitcoin-vm",
       { confirmations: 12 },
@@ -541,7 +541,7 @@ test("a chain for which some variables are set is disabled with a warning that n
   expect(warnings).toEqual(["chain local-b is disabled; missing variables: LOCAL_B_RPC_URL"]);
 });
 
-test("an unset variable switches a rail off, and entries of families that only oracles know are passed over", () => {
+test("an unset variable disables a non-EVM chain, and entries of families that only oracles know are skipped", () => {
   const { chains, rails, off } = loadEdited((entries) => {
     entries.splice(2, 3, railEntryOf("solana-vm"), { id: "tron", vmType: "tron-vm", tokens: [] });
   });

@@ -17,7 +17,7 @@ import { toRailChain } from "./to-rail-chain.ts";
 export interface LoadedChains {
   /** Enabled EVM chains in the order of the file. */
   readonly chains: readonly Chain[];
-  /** Enabled chains that are reached by a rail, likewise. */
+  /** Enabled non-EVM chains, likewise. */
   readonly rails: readonly RailChain[];
   /** Chains that are off although some of their variables are set, and which are not. */
   readonly warnings: readonly string[];
@@ -55,7 +55,7 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
 }
 
 /**
- * The same for whoever has more to check: problems of the file's content are part of the result.
+ * For callers that check more: problems of the file's content are part of the result.
  * @throws ConfigError when there is no such file, or it is not an array.
  */
 export function readChains(source: ConfigLocation & { readonly env: Env }): ReadChains {

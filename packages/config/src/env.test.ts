@@ -29,7 +29,7 @@ const settings = {
   key: privateKey({ name: "KEY", describe: "Key." }),
   extra: text({ name: "EXTRA", describe: "Extra.", optional: true }),
 };
-const SPELLED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const CHECKSUMMED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const KEY = `0x${"ab".repeat(32)}`;
 
 function problemsOf(read: () => unknown): readonly string[] {
@@ -58,8 +58,8 @@ test("reports all problems at once and quotes no value", () => {
 
 test("reports a wrong checksum by its position in the list, without the value", () => {
   const form = evmAddresses({ name: "IT", describe: "", form: "addresses", pattern: /^.*$/ });
-  const wrong = SPELLED.replace("d8", "D8");
-  expect(problemsOf(() => readSettings({ it: form }, { IT: `${SPELLED},${wrong}` }))).toEqual([
+  const wrong = CHECKSUMMED.replace("d8", "D8");
+  expect(problemsOf(() => readSettings({ it: form }, { IT: `${CHECKSUMMED},${wrong}` }))).toEqual([
     "IT entry 2 has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case",
   ]);
   expect(problemsOf(() => readSettings({ it: form }, { IT: wrong }))).toEqual([
@@ -143,8 +143,8 @@ test.each([
       form: "addresses separated by `;`",
       pattern: /^0x[0-9a-fA-F]{40}(;0x[0-9a-fA-F]{40})*;?$/,
     }),
-    ["0x12", `${SPELLED.replace("d8", "D8")}`, `${SPELLED};${SPELLED.replace("5", "6")}`],
-    [SPELLED, `${SPELLED.toLowerCase()};`, `0x${"AB".repeat(20)};${SPELLED}`],
+    ["0x12", `${CHECKSUMMED.replace("d8", "D8")}`, `${CHECKSUMMED};${CHECKSUMMED.replace("5", "6")}`],
+    [CHECKSUMMED, `${CHECKSUMMED.toLowerCase()};`, `0x${"AB".repeat(20)};${CHECKSUMMED}`],
   ],
   [usd(it), ["1,5", "-1", "1.0000000000000000001", "1e3", ".5"], ["0.25", "1"]],
   [list(it), ["a,,b", ","], ["a", "a, b"]],

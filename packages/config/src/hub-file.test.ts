@@ -113,7 +113,7 @@ test("where one fill settles every deposit of its order, a fill is never older t
   expect(load({ ...joined, fillLeadSeconds: 60 }).hub.settlementKey).toBe("deposits");
 });
 
-test("everything that is wrong with a hub is told at once", () => {
+test("reports all problems of a hub at once", () => {
   const problems = problemsOf(() =>
     load({
       ...hub,

@@ -25,7 +25,7 @@ test("without more it is the main network, under the names of the client contrac
   });
 });
 
-test("the real exchange's explorer stands beside its API, that of each endpoint beside its own", () => {
+test("the explorer's host is derived from the API's, for each endpoint", () => {
   const httpRpcUrl = ["https://api.one.example/", "https://api.two.example/v1", "https://three.example"];
   expect(factsOf({ httpRpcUrl })?.explorerUrls).toEqual([
     "https://rpc.one.example/",
@@ -44,7 +44,7 @@ test("the exchange's own endpoints have its documented limit, others the one tha
   expect(limitOf("https://own.example")).toBeUndefined();
 });
 
-test("everything can be said: depositories, explorer, names, network and dollars", () => {
+test("depositories, explorer, names, network and dollar token can be set", () => {
   const { chains } = load(
     {
       depository: DEPOSITORY,

@@ -6,7 +6,7 @@ import {
 } from "@causeway/domain";
 import type { AttestationChainEntry } from "./attestation-schema.ts";
 
-/** The perpetuals exchange's part of a chain's entry. */
+/** The part of a chain's entry that only Hyperliquid has. */
 export function hyperliquidFacts(
   { depository, additionalDepositories, additionalData }: AttestationChainEntry,
   rpcUrls: readonly string[],
@@ -22,7 +22,7 @@ export function hyperliquidFacts(
   if (explorerApiUrl !== undefined && rpcUrls.length > 1)
     problems.push(`${place}.additionalData.explorerApiUrl: must not be set together with several endpoints`);
   return {
-    explorerUrls: explorerApiUrl === undefined ? rpcUrls.map(explorerBeside) : [explorerApiUrl],
+    explorerUrls: explorerApiUrl === undefined ? rpcUrls.map(explorerUrlOf) : [explorerApiUrl],
     profile: signingProfile,
     network: exchangeNetwork,
     usdcTokenId: (usdcTokenId ?? MAINNET_USDC_TOKEN_ID) as Hex,
@@ -39,10 +39,10 @@ function publicLimitOf(apiUrl: string): number | undefined {
 }
 
 /**
- * The exchange serves its API at `api.` and its explorer at `rpc.` of the same host; whoever has no such host
- * serves both at one.
+ * Hyperliquid serves its API at `api.` and its explorer at `rpc.` of the same host; an endpoint without
+ * such a host serves both.
  */
-function explorerBeside(apiUrl: string): string {
+function explorerUrlOf(apiUrl: string): string {
   const url = new URL(apiUrl);
   if (!url.hostname.startsWith("api.")) return apiUrl;
   url.hostname = `rpc.${url.hostname.slice("api.".length)}`;

@@ -15,7 +15,7 @@ function load(fields: object, env: Record<string, string> = {}) {
   return loadAttestationChains({ environment: "edited", configsDir: dir, env });
 }
 
-test("the order-book exchange has accounts for depositories, an explorer, a number and a contract", () => {
+test("Lighter has accounts for depositories, an explorer, a chain id and a contract", () => {
   const { chains } = load(
     {
       depository: "460491",
@@ -49,7 +49,7 @@ test("without any of these it is the main network, without an explorer", () => {
   });
 });
 
-test("an explorer may be lacking and that is said; a contract that is meant must be there", () => {
+test("warns about a missing explorer, and refuses a missing contract", () => {
   const without = load({ additionalData: { explorerApiUrl: "$EXPLORER_URL" } });
   expect(without.chains[0]?.lighter?.explorerApiUrl).toBeUndefined();
   expect(without.warnings).toEqual([

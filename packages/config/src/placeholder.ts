@@ -31,7 +31,7 @@ export interface Resolved {
 }
 
 /**
- * Whether nobody asked for a chain: its endpoint is a variable, and no variable that its entry names is set.
+ * Whether a chain is not enabled: its endpoint is a variable, and no variable that its entry names is set.
  */
 export function isUnasked(document: unknown, env: Env): boolean {
   const { unset } = resolvePlaceholders(document, {});

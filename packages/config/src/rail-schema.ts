@@ -6,21 +6,20 @@ import { WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
 
-/** Families whose chains the API reaches by a rail. */
+/** Non-EVM families whose chains the API pays on. */
 export const railFamilies = ["solana-vm", "bitcoin-vm", "hyperliquid-vm"] as const;
 
 /** Families that only oracles know: the API passes their entries over. */
 export const attestedOnlyFamilies: readonly string[] = ["lighter-vm", "tron-vm"];
 
-/** In the family's own spelling; which one that is says `vmType`. */
+/** In the format of the family, which `vmType` names. */
 const familyText = z.string().min(1).max(128);
 
 const token = z.strictObject({ address: familyText, ...currencyFields });
 
 /**
- * A chain of `configs/chains.<ENVIRONMENT>.json` that the API reaches by a rail: Solana, Bitcoin, the
- * perpetuals exchange. Addresses stand in the family's own spelling. What only its attestation needs is
- * checked by whoever attests.
+ * A non-EVM chain of `configs/chains.<ENVIRONMENT>.json` that the API pays on: Solana, Bitcoin or
+ * Hyperliquid. Addresses are in the format of the family. The oracle checks what only attestation needs.
  */
 export const railEntry = z
   .strictObject({
@@ -31,8 +30,8 @@ export const railEntry = z
     depository: familyText,
     additionalDepositories: z.array(familyText).optional(),
     /**
-     * Bitcoin: confirmations that quotes reckon with. What is believed, and when, says
-     * `additionalData.finalizationBlocks`: the two must be one number.
+     * Bitcoin: confirmations that quotes count on. `additionalData.finalizationBlocks` decides when a deposit
+     * counts: both must be the same number.
      */
     confirmations: z.int().min(1).max(1_000).default(DEFAULT_CONFIRMATIONS),
     /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
@@ -44,7 +43,7 @@ export const railEntry = z
       })
       .optional(),
     fees: z.strictObject(feeFields),
-    /** Of the perpetuals exchange alone. */
+    /** Only for Hyperliquid. */
     exchange: z
       .strictObject({
         /** Where clients post signed actions. */
@@ -85,7 +84,7 @@ export const railEntry = z
         ["confirmations"],
         `must equal additionalData.finalizationBlocks (default ${DEFAULT_CONFIRMATIONS})`,
       );
-    // Whose coins are whose only an explorer knows: without one nothing is paid.
+    // Only an explorer knows the outputs of an address: without one nothing can be paid.
     if (vmType === "bitcoin-vm" && additionalData.esploraCompatibleApiUrl === undefined)
       problem(["additionalData", "esploraCompatibleApiUrl"], "is required on this chain family");
     const isExchange = vmType === "hyperliquid-vm";
@@ -93,7 +92,7 @@ export const railEntry = z
     if (!isExchange && exchange !== undefined) problem(["exchange"], "is supported only on hyperliquid-vm");
   });
 
-/** A rail's entry whose form is right. */
+/** A valid entry of a non-EVM chain. */
 export type RailEntry = z.infer<typeof railEntry>;
 
 function isAddress(vm: VmType, text: string): boolean {

@@ -41,11 +41,11 @@ function identitiesOf(chain: AttestationChain, all: readonly AttestationChain[])
     ...(lighter === undefined ? [] : [identity("exchangeChainId", lighter.exchangeChainId)]),
     ...(solana?.genesisHash === undefined ? [] : [identity("genesisHash", solana.genesisHash)]),
   ];
-  // A program may be deployed under one address on two clusters, when both say which cluster they are.
-  const isTold =
+  // A program may be deployed under one address on two clusters, if both name their cluster.
+  const areIdentified =
     vmType === "solana-vm" &&
     all.every((one) => one.vmType !== vmType || one.solana?.genesisHash !== undefined);
-  if (isTold) return networks;
+  if (areIdentified) return networks;
   const depositories = [chain.depository, ...chain.additionalDepositories].filter(
     (address) => address !== undefined,
   );

@@ -9,7 +9,7 @@ const kinds: Readonly<Record<RailEntry["vmType"], RailVm>> = {
   "hyperliquid-vm": "hypevm",
 };
 
-/** The domain's view of a rail's entry that passed every check and holds no placeholder. */
+/** Maps a checked entry of a non-EVM chain, without placeholders, to the domain's type. */
 export function toRailChain(entry: RailEntry): RailChain {
   const vmType = kinds[entry.vmType];
   const family = RAIL_FAMILIES[vmType];

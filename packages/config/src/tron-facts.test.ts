@@ -29,7 +29,7 @@ test("fill contracts are written in base58 and known by their twenty bytes; a ke
   });
 });
 
-test("what is no address of the chain, nobody's, or not the URL of the JSON-RPC is told by its place", () => {
+test("an address of another chain, the zero address, and a URL that is not the JSON-RPC are reported with their place", () => {
   const additionalData = { fillContracts: [CONTRACT, NATIVE, `0x${"a".repeat(40)}`] };
   expect(read({ additionalData }).problems).toEqual([
     "place: fill contract 1: must be a tron-vm address, not zero",

@@ -6,7 +6,7 @@ import type { AttestationChainEntry } from "./attestation-schema.ts";
 const MAIN_NETWORK = 728_126_428;
 /** The network's own pace; that of other chains, which the file gives, is not looked at. */
 const BLOCK_TIME_SECONDS = 3;
-/** Where the endpoints' own interface is found: beside this. */
+/** The endpoint's native interface is at the same URL without this. */
 const JSON_RPC = /\/jsonrpc\/?$/;
 
 /** Tron's part of a chain's entry. `problems` gets what is wrong with it. */
@@ -23,7 +23,7 @@ export function tronFacts(
       // A zero address emits nothing.
       if (text !== nativeCurrency("tron-vm")) return [`0x${encodeAddress("tron-vm", text).slice(4)}`];
     } catch {
-      // Told below.
+      // Reported below.
     }
     problems.push(`${place}: fill contract ${at}: must be a tron-vm address, not zero`);
     return [];

@@ -29,7 +29,7 @@ test("lines are taken literally: nothing is executed or expanded", () => {
   });
 });
 
-test("a line that is no assignment is named by number, not by content", () => {
+test("a line that is not an assignment is named by number, not by content", () => {
   expect(() => parseVaultFile("A=1\nhunter2", "secrets")).toThrow(/secrets:2/);
   expect(() => parseVaultFile("A=1\nhunter2", "secrets")).not.toThrow(/hunter2/);
 });
@@ -43,7 +43,7 @@ test("files are laid over the environment in alphabetical order, hidden ones and
   expect(env).toMatchObject({ X: "b", Y: "b", Z: "a", W: "env" });
 });
 
-test("a file that is not there any more and a line that is none are told together", () => {
+test("reports a removed file and an invalid line together", () => {
   const broken = join(dir, "broken");
   mkdirSync(broken);
   symlinkSync(join(dir, "gone"), join(broken, "a"));

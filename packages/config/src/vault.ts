@@ -49,7 +49,7 @@ export function withVaultSecrets(
     statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(dir).sort() : [];
   const problems: string[] = [];
   const layers = files
-    // The mounts of Kubernetes carry `..data` links beside the files they point to.
+    // Kubernetes mounts have `..data` links next to the files that they point to.
     .filter((file) => !file.startsWith("."))
     .map((file) => gather(problems, () => readVaultFile(join(dir, file))));
   if (problems.length > 0) throw new ConfigError(problems);

@@ -29,7 +29,7 @@ let multisig: Address;
 let registry: Address;
 let addresses = 0;
 
-/** What the oracles sign for a withdrawal address that nobody used yet. */
+/** What the oracles sign for an unused withdrawal address. */
 function aRequest() {
   addresses += 1;
   return {
@@ -142,7 +142,7 @@ test("a withdrawal address has one payload for good, and a payload one address",
   expect(await recordedFor(one.spender)).toBe(payload(21));
 });
 
-test("nobody but the allocator records, though the oracles have signed", async () => {
+test("refuses a record from any account but the allocator, even if the oracles signed it", async () => {
   const request = aRequest();
   const data = record(request, payload(31), await signed(request));
   for (const who of [stranger, owner, deployer, ...oracles]) {

@@ -111,11 +111,11 @@ test("without a refund address the rest goes back to the caller", async () => {
   expect(await chain.nativeBalance(user.address)).toBe(before - gasUsed * effectiveGasPrice);
 });
 
-test("nobody can move what another account approved", async () => {
+test("no account can move what another one approved", async () => {
   const calls = [call(token, transfer(stranger.address, 1n))];
   expect(await chain.revertOf(stranger, { to: proxy, data: pullAndRoute(1n, calls) })).toBe(pullFailed);
 
-  // Nor by having the router say so: it is nobody's spender, and the proxy pulls from its own caller only.
+  // Nor through the router: no one approves it, and the proxy pulls only from its caller.
   const pull = encodeFunctionData({
     abi: returnsNothingAbi,
     functionName: "transferFrom",

@@ -52,8 +52,8 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-// Addresses that anyone can pay to: what is paid there goes to the depository or back to who may recover it,
-// nowhere else.
+// Addresses that anyone can pay to: what is paid there can only go to the depository or to the recovery
+// address.
 
 const { user, solver: operator, stranger, owner, allocator, deployer } = people;
 /** Who may take out what it paid. */
@@ -87,7 +87,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   turn += 1;
-  // Nobody may spend it but the user.
+  // Only the user may spend it.
   token = await heldToken(chain, user.address, 1_000n);
 });
 afterAll(async () => await chain.stop());
@@ -343,7 +343,7 @@ test("of several sweeps all are made or none", async () => {
   expect(await chain.tokenBalance(token, at)).toBe(100n);
 });
 
-test("only the operator says which order a sum is for, whoever else asks", async () => {
+test("only the operator can assign a sum to an order", async () => {
   const of = key({ strict: true });
   await payToken(of, 70n);
   const many = sweepMany([{ key: of, currency: token, amount: 70n, orderId: id }]);
@@ -368,17 +368,17 @@ test("anyone deposits what is at a strict address, all of it and under its own o
   ]);
 });
 
-test("what is at an open address only the operator deposits, for nobody else knows its order", async () => {
+test("only the operator deposits what is at an open address, because only it knows the order", async () => {
   const of = key();
   await payToken(of, 70n);
   expect(await chain.revertOf(stranger, sweepStrict(of, token))).toBe(failure("NotStrict"));
-  // Calling it strict speaks of another address, at which nothing is.
+  // With `strict` the key has another address, which is empty.
   expect(await chain.revertOf(stranger, sweepStrict({ ...of, strict: true }, token))).toBe(
     nothingThere(token),
   );
 });
 
-test("the recovery address takes everything out, before and after the clone is there, and nobody else does", async () => {
+test("only the recovery address withdraws everything, before and after the clone is deployed", async () => {
   const of = key();
   const at = await payToken(of, 70n);
   await payNative(of, 7n);
@@ -398,7 +398,7 @@ test("the recovery address takes everything out, before and after the clone is t
   expect(await chain.revertOf(recovery, recover(of, token))).toBe(nothingThere(token));
 });
 
-test("who names itself in the key speaks of another address", async () => {
+test("a caller that names itself in the key gets another address", async () => {
   const of = key();
   await payToken(of, 70n);
   expect(await chain.revertOf(stranger, recover({ ...of, recovery: stranger.address }, token))).toBe(
@@ -406,7 +406,7 @@ test("who names itself in the key speaks of another address", async () => {
   );
 });
 
-test("without a recovery address nobody takes anything out", async () => {
+test("without a recovery address no account can withdraw", async () => {
   const of = key({ recovery: zeroAddress });
   await payToken(of, 70n);
   expect(await chain.revertOf(stranger, recover(of, token))).toBe(failure("OnlyRecovery"));
@@ -473,7 +473,7 @@ test("lets only the owner change the operator, and existing addresses obey the n
   expect(await chain.tokenBalance(token, depository)).toBe(70n);
 });
 
-test("neither depository, owner nor operator is nobody", async () => {
+test("refuses the zero address as depository, owner or operator", async () => {
   for (const missing of [0, 1, 2]) {
     const args = [depository, owner.address, operator.address].map((address, index) =>
       index === missing ? zeroAddress : address,
@@ -498,14 +498,17 @@ test.each([
     300n,
   ],
   ["charges one percent", { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode }, 297n],
-] as const)("a token that %s is deposited, with what arrived told", async (_, kind, arrives) => {
-  const of = key({ strict: true });
-  const odd = await hostile(kind, await addressOf(of));
-  const receipt = await chain.send(stranger, sweepStrict(of, odd));
-  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: user.address, token: odd, amount: arrives, id: of.id },
-  ]);
-});
+] as const)(
+  "a token that %s is deposited, and the event has the amount that arrived",
+  async (_, kind, arrives) => {
+    const of = key({ strict: true });
+    const odd = await hostile(kind, await addressOf(of));
+    const receipt = await chain.send(stranger, sweepStrict(of, odd));
+    expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+      { from: user.address, token: odd, amount: arrives, id: of.id },
+    ]);
+  },
+);
 
 test("a token whose allowances stay is deposited again and again", async () => {
   const of = key({ strict: true });
@@ -637,14 +640,14 @@ test("lets anyone use a permit to deposit the depositor's tokens, under the orde
   expect(await chain.revertOf(stranger, pull(of, usd, 300n, permit))).toBe(differs(0n, 300n));
 });
 
-test("a permit that somebody submitted before does not stop the deposit", async () => {
+test("a permit that was submitted before does not stop the deposit", async () => {
   const signed = await signedPermit(300n);
   await chain.send(stranger, submitPermit(signed, 300n));
   await chain.send(operator, pull(signed.of, signed.usd, 300n, signed.permit));
   expect(await chain.tokenBalance(signed.usd, depository)).toBe(300n);
 });
 
-test("whoever submits the permit first cannot deposit a part of what was signed", async () => {
+test("a front-runner with the permit cannot deposit a part of what was signed", async () => {
   const signed = await signedPermit(300n);
   await chain.send(stranger, submitPermit(signed, 300n));
   expect(await chain.revertOf(stranger, pull(signed.of, signed.usd, 1n, signed.permit))).toBe(
@@ -652,7 +655,7 @@ test("whoever submits the permit first cannot deposit a part of what was signed"
   );
 });
 
-test("a permit for another address, amount or time, or of nobody, moves nothing", async () => {
+test("a permit for another address, amount or time, or without a signer, moves nothing", async () => {
   const { usd, of, permit } = await signedPermit(300n);
   const other = { ...of, id: otherId };
   expect(await chain.revertOf(stranger, pull(other, usd, 300n, permit))).toBe(differs(0n, 300n));

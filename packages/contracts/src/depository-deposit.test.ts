@@ -100,7 +100,7 @@ test("the form without an amount deposits the whole allowance of the caller", as
   expect(await chain.tokenBalance(token, depository)).toBe(250n);
 });
 
-test("nobody can deposit what another account approved", async () => {
+test("no account can deposit what another one approved", async () => {
   const token = await heldToken(chain, depository, 1_000n);
   const data = depositErc20(token, 1n, user.address);
   expect(await chain.revertOf(stranger, { to: depository, data })).toBe(pullFailed);

@@ -86,7 +86,7 @@ async function numbersOf(): Promise<bigint[]> {
   return logs.map((log) => log.args.number ?? -1n);
 }
 
-test("anyone may submit what the allocator signed; the calls are made in order and each is told", async () => {
+test("anyone may submit what the allocator signed; the calls run in order and each emits an event", async () => {
   const calls = [
     call(probe, poke(1n), 5n),
     call(token, transfer(stranger.address, 30n)),
@@ -134,7 +134,7 @@ test("a request is valid up to and including the second of its expiration", asyn
   expect(await isUsed(late)).toBe(false);
 });
 
-test("an expired request is called expired, whoever signed it", async () => {
+test("an expired request fails as expired, with any signature", async () => {
   const request = requestOf([], 1n);
   for (const signature of [
     await sign(allocator, depository, request),

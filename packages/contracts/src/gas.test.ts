@@ -55,7 +55,7 @@ const snapshotFile = new URL("gas-snapshot.json", import.meta.url);
 const { user, solver, owner, allocator, deployer } = people;
 const amountWei = parseEther("0.512345");
 const amountUsd = 1_234_567_891n;
-/** A recipient's first tokens and a sender's last ones cost differently; nobody here spends the last one. */
+/** A recipient's first tokens and a sender's last ones have other costs; no sender here spends its last. */
 const plenty = 10n ** 15n;
 
 let chain: TestChain;
@@ -77,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-/** A token that only `holder` has, and that nobody has approved. */
+/** A token that only `holder` has, without approvals. */
 async function freshUsd(holder: Address): Promise<Address> {
   const token = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
   await chain.send(deployer, { to: token, data: mint(holder, plenty) });
@@ -274,7 +274,7 @@ test("the gas snapshot is what deposits, fills and payments cost on a node", asy
     route: await measureRoutes(bench),
     depositAddress: await measureDepositAddresses(bench),
   };
-  // The one switch of this test, for whoever changed a cost on purpose.
+  // Set this after an intended change of a cost.
   if (process.env["UPDATE_GAS"] === "1") {
     writeFileSync(snapshotFile, `${JSON.stringify(measured, undefined, 2)}\n`);
   }

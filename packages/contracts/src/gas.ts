@@ -1,8 +1,8 @@
 import snapshot from "./gas-snapshot.json" with { type: "json" };
 
 // Gas units of whole transactions, measured on a local node by gas.test.ts, which keeps the snapshot true.
-// Each figure is the dear case: a recipient (or depository) that never held the token, a sender that keeps
-// some of it.
+// Each figure is the expensive case: a recipient (or depository) that never held the token, a sender that
+// keeps some of it.
 
 function gasUnits<K extends string>(figures: Readonly<Record<K, number>>): Readonly<Record<K, bigint>> {
   const entries = Object.entries<number>(figures).map(([name, units]) => [name, BigInt(units)]);

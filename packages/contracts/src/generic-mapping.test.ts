@@ -20,7 +20,7 @@ import {
   setEntryTypes,
 } from "./index.ts";
 
-const { owner, stranger, deployer, user: anybody } = people;
+const { owner, stranger, deployer, user: submitter } = people;
 const oracles = [people.user, people.solver];
 const word = (n: number): Hex => toHex(n, { size: 32 });
 
@@ -29,7 +29,7 @@ let multisig: Address;
 let mapping: Address;
 let entries = 0;
 
-/** An entry about which nobody has spoken. */
+/** An entry that no oracle has signed. */
 function anEntry() {
   entries += 1;
   return {
@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("an entry that the oracles signed is set by anybody, with the time of its block", async () => {
+test("any account can set an entry that the oracles signed, with the time of its block", async () => {
   const entry = anEntry();
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
   const receipt = await chain.send(stranger, setEntry(entry, await signed(entry)));
@@ -92,7 +92,7 @@ test("an entry that the oracles signed is set by anybody, with the time of its b
 
 test("the first word stands: neither the same nor another is set after it, though the oracles signed it", async () => {
   const entry = anEntry();
-  await chain.send(anybody, setEntry(entry, await signed(entry)));
+  await chain.send(submitter, setEntry(entry, await signed(entry)));
   const before = await entryOf(entry);
   const refused = encodeErrorResult({
     abi: genericMappingAbi,
@@ -106,21 +106,21 @@ test("the first word stands: neither the same nor another is set after it, thoug
     { data: word(8), nonce: word(9_998) },
   ]) {
     const again = { ...entry, ...change };
-    expect(await chain.revertOf(anybody, setEntry(again, await signed(again)))).toBe(refused);
+    expect(await chain.revertOf(submitter, setEntry(again, await signed(again)))).toBe(refused);
   }
   expect(await entryOf(entry)).toEqual(before);
 });
 
 test("accounts speak for themselves, and of each id apart", async () => {
   const entry = anEntry();
-  await chain.send(anybody, setEntry(entry, await signed(entry)));
+  await chain.send(submitter, setEntry(entry, await signed(entry)));
   const others = [
     { ...entry, user: freshAddress(800), data: word(1) },
     { ...entry, id: word(801), data: word(2) },
   ];
   for (const other of others) {
     expect(await entryOf(other)).toEqual(["0x", 0n]);
-    await chain.send(anybody, setEntry(other, await signed(other)));
+    await chain.send(submitter, setEntry(other, await signed(other)));
     expect((await entryOf(other))[0]).toBe(other.data);
   }
   expect((await entryOf(entry))[0]).toBe(entry.data);
@@ -134,7 +134,7 @@ test("an entry of any length comes back as it was signed", async () => {
     toHex("x".repeat(500)),
   ] as const) {
     const entry = { ...anEntry(), data };
-    await chain.send(anybody, setEntry(entry, await signed(entry)));
+    await chain.send(submitter, setEntry(entry, await signed(entry)));
     expect((await entryOf(entry))[0]).toBe(data);
   }
 });
@@ -182,15 +182,15 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   ["of nothing", async () => await Promise.resolve("0x" as const)],
 ])("a signature %s sets nothing", async (_what, signature) => {
   const entry = anEntry();
-  expect(await chain.revertOf(anybody, setEntry(entry, await signature(entry)))).toBe(
+  expect(await chain.revertOf(submitter, setEntry(entry, await signature(entry)))).toBe(
     refusal("InvalidSignature"),
   );
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
 });
 
-test("of a batch all that can be set is set, once; the rest is left out and told", async () => {
+test("sets all valid entries of a batch once, and reports the others", async () => {
   const [one, other, unsigned, empty, known] = [anEntry(), anEntry(), anEntry(), anEntry(), anEntry()];
-  await chain.send(anybody, setEntry(known, await signed(known)));
+  await chain.send(submitter, setEntry(known, await signed(known)));
   const before = await entryOf(known);
   const again = { ...one, data: word(9) };
   const batch: readonly [Entry, Hex][] = [
@@ -219,9 +219,9 @@ test("of a batch all that can be set is set, once; the rest is left out and told
   );
 });
 
-test("nothing is no entry: it could not be told from none", async () => {
+test("refuses an empty entry: it would look like a missing one", async () => {
   const entry: Entry = { ...anEntry(), data: "0x" };
-  expect(await chain.revertOf(anybody, setEntry(entry, await signed(entry)))).toBe(
+  expect(await chain.revertOf(submitter, setEntry(entry, await signed(entry)))).toBe(
     refusal("DataCannotBeEmpty"),
   );
 });

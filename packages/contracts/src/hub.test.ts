@@ -53,7 +53,7 @@ async function supply(id = tokenId): Promise<bigint> {
     args: [id],
   });
 }
-/** A token id that nobody holds yet, of which `holder` then has `amount`. */
+/** A new token id, of which only `holder` has `amount`. */
 async function held(holder: Address, amount: bigint): Promise<bigint> {
   tokenId += 1n;
   await chain.send(minter, { to: hub, data: mint(holder, tokenId, amount) });
@@ -68,16 +68,16 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("the minter creates, moves and destroys balances; supply follows and each change is told", async () => {
+test("the minter mints, moves and burns balances; supply follows and each change emits an event", async () => {
   const id = await held(alias, 100n);
   const moved = await chain.send(minter, { to: hub, data: move(alias, solver.address, id, 60n) });
-  const burnt = await chain.send(minter, { to: hub, data: burn(alias, id, 10n) });
+  const burned = await chain.send(minter, { to: hub, data: burn(alias, id, 10n) });
 
   expect([await balance(alias), await balance(solver.address), await supply()]).toEqual([30n, 60n, 90n]);
   expect(eventsOf(moved, hub, hubAbi, "Transfer")).toEqual([
     { caller: minter.address, sender: alias, receiver: solver.address, id, amount: 60n },
   ]);
-  expect(eventsOf(burnt, hub, hubAbi, "Transfer")).toEqual([
+  expect(eventsOf(burned, hub, hubAbi, "Transfer")).toEqual([
     { caller: minter.address, sender: alias, receiver: zeroAddress, id, amount: 10n },
   ]);
 });
@@ -86,14 +86,14 @@ test.each<[string, (id: bigint) => Hex]>([
   ["create", (id) => mint(stranger.address, id, 1n)],
   ["destroy", (id) => burn(alias, id, 1n)],
   ["move", (id) => move(alias, stranger.address, id, 1n)],
-])("nobody without the role may %s balances, the owner included", async (_what, data) => {
+])("no account without the role may %s balances, not even the owner", async (_what, data) => {
   const id = await held(alias, 5n);
   for (const who of [stranger, owner, user]) {
     expect(await chain.revertOf(who, { to: hub, data: data(id) })).toBe(unauthorized);
   }
 });
 
-test("nobody takes from an address that did not allow it", async () => {
+test("no account can take from an address without its approval", async () => {
   const id = await held(alias, 5n);
   for (const who of [stranger, owner, minter]) {
     expect(await chain.revertOf(who, { to: hub, data: transferFrom(alias, who.address, id, 1n) })).toBe(
@@ -154,7 +154,7 @@ test("a supply cannot overflow", async () => {
   expect(await balance(alias)).toBe(maxUint256);
 });
 
-test("the minter cannot destroy or move more than there is, nor pay nobody", async () => {
+test("the minter cannot burn or move more than the balance, nor pay the zero address", async () => {
   const id = await held(alias, 3n);
   for (const data of [
     burn(alias, id, 4n),

@@ -131,7 +131,7 @@ test("the owner replaces the set at once; who left signs no more", async () => {
   expect(await verdict(await by(stranger), set)).toBe(valid);
 });
 
-test("nobody but the owner changes the set", async () => {
+test("only the owner changes the set", async () => {
   const data = encodeFunctionData({
     abi: oracleMultisigAbi,
     functionName: "setSigners",

@@ -88,7 +88,7 @@ async function held(holder: Address, amount: bigint): Promise<bigint> {
 }
 const invalidSignature = encodeErrorResult({ abi: oracleAbi, errorName: "InvalidSignature" });
 
-test("anyone may submit what the oracle signed; its actions are carried out in order and it is told", async () => {
+test("anyone may submit what the oracle signed; its actions run in order and emit an event", async () => {
   tokenId += 1n;
   const execution = executionOf([
     mintAction(alice, tokenId, 100n),
@@ -155,7 +155,7 @@ test.each<[string, (e: Execution) => Promise<Hex>]>([
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
 });
 
-test("the domain is what the constructor was told, so that an existing network can be joined", async () => {
+test("the domain is set by the constructor, so that an existing network can be joined", async () => {
   const older = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Other", "2"]);
   await grant(older, signer.address);
   await grant(hub, older);
@@ -281,7 +281,7 @@ test("a mint that would overflow is refused whole", async () => {
   expect(await balance(alice)).toBe(maxUint256);
 });
 
-test("of many executions each stands alone: done ones are passed over, failing ones are told, the rest is made", async () => {
+test("each of many executions is independent: done ones are skipped, failing ones are reported, the others run", async () => {
   const id = await held(alice, 10n);
   const done = executionOf([mintAction(alice, id, 1n)]);
   await chain.send(solver, { to: oracle, data: await signed(done) });
@@ -405,7 +405,7 @@ test("an earlier contract is one, is another one, and there are five at most", a
   );
 });
 
-test("a contract that does not answer EIP-1271 signs nothing, whoever signs in its name", async () => {
+test("a contract without EIP-1271 signs nothing, with any signature", async () => {
   await grant(oracle, hub);
   const execution = executionOf([mintAction(alice, 5_000n, 1n)]);
   const data = execute(execution, hub, await signExecution(signer, oracle, execution));

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("native sent with an id reaches the solver and the id is told", async () => {
+test("native token sent with an id reaches the solver, and the id is emitted", async () => {
   const receipt = await chain.send(user, { to: receiver, data: id, value: 21n });
   expect(eventsOf(receipt, receiver, receiverAbi, "NativeForwarded")).toEqual([
     { from: user.address, amount: 21n, id },

@@ -125,7 +125,7 @@ async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }): Pro
   return await heldToken(chain, router, 1_000n, kind);
 }
 
-test("all tokens that the router has are deposited for the depositor under the order, and no call is told", async () => {
+test("deposits all tokens of the router for the depositor and the order, and emits no call", async () => {
   const receipt = await chain.send(user, {
     to: router,
     data: multicall([bring(300n), bring(45n), self(depositBalance(depository, recipient, token, 340n))]),
@@ -188,20 +188,23 @@ test.each([
     300n,
   ],
   ["charges one percent", { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode }, 297n],
-] as const)("a token that %s is deposited, with what arrived told", async (_, kind, arrives) => {
-  const odd = await hostile(kind);
-  await chain.send(deployer, { to: odd, data: mint(router, 300n) });
-  const receipt = await chain.send(user, {
-    to: router,
-    data: multicall([self(depositBalance(depository, recipient, odd, 300n))], []),
-  });
-  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: recipient, token: odd, amount: arrives, id },
-  ]);
-  expect(await allowance(odd, depository)).toBe(0n);
-});
+] as const)(
+  "a token that %s is deposited, and the event has the amount that arrived",
+  async (_, kind, arrives) => {
+    const odd = await hostile(kind);
+    await chain.send(deployer, { to: odd, data: mint(router, 300n) });
+    const receipt = await chain.send(user, {
+      to: router,
+      data: multicall([self(depositBalance(depository, recipient, odd, 300n))], []),
+    });
+    expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+      { from: recipient, token: odd, amount: arrives, id },
+    ]);
+    expect(await allowance(odd, depository)).toBe(0n);
+  },
+);
 
-test("a deposit goes through whatever allowance somebody left, and leaves none", async () => {
+test("a deposit succeeds with any earlier allowance, and leaves none", async () => {
   const odd = await hostile({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
   await chain.send(stranger, { to: router, data: multicall([call(odd, approve(depository, 7n))], []) });
   expect(await allowance(odd, depository)).toBe(7n);
@@ -247,7 +250,7 @@ test("what is no contract is no depository, and no wrapped native", async () => 
   }
 });
 
-test("all native is paid and told as a native payment, not as a call", async () => {
+test("pays all native token and emits a native payment, not a call", async () => {
   const receipt = await chain.send(user, {
     to: router,
     data: multicall([self(payBalance(zeroAddress, recipient, 9n))]),

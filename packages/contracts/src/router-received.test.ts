@@ -41,11 +41,11 @@ import {
   testTokenBytecode,
 } from "./index.ts";
 
-// A payment in a token that the calls after it cannot take back: it is noted before, and required to have
-// been received at the end.
+// A payment in a token that later calls cannot undo: the balance is noted before, and must have grown by the
+// payment at the end.
 
 const { solver, user, stranger } = people;
-/** Has approved what he has, and what he gets, to whoever takes it. */
+/** Has approved all its tokens, also future ones, to the contract that would take them. */
 const recipient = user.address;
 const before = 1_000n;
 const paid = 300n;
@@ -142,7 +142,7 @@ async function armToken(target: Address, data: Hex): Promise<Call> {
   );
 }
 
-test("a payment that is kept stands, and neither its note nor the check is told as a call", async () => {
+test("a payment that is kept succeeds, and neither its note nor the check is emitted as a call", async () => {
   const receipt = await chain.send(solver, payment(call(probe, poke(1n))));
   expect(await chain.tokenBalance(token, recipient)).toBe(before + paid);
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toEqual([
@@ -206,7 +206,7 @@ test("a later call cannot note the balance again, when it is lower", async () =>
   );
 });
 
-test("other balances may be noted and required beside it", async () => {
+test("other balances may be noted and required as well", async () => {
   const other = freshAddress(9);
   const calls = [
     call(router, noteBalance(token, other)),
@@ -240,7 +240,7 @@ test("an account that has nothing is noted like any other", async () => {
 test.each([
   ["note", () => noteBalance(token, recipient)],
   ["require", () => requireReceived(token, recipient, 0n)],
-])("nobody but a multicall can %s, not even while one runs", async (_what, data) => {
+])("only a multicall can %s, also while one runs", async (_what, data) => {
   expect(await chain.revertOf(stranger, { to: router, data: data() })).toBe(failure("OnlyFromMulticall", []));
   const intruder = await armed(router, data());
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
@@ -261,7 +261,7 @@ test("a token that has the balance noted while it is pulled makes the payment fa
   expect(await chain.revertOf(solver, payment(take(paid)))).toBe(failure("NotedBefore", [token, recipient]));
 });
 
-test("a token that has the payment taken back in the middle of its transfer makes it fail", async () => {
+test("a token that moves the payment away during its transfer makes it fail", async () => {
   token = await aToken(callbackTokenAbi, callbackTokenBytecode);
   const arm = await armToken(taker, take(paid).data);
   const tx = pullAndRoute([

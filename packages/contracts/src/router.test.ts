@@ -109,7 +109,7 @@ async function answerOf(reenterer: Address): Promise<Hex> {
   });
 }
 
-test("a native payment arrives, is told, and may carry an order id after its calldata", async () => {
+test("a native payment arrives, emits an event, and may carry an order id after its calldata", async () => {
   const data = concat([nativeTransfer(recipient, 12n), id]);
   const receipt = await chain.send(solver, { to: router, data, value: 12n });
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([
@@ -164,7 +164,7 @@ test.each([
   },
 );
 
-test("a contract wallet that writes and tells of what it gets is paid", async () => {
+test("pays a contract wallet that writes storage and emits an event on receipt", async () => {
   const code = await chain.deploy(walletCodeAbi, walletCodeBytecode);
   const wallet = await chain.deploy(walletProxyAbi, walletProxyBytecode, [code]);
   const receipt = await chain.send(solver, { to: router, data: nativeTransfer(wallet, 5n), value: 5n });
@@ -172,7 +172,7 @@ test("a contract wallet that writes and tells of what it gets is paid", async ()
   expect(await chain.nativeBalance(wallet)).toBe(5n);
 });
 
-test("calls are made in order, each is told, and an order id may follow the calldata", async () => {
+test("calls run in order, each emits an event, and an order id may follow the calldata", async () => {
   const calls = [call(probe, poke(1n), 4n), call(probe, poke(2n)), call(recipient, "0x", 3n)];
   const data = concat([multicall(calls), id]);
   const receipt = await chain.send(solver, { to: router, data, value: 7n });
@@ -187,7 +187,7 @@ test("calls are made in order, each is told, and an order id may follow the call
   expect(await chain.nativeBalance(probe)).toBe(4n);
 });
 
-test("a payment among the calls is told as a payment only", async () => {
+test("a payment among the calls is emitted only as a payment", async () => {
   const calls = [call(probe, poke(1n)), call(router, nativeTransfer(recipient, 9n), 9n)];
   const receipt = await chain.send(solver, { to: router, data: multicall(calls), value: 9n });
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([

@@ -52,7 +52,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-// Money that is paid by signature: the signature says what becomes of it, and whoever submits it can only do
+// Payments by signature: the signature decides what becomes of the money, and its submitter can only do
 // that.
 
 const { user, solver, stranger, owner, allocator, deployer } = people;
@@ -230,7 +230,7 @@ function alterations(of: Witness): readonly (readonly [string, Witness])[] {
   ];
 }
 
-test("one Permit2 signature deposits tokens, and whoever submits it pays the gas", async () => {
+test("one Permit2 signature deposits tokens, and its submitter pays the gas", async () => {
   const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
   const before = await chain.nativeBalance(user.address);
   const receipt = await chain.send(stranger, tx);
@@ -323,7 +323,7 @@ test("neither amount, token, nonce, deadline nor owner of a permit can be altere
   expect(await chain.revertOf(stranger, forOther)).toBe(permit2Error("InvalidSigner"));
 });
 
-test("whoever submits a permit first does just what was signed, and it cannot be done again", async () => {
+test("the first submitter of a permit can only do what was signed, and no one can repeat it", async () => {
   const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
   await chain.send(stranger, tx);
   expect(await chain.tokenBalance(token, depository)).toBe(300n);
@@ -454,7 +454,7 @@ test("neither value, times, owner nor token of an authorisation can be altered",
   }
 });
 
-test("an authorisation is of use to nobody outside the proxy, and once", async () => {
+test("an authorization only works in the proxy, and once", async () => {
   const signature = await signAuthorization(authorization(), usdWitness());
   const { r, s, v, from, value, validAfter, validBefore } = signed(authorization(), signature);
   const nonce = nonceOf(authorization(), usdWitness());

@@ -217,8 +217,8 @@ test("an authorisation of another key, or for another amount, is refused", async
   const byStranger = move("transferWithAuthorization", signedOff, await signTransfer(stranger, signedOff));
   expect(await chain.revertOf(solver, { to: usd, data: byStranger })).toBe(invalid);
   const signature = await signTransfer(user, signedOff);
-  const dearer = move("transferWithAuthorization", { ...signedOff, value: 11n }, signature);
-  expect(await chain.revertOf(solver, { to: usd, data: dearer })).toBe(invalid);
+  const larger = move("transferWithAuthorization", { ...signedOff, value: 11n }, signature);
+  expect(await chain.revertOf(solver, { to: usd, data: larger })).toBe(invalid);
 });
 
 test("an authorisation counts only between its two times", async () => {

@@ -44,7 +44,7 @@ export const people = {
   stranger: account(5),
 } as const;
 
-/** An account that nobody has ever paid; another `index` is another account. */
+/** An account that was never paid; another `index` is another account. */
 export function freshAddress(index: number): Address {
   return getAddress(numberToHex(BigInt(`0x${"ab".repeat(18)}0000`) + BigInt(index), { size: 20 }));
 }

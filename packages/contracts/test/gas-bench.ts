@@ -12,7 +12,7 @@ export interface GasBench {
   readonly proxy: Address;
   readonly amountWei: bigint;
   readonly amountUsd: bigint;
-  /** A token that only `holder` has, plenty of it, and that nobody has approved. */
+  /** A token of which only `holder` has any, plenty of it, without approvals. */
   freshUsd(holder: Address): Promise<Address>;
   /** The next account that never held anything. */
   freshRecipient(): Address;

@@ -1,7 +1,7 @@
 import { createPublicClient, http, isHex, parseAbi, size } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deployAccountAbstraction, localAccountAbstraction as contracts } from "./account-abstraction.ts";
-import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { startAnvil, type RunningAnvil } from "@causeway/testkit";
 import { deployLocal } from "./deploy.ts";
 
 let node: RunningAnvil;

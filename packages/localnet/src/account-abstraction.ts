@@ -9,7 +9,7 @@ import {
   LocalTransactionFailed,
   sendPipelined,
   type NodeAddress,
-} from "./local-client.ts";
+} from "@causeway/testkit";
 
 /**
  * ERC-4337 contracts of the local chains, at the very addresses that they have on public chains: the same

@@ -8,7 +8,7 @@ import {
 } from "@causeway/wire";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
-import { ANSWER_WITHIN_MS } from "./patience.ts";
+import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 
 /** What a user asks for; amounts in the smallest unit, addresses as the chain writes them. */
 export interface QuoteBody {
@@ -19,7 +19,7 @@ export interface QuoteBody {
   readonly destinationChainId: number;
   readonly originCurrency: string;
   readonly destinationCurrency: string;
-  /** `v2` for withdrawals from the perpetuals exchange. */
+  /** `v2` for withdrawals from Hyperliquid. */
   readonly protocolVersion?: "v2";
   readonly amount: string;
   readonly tradeType: "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
@@ -48,7 +48,7 @@ export interface ApiClient {
    * Asks for the status until it is one that clients stop at: `success`, `refund` or `failure`. The money is
    * there by then, though the blocks that say so may still be young (`final` is false).
    *
-   * @param onChange told each status that differs from the one before
+   * @param onChange gets each status that differs from the one before
    * @throws when the deadline passes first
    */
   untilEnded(

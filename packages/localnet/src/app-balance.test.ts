@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createPublicClient, erc20Abi, http, zeroAddress } from "viem";
 import { afterAll, expect, test } from "vitest";
 import { localAccount } from "./accounts.ts";
-import { startAnvil } from "./anvil.ts";
+import { startAnvil } from "@causeway/testkit";
 import { topUp, topUpCalldata, untilAppBalance } from "./app-balance.ts";
 import { deployLocal } from "./deploy.ts";
 import { fundLocal } from "./fund.ts";

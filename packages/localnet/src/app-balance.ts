@@ -2,8 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { encodeFunctionData, encodePacked, erc20Abi, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { LocalAccount } from "./accounts.ts";
-import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
-import { ANSWER_WITHIN_MS } from "./patience.ts";
+import { ANSWER_WITHIN_MS, createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 
 /** Before and after the address to credit, behind the calldata of a transfer to the solver. */
 const marker: Hex = "0x012345abcdef";

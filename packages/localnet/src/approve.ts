@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, maxUint256, type Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { LocalAccount } from "./accounts.ts";
-import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
+import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 
 /**
  * Lets a spender take as much of these tokens as it likes: what an operator does once for each token that

@@ -4,7 +4,7 @@ import { runBridgeDemo } from "./bridge-demo.ts";
 import { watchPosition } from "./hub-position.ts";
 import type { System } from "./system.ts";
 import { shortHex, type TerminalStyle } from "./terminal.ts";
-import { PATIENCE_MS } from "./patience.ts";
+import { PATIENCE_MS } from "@causeway/testkit";
 
 /**
  * One bridge as a user does it, then what the oracles make of it on the hub, then what an app has to pay for

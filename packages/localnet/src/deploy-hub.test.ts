@@ -19,9 +19,14 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { localAccount, localAccounts } from "./accounts.ts";
-import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import {
+  createLocalClient,
+  sendPipelined,
+  startAnvil,
+  type LocalClient,
+  type RunningAnvil,
+} from "@causeway/testkit";
 import { deployHub, localHub } from "./deploy-hub.ts";
-import { createLocalClient, sendPipelined, type LocalClient } from "./local-client.ts";
 
 const { contracts, chainId } = localHub;
 const oracles = localAccounts("oracle", 3);
@@ -69,7 +74,7 @@ async function credited(): Promise<bigint> {
   });
 }
 
-test("the contracts stand at the addresses that are told beforehand, and know each other", async () => {
+test("the contracts are at the predicted addresses, and know each other", async () => {
   const [hub, signers, threshold, oracleOfAllocator, oracleOfMapping] = await Promise.all([
     client.readContract({ address: contracts.oracle, abi: oracleAbi, functionName: "HUB" }),
     client.readContract({

@@ -15,7 +15,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
 import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
 import { giveNative } from "./give-native.ts";
-import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
+import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 
 /** What stands on the local hub. */
 export interface HubContracts {

@@ -7,7 +7,7 @@ import {
   LocalTransactionFailed,
   sendPipelined,
   type NodeAddress,
-} from "./local-client.ts";
+} from "@causeway/testkit";
 
 const deployer = localAccount("deployer");
 

@@ -28,7 +28,7 @@ import {
   type ExchangeContracts,
 } from "./deploy-exchanges.ts";
 import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
-import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
+import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 import { permit2Creation } from "./permit2.ts";
 
 /** A token of the local chains. */

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { giveNative } from "./give-native.ts";
-import { sendAndWait, type LocalClient } from "./local-client.ts";
+import { sendAndWait, type LocalClient } from "@causeway/testkit";
 
 /**
  * Creates contracts with CREATE2 from its calldata, a salt and the creation code; most development nodes
@@ -8,7 +8,7 @@ import { sendAndWait, type LocalClient } from "./local-client.ts";
  */
 export const deterministicDeployer: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 
-/** Whoever sends `creation` pays at most this: its gas limit at the gas price that its signature fixes. */
+/** `creation` costs at most this: its gas limit at the gas price that its signature fixes. */
 const creator = { address: "0x3fAB184622Dc19b6109349B94811493BF2a45362", value: 10n ** 16n } as const;
 
 /** Signed without a chain id and by no known key, so that it creates the same contract on every chain. */

@@ -3,9 +3,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeEndpoints, readEndpoints, removeEndpoints, writeEndpoints } from "./endpoints.ts";
-import { freePort } from "./free-port.ts";
+import { freePort, newTempDir } from "@causeway/testkit";
 import { nodeEnvironment, readLocalChains } from "./local-chains.ts";
-import { newTempDir } from "./paths.ts";
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -34,7 +33,7 @@ async function aSystem(portBase: number) {
   };
 }
 
-test("the common file speaks of the system started last, and of one that still runs when that one stops", async () => {
+test("the common file names the system that was started last, and after its end one that still runs", async () => {
   const folder = aFolder();
   const common = async (): Promise<number | undefined> =>
     (await readEndpoints(join(folder, "endpoints.json")))?.portBase;
@@ -67,9 +66,9 @@ test("what an operator is given is for its owner's eyes, and is gone with the sy
   await expect(stat(file)).rejects.toThrow("ENOENT");
 });
 
-test("tools are told where tokens are exchanged, and every token", () => {
+test("tools get the swap contracts and every token", () => {
   const chains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 }));
-  const told = describeEndpoints({
+  const described = describeEndpoints({
     portBase: 20_000,
     apiUrls: [],
     chains,
@@ -77,7 +76,7 @@ test("tools are told where tokens are exchanged, and every token", () => {
     apiKeys: [],
     accounts: [],
   });
-  for (const { contracts, tokens } of told.chains) {
+  for (const { contracts, tokens } of described.chains) {
     expect(Object.keys(contracts)).toEqual(
       expect.arrayContaining([
         "weth9",

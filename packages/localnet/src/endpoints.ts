@@ -6,8 +6,7 @@ import { localAccountAbstraction } from "./account-abstraction.ts";
 import type { LocalAccount } from "./accounts.ts";
 import { localExchanges } from "./deploy-exchanges.ts";
 import type { HubContracts } from "./deploy-hub.ts";
-import { isPortFree } from "./free-port.ts";
-import { localnetDir } from "./paths.ts";
+import { isPortFree, localnetDir } from "@causeway/testkit";
 
 /** What tools need to use a running system; the content of `.localnet/endpoints.json`. */
 export interface Endpoints {
@@ -106,8 +105,9 @@ export function describeEndpoints(facts: {
 }
 
 /**
- * Writes the file for tools, and beside the system's data a copy that stays when another system starts, with
- * the variables for `npm run operator`: a database's address may hold a password, so only we may read them.
+ * Writes the file for tools, and in the system's data folder a copy that stays when another system starts,
+ * with the variables for `npm run operator`. A database URL may have a password, so only the owner may read
+ * them.
  */
 export async function writeEndpoints(
   endpoints: Endpoints,
@@ -121,8 +121,8 @@ export async function writeEndpoints(
 }
 
 /**
- * Removes what `writeEndpoints` wrote. When the common file still speaks of this system it is given to the
- * one started last of those that still run, and removed only when there is none.
+ * Removes what `writeEndpoints` wrote. If the common file still names this system, it is rewritten for the
+ * newest system that still runs, and removed only when there is none.
  */
 export async function removeEndpoints(endpoints: Endpoints, folder: string = localnetDir): Promise<void> {
   const own = ownFiles(endpoints.portBase, folder);
@@ -178,7 +178,7 @@ function asText(endpoints: Endpoints): string {
   return `${JSON.stringify(endpoints, undefined, 2)}\n`;
 }
 
-/** Whoever reads the file meanwhile gets the old text or the new one, never a part. */
+/** Readers get the old text or the new one, never a part. */
 async function replaceFile(file: string, text: string, mode = 0o644): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;

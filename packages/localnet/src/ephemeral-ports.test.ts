@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
-import { isPortFree } from "./free-port.ts";
+import { isPortFree } from "@causeway/testkit";
 import { defaultPortBase } from "./local-chains.ts";
 
 const usual = { from: 32_768, to: 60_999 };

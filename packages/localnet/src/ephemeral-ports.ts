@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isPortFree } from "./free-port.ts";
+import { isPortFree } from "@causeway/testkit";
 import { defaultPortBase, portBlock } from "./local-chains.ts";
 
 /** Ports, both ends included. */

@@ -2,10 +2,10 @@ import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
 import { giveNative } from "./give-native.ts";
-import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
+import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 import { isWrappedNative, mintCalls } from "./mint-calls.ts";
 
-/** What one account shall own on a local chain. */
+/** What an account gets on a local chain. */
 export interface Funding {
   readonly address: Address;
   /** Set to exactly this; on a given node at least this. */

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { sendPipelined, type LocalClient } from "./local-client.ts";
+import { sendPipelined, type LocalClient } from "@causeway/testkit";
 
 /**
  * Gives accounts native money: sets their balances on a node of ours. On a given node its funding key

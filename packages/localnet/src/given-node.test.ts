@@ -3,13 +3,16 @@ import type { AddressInfo } from "node:net";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deployAccountAbstraction } from "./account-abstraction.ts";
-import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import {
+  checkGivenUrls,
+  createLocalClient,
+  freePort,
+  startAnvil,
+  type RunningAnvil,
+} from "@causeway/testkit";
 import { deployLocal, localDeployment } from "./deploy.ts";
-import { freePort } from "./free-port.ts";
 import { fundLocal, type Funding } from "./fund.ts";
 import { givenNodeEnvironment, prepareGivenNode, readGivenNodes, type GivenNode } from "./given-node.ts";
-import { checkGivenUrls } from "./given-service.ts";
-import { createLocalClient } from "./local-client.ts";
 import { openPools } from "./open-pools.ts";
 
 /** Of anvil's first account. */
@@ -121,7 +124,7 @@ test("takes the WebSocket of a given node to be at the address of its HTTP inter
 });
 
 test("puts contracts, pools and money on a given node with plain transactions alone, once", async () => {
-  // As on chains where nobody has created it yet.
+  // As on chains where it is not deployed yet.
   await createLocalClient(node).setCode({
     address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
     bytecode: "0x",

@@ -4,9 +4,15 @@ import { localAccount } from "./accounts.ts";
 import { deployerWei } from "./deploy-in-order.ts";
 import { ensureDeterministicDeployer } from "./deterministic-deployer.ts";
 import { requiredWei, type Funding } from "./fund.ts";
-import { GivenServiceUnusable, givenUrl, tryGiven, type GivenService } from "./given-service.ts";
-import { createLocalClient, type NodeAddress } from "./local-client.ts";
-import { ANSWER_WITHIN_MS } from "./patience.ts";
+import {
+  ANSWER_WITHIN_MS,
+  createLocalClient,
+  GivenServiceUnusable,
+  givenUrl,
+  tryGiven,
+  type GivenService,
+  type NodeAddress,
+} from "@causeway/testkit";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

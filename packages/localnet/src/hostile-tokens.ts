@@ -18,7 +18,7 @@ import {
   LocalTransactionFailed,
   sendPipelined,
   type NodeAddress,
-} from "./local-client.ts";
+} from "@causeway/testkit";
 
 /** Tokens that behave as some real ones do, and as careless code does not expect. */
 export interface HostileTokens {

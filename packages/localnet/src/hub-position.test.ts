@@ -13,11 +13,10 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { localAccount, localAccounts } from "./accounts.ts";
-import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { createLocalClient, sendPipelined, startAnvil, type RunningAnvil } from "@causeway/testkit";
 import { deployHub, localHub } from "./deploy-hub.ts";
 import type { HubEndpoint } from "./endpoints.ts";
 import { watchPosition } from "./hub-position.ts";
-import { createLocalClient, sendPipelined } from "./local-client.ts";
 
 const { contracts, chainId: id, name } = localHub;
 const oracles = localAccounts("oracle", 3);
@@ -38,8 +37,7 @@ beforeAll(async () => {
 afterAll(async () => await node.stop());
 
 /**
- * Carries out, in one transaction, what pairs of oracles (by index; the first and the last one unless told)
- * sign.
+ * Executes in one transaction what pairs of oracles sign (by index; by default the first and the last one).
  */
 async function settle(
   all: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],

@@ -91,7 +91,7 @@ export async function watchPosition(position: HubPosition): Promise<{
   };
 }
 
-/** The hub's address of an account of some chain: nobody holds its key. */
+/** The hub's address of an account of some chain: it has no key. */
 function hubAccount(chainName: string, address: Address): Address {
   return slice(packedHash(chainName, address), 12);
 }

@@ -4,18 +4,23 @@ import type { Address } from "viem";
 import type { LocalAccount } from "./accounts.ts";
 import { approveLocal } from "./approve.ts";
 import { deployAccountAbstraction } from "./account-abstraction.ts";
-import { startAnvil } from "./anvil.ts";
+import {
+  emptyGivenDatabase,
+  givenUrl,
+  startAnvil,
+  startPostgres,
+  startRedis,
+  startTogether,
+  stopTogether,
+  tryGiven,
+  type NodeAddress,
+  type Stoppable,
+} from "@causeway/testkit";
 import { deployHub, localHub, type Quorum } from "./deploy-hub.ts";
 import { deployLocal } from "./deploy.ts";
 import { fundLocal, type Funding } from "./fund.ts";
-import { emptyGivenDatabase } from "./given-database.ts";
 import { prepareGivenNode, type GivenNode } from "./given-node.ts";
-import { givenUrl, tryGiven } from "./given-service.ts";
-import type { NodeAddress } from "./local-client.ts";
 import { openPools } from "./open-pools.ts";
-import { startPostgres } from "./postgres.ts";
-import { startRedis } from "./redis.ts";
-import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 
 export interface InfrastructureOptions {
   /** `DATABASE_URL` and `REDIS_URL` are used when set. */

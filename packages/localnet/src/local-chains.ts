@@ -1,9 +1,9 @@
 import { loadChains } from "@causeway/config";
 import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
-import { repositoryRoot } from "./paths.ts";
+import { repositoryRoot } from "@causeway/testkit";
 
-/** Where `npm start` begins to count its ports when nobody says otherwise. */
+/** The first port of `npm start` by default. */
 export const defaultPortBase = 18_500;
 
 /** How many ports from its first one belong to a system. */

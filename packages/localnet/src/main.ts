@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";
 import { livingSystems } from "./endpoints.ts";
 import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
-import { PortInUse } from "./free-port.ts";
+import { PortInUse } from "@causeway/testkit";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { readSetOption } from "./set-option.ts";
 import { startSystem, type System } from "./system.ts";
@@ -166,7 +166,7 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
           `${facts.name} exited unexpectedly (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
         );
         print(facts.logTail);
-        // A quorum is there to do without one: whoever kills an oracle wants to see just that.
+        // A quorum works without one oracle, and killing one should show that.
         if (!facts.name.startsWith("oracle-")) stopAsked.abort("exit");
       },
       signal: stopAsked.signal,

@@ -1,7 +1,7 @@
 import { testTokenAbi } from "@causeway/contracts";
 import { encodeFunctionData, erc20Abi, parseAbi, type Address } from "viem";
 import { localExchanges } from "./deploy-exchanges.ts";
-import type { PipelinedCall } from "./local-client.ts";
+import type { PipelinedCall } from "@causeway/testkit";
 
 /**
  * Tokens of the local chains out of nothing. Wrapped native money is made of native money, which the sender

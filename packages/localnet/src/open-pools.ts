@@ -12,7 +12,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
 import { localExchanges } from "./deploy-exchanges.ts";
 import { exchangeCode } from "./exchange-artifacts.ts";
-import { createLocalClient, sendPipelined, type NodeAddress, type PipelinedCall } from "./local-client.ts";
+import { createLocalClient, sendPipelined, type NodeAddress, type PipelinedCall } from "@causeway/testkit";
 import { mintCalls } from "./mint-calls.ts";
 import { localPools, type LocalV2Pair, type LocalV3Pool, type PoolToken } from "./pools.ts";
 

@@ -41,7 +41,7 @@ test("a single oracle is a quorum, and has no peers", () => {
   expect(alone.oracles[0]?.env).not.toHaveProperty("PEERS");
 });
 
-test("the worker asks every oracle with a key that it accepts; without oracles it is told of no hub", () => {
+test("the worker asks every oracle with a key that it accepts; without oracles it gets no hub settings", () => {
   const env = settlementEnvironment({ oracles, quorum }, 22);
   expect(env["HUB_RPC_URL"]).toBe("http://127.0.0.1:22");
   const asked = entries(env["ORACLE_URLS"], "|");

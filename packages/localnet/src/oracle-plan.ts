@@ -54,7 +54,7 @@ export function planOracles(ports: readonly number[]): OraclePlan {
           ECDSA_PRIVATE_KEY: account.privateKey,
           API_KEYS: keys.join(";"),
           ...(peers.length === 0 ? {} : { PEERS: peers.join(";") }),
-          // A peer that was killed must not make anybody wait for long.
+          // Peers must not wait long for one that was killed.
           PEER_REQUEST_TIMEOUT_MS: "3000",
           REQUEST_DEADLINE_MS: "2500",
           ORACLE_SIGNERS: quorum.signers.join(";"),

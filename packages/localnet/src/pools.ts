@@ -2,7 +2,7 @@ import { loadFixedPrices } from "@causeway/config";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { localDeployment } from "./deploy.ts";
-import { repositoryRoot } from "./paths.ts";
+import { repositoryRoot } from "@causeway/testkit";
 
 /** A token as pools see it. */
 export interface PoolToken {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { closestName } from "@causeway/config";
-import { repositoryRoot } from "./paths.ts";
+import { repositoryRoot } from "@causeway/testkit";
 
 /**
  * What the local system sets itself: another value would lead it to another system, which must not see the

@@ -5,8 +5,7 @@ import type { LocalAccount } from "./accounts.ts";
 import { ApiRefused } from "./api-client.ts";
 import { topUp, untilAppBalance } from "./app-balance.ts";
 import type { ApiKeyEndpoint } from "./endpoints.ts";
-import type { NodeAddress } from "./local-client.ts";
-import { ANSWER_WITHIN_MS, PATIENCE_MS } from "./patience.ts";
+import { ANSWER_WITHIN_MS, PATIENCE_MS, type NodeAddress } from "@causeway/testkit";
 
 /** Opens the admin API of the local system, and nothing else. */
 export const localOperatorToken = "local-operator-token-known-to-everyone";
@@ -47,7 +46,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   const issued = await admin("/admin/keys", {
     label: "local sponsor",
     scopes,
-    // Demos and tests fast fill quotes before anybody has paid for them, and sponsor calls that carry native
+    // Demos and tests fast fill quotes before they are paid, and sponsor calls that carry native
     // token.
     rules: { allowUnsubmitted: true, maxCallValueUsd: "100" },
   });
@@ -57,7 +56,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   const { message } = fundingChallengeAnswer.parse(challenge);
   const signature = await privateKeyToAccount(sponsor.privateKey).signMessage({ message });
   await admin(link, { address: sponsor.address, signature });
-  // Mined before anybody counts what the solver has: only the service's own books are waited for elsewhere.
+  // Must be mined before the solver's balance is read: elsewhere only the service's own records are awaited.
   await topUp(options.home, {
     token: options.token,
     amount: options.amount,
@@ -70,7 +69,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
     { wallet: sponsor.address, token: options.token, amount: options.amount },
     AbortSignal.timeout(PATIENCE_MS),
   );
-  // Whoever wants to know waits for it; that nobody does is no reason to die of it.
+  // The caller may await it. If it does not, a rejection must not end the process.
   funded.catch(() => undefined);
   return { apiKey: { id: apiKey.id, key, scopes, fundingAddress: sponsor.address }, funded };
 }

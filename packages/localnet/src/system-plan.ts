@@ -2,17 +2,14 @@ import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import { parseEther, parseUnits, type Address } from "viem";
 import { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
-import type { UnexpectedExit } from "./app-process.ts";
+import { givenUrl, isPortFree, localnetDir, PortInUse, type UnexpectedExit } from "@causeway/testkit";
 import { localHub } from "./deploy-hub.ts";
 import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
-import { isPortFree, PortInUse } from "./free-port.ts";
 import type { Funding } from "./fund.ts";
 import { givenNodeEnvironment, readGivenNodes, type GivenNode } from "./given-node.ts";
-import { givenUrl } from "./given-service.ts";
 import { everySolverToken } from "./infrastructure.ts";
 import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
 import { planOracles, type OraclePlan } from "./oracle-plan.ts";
-import { localnetDir } from "./paths.ts";
 
 export interface SystemOptions {
   /**
@@ -31,7 +28,7 @@ export interface SystemOptions {
    * is settled.
    */
   readonly oracles?: 0 | 1 | 2 | 3;
-  /** Chains of other families beside the two: Solana, Bitcoin and a perpetuals exchange. Default false. */
+  /** Also chains of other families: Solana, Bitcoin and Hyperliquid. Default false. */
   readonly families?: boolean;
   /** Seconds between blocks of EVM chains. Default 1. */
   readonly blockTimeSeconds?: number;
@@ -50,9 +47,9 @@ export interface SystemOptions {
     worker: number,
     env: Readonly<Record<string, string>>,
   ) => Promise<Readonly<Record<string, string>>>;
-  /** Told what has just been done, in the order of completion. */
+  /** Called for each completed step, in the order of completion. */
   readonly onProgress?: (text: string) => void;
-  /** Told when an API, worker or oracle ends that nobody stopped or killed. */
+  /** Called when an API, worker or oracle ends that was neither stopped nor killed. */
   readonly onUnexpectedExit?: (facts: UnexpectedExit) => void;
   /** Cancels the start; what was started by then is stopped. */
   readonly signal?: AbortSignal;

@@ -1,5 +1,17 @@
 import { join } from "node:path";
-import { programCommand, startAppProcess, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
+import {
+  PATIENCE_MS,
+  programCommand,
+  repositoryRoot,
+  runToEnd,
+  startAppProcess,
+  startTogether,
+  stopTogether,
+  systemPath,
+  type Stoppable,
+  type SystemProcess,
+  type UnexpectedExit,
+} from "@causeway/testkit";
 import {
   type FamilyAccounts,
   familyNodeEnvironment,
@@ -9,10 +21,6 @@ import {
 } from "./families/family-plan.ts";
 import { settlementEnvironment } from "./oracle-plan.ts";
 import { localOperatorToken } from "./sponsorship.ts";
-import { repositoryRoot, systemPath } from "./paths.ts";
-import { PATIENCE_MS } from "./patience.ts";
-import { runToEnd } from "./process.ts";
-import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 import { shortHex } from "./terminal.ts";
 import { urlOfPort, type SystemOptions, type SystemPlan } from "./system-plan.ts";
 
@@ -26,8 +34,8 @@ export interface SystemProcesses extends Stoppable {
 }
 
 /**
- * Makes the tables, then starts APIs and workers; beside that the oracles, which need no database. When one
- * fails, none is left running.
+ * Creates the tables, then starts APIs and workers, and in parallel the oracles, which need no database. If
+ * one fails, all are stopped.
  */
 export async function startProcesses(
   plan: SystemPlan,

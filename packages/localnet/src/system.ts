@@ -2,13 +2,17 @@ import type { Chain } from "@causeway/domain";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { localAccount, type LocalAccount } from "./accounts.ts";
-import type { SystemProcess } from "./app-process.ts";
+import {
+  checkGivenUrls,
+  startTogether,
+  stopTogether,
+  type Stoppable,
+  type SystemProcess,
+} from "@causeway/testkit";
 import { describeEndpoints, removeEndpoints, writeEndpoints, type Endpoints } from "./endpoints.ts";
-import { checkGivenUrls } from "./given-service.ts";
 import type { RunningFamilies } from "./families/start-families.ts";
 import { startInfrastructure, type Infrastructure, type RunningNode } from "./infrastructure.ts";
 import { parseUnits } from "viem";
-import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 import { arrangeSponsorship, type Sponsorship } from "./sponsorship.ts";
 import { startProcesses } from "./system-processes.ts";
 import {
@@ -89,7 +93,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       apiKeys: [sponsorship.apiKey],
       accounts: [plan.solver, plan.executor, plan.depositAddressOperator, plan.sponsor, ...plan.users],
     });
-    // An operator sits where the allocator's key is: without it nobody withdraws.
+    // The operator has the allocator's key, which withdrawals need.
     const operatorEnvironment = {
       ...processes.environment,
       ALLOCATOR_PRIVATE_KEY: localAccount("allocator").privateKey,

@@ -5,10 +5,10 @@ import { privateKeyToAccount } from "viem/accounts";
 import {
   createLocalClient,
   LocalTransactionFailed,
+  PATIENCE_MS,
   type LocalClient,
   type NodeAddress,
-} from "./local-client.ts";
-import { PATIENCE_MS } from "./patience.ts";
+} from "@causeway/testkit";
 
 /** One transaction that a user sent for a step of a quote. */
 export interface StepDone {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
 import { localAccount } from "./accounts.ts";
-import { repositoryRoot } from "./paths.ts";
+import { repositoryRoot } from "@causeway/testkit";
 import { terminalStyle } from "./terminal.ts";
 import { whereEverythingIs, type RunningSystem } from "./where-everything-is.ts";
 

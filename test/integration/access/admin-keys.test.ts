@@ -1,7 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import { Secret } from "@causeway/config";
 import type { Address, Hex } from "@causeway/domain";
-import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { repositoryRoot, workspaceNode } from "@causeway/testkit";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -397,6 +397,50 @@ test("usage is aggregated to hours after two days and to days after sixty, by tw
   const asked = `granularity=daily&startTimestamp=${(today - 71 * dayMs) / 1000}&endTimestamp=${(today - 70 * dayMs) / 1000}`;
   const day = await app.inject({ url: `/metrics/usage?${asked}`, headers: { "x-api-key": key } });
   expect(day.json().metrics).toMatchObject([{ endpoint: "GET /x", count: dayMs / 60_000 }]);
+});
+
+test("two processes that aggregate the same day do not wait for each other's rows", async () => {
+  const { id } = await aKey();
+  const hourMs = 3600_000;
+  const today = clock.nowMs() - (clock.nowMs() % (24 * hourMs));
+  const day = today - 70 * 24 * hourMs;
+  // Rows of three hours, and a call of a later minute of each.
+  await pool.query(
+    `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
+     select $1, $2::bigint + hour * ${hourMs} + late, 'GET /x', 200, '', 1 from unnest(array[0, 2, 5]) hour, unnest(array[0, 60000]) late`,
+    [id, day],
+  );
+  const counters = [1, 2].map(() => aCounter(sqlOn(pool)));
+  const blocker = await pool.connect();
+  const locks = async (): Promise<number> =>
+    (
+      await pool.query(
+        "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+      )
+    ).rowCount ?? 0;
+  try {
+    await blocker.query("begin");
+    await blocker.query("select from api_usage where key_id = $1 and minute_ms = $2 for update", [
+      id,
+      day + 2 * hourMs,
+    ]);
+    // The first adds to the hours in their order, and waits at the second one. The other aggregates the day.
+    const flushed: Promise<void>[] = [];
+    for (const [at, counter] of counters.entries()) {
+      flushed.push(counter.flush());
+      await expect.poll(locks).toBe(at + 1);
+    }
+    await blocker.query("commit");
+    expect((await Promise.allSettled(flushed)).map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "fulfilled",
+    ]);
+  } finally {
+    blocker.release(true);
+    await Promise.all(counters.map(async (counter) => await counter.close()));
+  }
+  const { rows } = await pool.query("select minute_ms, count from api_usage where key_id = $1", [id]);
+  expect(rows).toEqual([{ minute_ms: day, count: 6 }]);
 });
 
 test("usage is neither deleted nor aggregated while no chain confirms the clock", async () => {

@@ -36,10 +36,10 @@ async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unk
 test("three processes under load allow at most the limit in a window, and nearly all of it", async () => {
   const processes = await Promise.all([aProcess(), aProcess(), aProcess()]);
   const take = async (): Promise<number> => {
-    const permits = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 900 }, async (_, index) => await processes[index % 3]?.take("load", 200)),
     );
-    return permits.filter((permit) => permit !== undefined && permit.used <= 200).length;
+    return answers.filter((use) => use !== undefined && use.used <= 200).length;
   };
   const first = await take();
   const again = await take();
@@ -54,8 +54,8 @@ test("the limit holds in every new window for any mix of processes", async () =>
   const endsAtMs = performance.now() + 3.2 * windowMs;
   while (performance.now() < endsAtMs) {
     for (const limits of processes) {
-      const permit = await limits.take("windows", 40);
-      if (permit.used <= 40) passedAt.push(performance.now());
+      const use = await limits.take("windows", 40);
+      if (use.used <= 40) passedAt.push(performance.now());
     }
     await new Promise((resolve) => setTimeout(resolve, 4));
   }
@@ -83,10 +83,10 @@ test("a Redis that refuses or is silent delays a caller once for a moment, and l
   for (const redisUrl of ["redis://127.0.0.1:1", `redis://127.0.0.1:${port}`]) {
     const limits = await aProcess(redisUrl);
     const startedAtMs = performance.now();
-    const permits = [];
-    for (let call = 0; call < 20; call++) permits.push(await limits.take(`b${call % 5}`, 3));
+    const answers = [];
+    for (let call = 0; call < 20; call++) answers.push(await limits.take(`b${call % 5}`, 3));
     expect(performance.now() - startedAtMs).toBeLessThan(1_000);
-    expect(permits.filter(({ used }) => used <= 3)).toHaveLength(15);
+    expect(answers.filter(({ used }) => used <= 3)).toHaveLength(15);
     expect(limits.faults.length).toBe(1);
   }
   silent.close();

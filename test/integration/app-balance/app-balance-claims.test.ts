@@ -1,3 +1,5 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { claimLeg } from "../../../apps/api/src/payments/legs/claim-leg.ts";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
@@ -12,7 +14,6 @@ import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { releaseHold } from "../../../apps/api/src/balances/move-hold.ts";
 import { offerClaim, type ClaimQuestion } from "../../../apps/api/src/balances/offer-claim.ts";
 import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
-import { payClaim } from "../../../apps/api/src/payments/pay-claim.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
 import {
@@ -366,14 +367,14 @@ for (const currency of ["token", "native"] as const)
     const restore = await loseRows(world.pool, slot);
     await world.watch(origin);
     await openLane(services, origin.connected);
-    expect(await payClaim(services, claimId)).toMatchObject({ waitMs: expect.any(Number) });
+    expect(await pay(services, claimLeg, claimId)).toMatchObject({ waitMs: expect.any(Number) });
     expect((await record(claimId)).state).toBe("paying");
     const rotated: typeof services = {
       ...services,
       signer: { ...services.signer, address: world.anAddress() },
       formerSigners: [services.signer],
     };
-    expect(await payClaim(rotated, claimId)).toMatchObject({
+    expect(await pay(rotated, claimLeg, claimId)).toMatchObject({
       why: expect.stringContaining("made this payment, but its database rows are lost"),
     });
     expect(await origin.balance(recipient, asset)).toBe(amount);

@@ -1,5 +1,5 @@
 import { createHeadSource, createRpcTransport } from "@causeway/chains";
-import { createLocalClient, startAnvil, type RunningAnvil } from "@causeway/localnet";
+import { createLocalClient, startAnvil, type RunningAnvil } from "@causeway/testkit";
 import { afterAll, beforeAll } from "vitest";
 import { createPriceBook } from "../../../apps/api/src/markets/prices/price-book.adapter.ts";
 import { headSourceContract } from "../../contracts/head-source.ts";

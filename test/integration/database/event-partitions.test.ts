@@ -96,6 +96,31 @@ test("a locked table delays the partition, and neither inserts nor the worker", 
   expect(await tablesOfRows()).toEqual(["request_events_2031_11"]);
 });
 
+test("moves a month of rows that one statement could not, and lets others write meanwhile", async () => {
+  const ROWS = 300_000;
+  await pool.query(
+    `insert into request_events (request_id, at_ms, event, detail)
+     select '0x' || md5(n::text), $1::bigint - (n % 3)::bigint * 2678400000, 'fillMined', '{}' from generate_series(1, ${ROWS}) n`,
+    [NOW_MS],
+  );
+  const late = createPool(database.url, { max: 2, statementTimeoutMs: 1_000, applicationName: "test" });
+  let isMoving = true;
+  let written = 0;
+  const writing = async (): Promise<void> => {
+    for (; isMoving; written++) await happened(NOW_MS);
+  };
+  const moving = makePartitionsAhead(late, NOW_MS).finally(() => (isMoving = false));
+  const outcomes = await Promise.allSettled([moving, writing()]);
+  await late.end();
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+  expect(written).toBeGreaterThan(10);
+  expect(await months()).toEqual(["2031-11", "2031-12", "2032-01"]);
+  const { rows } = await pool.query<{ count: number }>("select count(*) from request_events_2031_11");
+  expect(rows[0]?.count).toBe(ROWS / 3 + written);
+  const all = await pool.query<{ count: number }>("select count(*) from request_events");
+  expect(all.rows[0]?.count).toBe(ROWS + written);
+});
+
 test("every partition has the keys and indexes of the schema", async () => {
   await makePartitionsAhead(pool, NOW_MS);
   const { indexes, primaryKeys } = getTableConfig(requestEvents);

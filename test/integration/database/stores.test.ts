@@ -1,12 +1,14 @@
 import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
 import { defaultFeePolicy } from "@causeway/domain";
-import type { Address, RequestEvent, RequestTerms } from "@causeway/domain";
+import type { Address, RequestEvent, RequestId, RequestTerms } from "@causeway/domain";
 import { localAccount } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
 import { chainProfiles } from "../../../apps/api/src/chains/directory.adapter.ts";
+import { balanceReads } from "../../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
@@ -90,6 +92,10 @@ function aDeposit(change: Partial<NewDeposit> = {}): NewDeposit {
     valueUsd: 0n,
     ...change,
   };
+}
+
+function aFill(requestId: RequestId): SlotPlan["leg"] {
+  return { kind: "fill", id: requestId, requestId };
 }
 
 function aPlan(sender: string, leg: SlotPlan["leg"]): SlotPlan {
@@ -223,6 +229,39 @@ test("a transaction fails by the error of its first failed write, although it wa
   });
 });
 
+test("a request that enters history in a transaction that fails is not listed", async () => {
+  const terms = await aStoredRequest();
+  const failed = uow.run(async (tx) => {
+    const record = await tx.requests.lock(terms.requestId);
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
+    // Its save waits for nothing, so the failure comes before its answer.
+    await transition(services, tx, record, seen("1"));
+    throw new Error("the process changed its mind");
+  });
+  await expect(failed).rejects.toThrow("changed its mind");
+  await sleep(200);
+  const listed = "select 1 from request_history where request_id = $1";
+  expect((await pool.query(listed, [terms.requestId])).rows).toEqual([]);
+  await happens(terms, seen("1"));
+  expect((await pool.query(listed, [terms.requestId])).rows).toHaveLength(1);
+});
+
+test("a request that is saved twice in the transaction in which it enters history is listed once, as saved last", async () => {
+  const terms = await aStoredRequest();
+  await uow.run(async (tx) => {
+    const record = await tx.requests.lock(terms.requestId);
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
+    const unconfirmed = { ...seen("1"), confirmed: false } as RequestEvent;
+    const { record: next } = await transition(services, tx, record, unconfirmed);
+    await transition(services, tx, next, { kind: "depositConfirmed", depositId: "1" });
+  });
+  const { rows } = await pool.query<{ state: string; status: string }>(
+    "select r.state, h.status from request_history h join requests r using (request_id) where request_id = $1",
+    [terms.requestId],
+  );
+  expect(rows).toEqual([{ state: "fillable", status: "pending" }]);
+});
+
 test("a deadlock victim that runs again raises its events once", async () => {
   const events = recordedEvents();
   const own = postgresUnitOfWork(pool, events);
@@ -267,7 +306,7 @@ test("a cut connection fails only the transaction on it", async () => {
 
 test("one of two concurrent reservations of fills for one request gets a nonce, the other finds the leg taken", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
-  const leg = { kind: "fill", requestId: terms.requestId } as const;
+  const leg = aFill(terms.requestId);
   const slots = await Promise.all(
     [1, 2].map(async () => await uow.run(async (tx) => await tx.lanes.reserve([aPlan(sender, leg)], NOW_MS))),
   );
@@ -277,7 +316,7 @@ test("one of two concurrent reservations of fills for one request gets a nonce, 
 
 test("a leg that occurs twice in one batch gets one nonce, and the batch's other legs get theirs", async () => {
   const sender = await aLane(3);
-  const [first, second] = [1, 2].map(() => ({ kind: "fill", requestId: someTerms().requestId }) as const);
+  const [first, second] = [1, 2].map(() => aFill(someTerms().requestId));
   if (first === undefined || second === undefined) throw new Error("two legs");
   const plans = [first, first, second].map((leg) => aPlan(sender, leg));
   const slots = await uow.run(async (tx) => await tx.lanes.reserve(plans, NOW_MS));
@@ -289,7 +328,7 @@ test("a leg that occurs twice in one batch gets one nonce, and the batch's other
 
 test("two lanes cannot pay one leg at once: the database itself refuses the second", async () => {
   const terms = await aStoredRequest();
-  const leg = { kind: "fill", requestId: terms.requestId } as const;
+  const leg = aFill(terms.requestId);
   const senders = [await aLane(), await aLane()];
   const results = await Promise.allSettled(
     senders.map(async (sender) => await uow.run(async (tx) => await aSlot(tx, aPlan(sender, leg)))),
@@ -299,7 +338,7 @@ test("two lanes cannot pay one leg at once: the database itself refuses the seco
 
 test("a leg can be paid again only after its nonce is dead", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
-  const leg = { kind: "fill", requestId: terms.requestId } as const;
+  const leg = aFill(terms.requestId);
   const reserve = async () =>
     await uow.run(async (tx) => await tx.lanes.reserve([aPlan(sender, leg)], NOW_MS));
   const [first] = await reserve();
@@ -318,7 +357,7 @@ test("fifty concurrent reservations get fifty consecutive nonces, and a failing 
     Array.from({ length: 50 }, async (_, at) => {
       const { requestId } = someTerms();
       return await uow.run(async (tx) => {
-        const slot = await aSlot(tx, aPlan(sender, { kind: "fill", requestId }));
+        const slot = await aSlot(tx, aPlan(sender, aFill(requestId)));
         if (at % 10 === 3) throw new Error("fails after the nonce was given");
         return slot;
       });
@@ -332,7 +371,7 @@ test("a lane never goes back, and skips nonces that the key used elsewhere", asy
   const sender = await aLane(5);
   const next = async () => {
     const { requestId } = someTerms();
-    const plan = aPlan(sender, { kind: "fill", requestId });
+    const plan = aPlan(sender, aFill(requestId));
     return (await uow.run(async (tx) => await aSlot(tx, plan))).nonce;
   };
   expect(await next()).toBe(5);
@@ -344,7 +383,7 @@ test("a lane never goes back, and skips nonces that the key used elsewhere", asy
 
 test("money of open payments is reserved until a balance shows that it left", async () => {
   const sender = await aLane();
-  const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+  const plan = aPlan(sender, aFill(someHash()));
   const { currency } = plan.outflow;
   const slot = await uow.run(async (tx) => await aSlot(tx, plan));
   const reservedAt = async (block: bigint): Promise<bigint> =>
@@ -370,7 +409,7 @@ test("stores signed bytes of open slots alone, and a payment only while it is no
   const [open, canceled, ended] = await uow.run(
     async (tx) =>
       await tx.lanes.reserve(
-        [1, 2, 3].map(() => aPlan(sender, { kind: "fill", requestId: someHash() })),
+        [1, 2, 3].map(() => aPlan(sender, aFill(someHash()))),
         NOW_MS,
       ),
   );
@@ -403,7 +442,7 @@ test("stores signed bytes of open slots alone, and a payment only while it is no
 
 test("keeps the signed bytes of a payment until long after it became final", async () => {
   const sender = await aLane();
-  const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+  const plan = aPlan(sender, aFill(someHash()));
   const signed = {
     n: 0,
     kind: "pay",
@@ -433,7 +472,7 @@ test("keeps the signed bytes of a payment until long after it became final", asy
 });
 
 test("reads a payment and its signed bytes as of one moment", async () => {
-  const plan = aPlan(await aLane(), { kind: "fill", requestId: someHash() });
+  const plan = aPlan(await aLane(), aFill(someHash()));
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, createdAtMs: NOW_MS } as const;
   const attempt = { n: 0, kind: "pay", raw: "0xabcd", txHash: someHash(), ...fees } as const;
   const id = await uow.run(async (tx) => {
@@ -464,18 +503,17 @@ test("reads a payment and its signed bytes as of one moment", async () => {
 });
 
 test("keeps a hub transaction's call, its bytes and what oracles signed until long after it is final", async () => {
-  const [key, sender] = [someHash(), someAddress()];
-  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+  const key = someHash();
+  const sender = await aLane();
   const stored = async () =>
     (
       await pool.query(
-        `select t.call_data, a.raw, a.tx_hash, e.actions, e.signature from hub_executions e
-           join hub_transactions t on t.id = e.transaction_id join hub_attempts a on a.transaction_id = t.id
+        `select s.call_data, a.raw, a.tx_hash, e.actions, e.signature from hub_executions e
+           join slots s on s.id = e.slot_id join attempts a on a.slot_id = s.id
          where e.idempotency_key = $1`,
         [key],
       )
     ).rows as unknown[];
-  const txHash = someHash();
   await uow.run(async (tx) => {
     const signed = { idempotencyKey: key, kind: "fill", actions: ["0xac"], signature: "0x51" } as const;
     await tx.settlement.addExecutions([signed], NOW_MS);
@@ -483,31 +521,35 @@ test("keeps a hub transaction's call, its bytes and what oracles signed until lo
   const executionId = (
     await pool.query<{ id: number }>("select id from hub_executions where idempotency_key = $1", [key])
   ).rows.map((row) => String(row.id));
-  const transaction = await uow.run(async (tx) => {
-    const call = { to: someAddress(), data: "0xca11" } as const;
-    const added = await tx.settlement.addTransaction(
-      { sender, nonce: 0, call, gasLimit: 1n, ...fees },
-      executionId,
-      NOW_MS,
-    );
-    const attempt = { n: 0, isNoop: false, raw: "0xabcd", txHash, createdAtMs: NOW_MS, ...fees } as const;
-    await tx.settlement.addAttempt(added.id, { ...attempt, broadcastAtMs: undefined });
+  const plan = aPlan(sender, { kind: "hub", id: someHash(), requestId: undefined });
+  const attempt = {
+    n: 0,
+    kind: "pay",
+    raw: "0xabcd",
+    txHash: someHash(),
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    createdAtMs: NOW_MS,
+    broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
+  } as const;
+  const slot = await uow.run(async (tx) => {
+    const added = await aSlot(tx, { ...plan, call: { ...plan.call, data: "0xca11" } });
+    await tx.settlement.carry(executionId, added.id);
+    await tx.lanes.addAttempts([{ slotId: added.id, attempt }]);
     return added;
   });
-  expect(await stored()).toEqual([
-    { call_data: "0xca11", raw: "0xabcd", tx_hash: txHash, actions: ["0xac"], signature: "0x51" },
-  ]);
+  const whole = { raw: "0xabcd", tx_hash: attempt.txHash, actions: ["0xac"], signature: "0x51" };
+  expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
   await uow.run(async (tx) => {
-    await tx.settlement.setTransactionFinal(transaction.id, NOW_MS);
+    await tx.lanes.setFinal(slot.id, NOW_MS);
     await tx.settlement.settle([key], NOW_MS);
   });
-  await pruneAt(NOW_MS + KEPT_MS.hub_attempts);
+  await pruneAt(NOW_MS + KEPT_MS.attempts);
+  expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
+  await pruneAt(NOW_MS + KEPT_MS.attempts + 1);
   expect(await stored()).toEqual([
-    { call_data: "0xca11", raw: "0xabcd", tx_hash: txHash, actions: ["0xac"], signature: "0x51" },
-  ]);
-  await pruneAt(NOW_MS + KEPT_MS.hub_attempts + 1);
-  expect(await stored()).toEqual([
-    { call_data: "0x", raw: "0x", tx_hash: txHash, actions: [], signature: "0x" },
+    { call_data: "", raw: "0x", tx_hash: attempt.txHash, actions: [], signature: "0x" },
   ]);
 });
 
@@ -515,7 +557,7 @@ test("native tokens that a token payment carries are reserved with its gas, thos
   const native = "0x0000000000000000000000000000000000000000";
   const gasWeiOf = async (currency: Address): Promise<bigint> => {
     const sender = await aLane();
-    const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+    const plan = aPlan(sender, aFill(someHash()));
     const carrying = { ...plan, call: { ...plan.call, value: 9n }, outflow: { currency, amount: 9n } };
     await uow.run(async (tx) => await aSlot(tx, carrying));
     const { gasWei } = await uow.run(async (tx) => await tx.lanes.reserved(2, sender, native, 100n));
@@ -527,7 +569,7 @@ test("native tokens that a token payment carries are reserved with its gas, thos
 
 test("reserves the gas of the most expensive signed attempt, and that of the plan before any is signed", async () => {
   const sender = await aLane();
-  const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+  const plan = aPlan(sender, aFill(someHash()));
   const { currency } = plan.outflow;
   const reserved = async (): Promise<bigint> =>
     (await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, 100n))).gasWei;
@@ -552,9 +594,7 @@ test("reserves the gas of the most expensive signed attempt, and that of the pla
 
 test("keeps the first bytes when two processes sign for one nonce at once", async () => {
   const sender = await aLane();
-  const slot = await uow.run(
-    async (tx) => await aSlot(tx, aPlan(sender, { kind: "fill", requestId: someHash() })),
-  );
+  const slot = await uow.run(async (tx) => await aSlot(tx, aPlan(sender, aFill(someHash()))));
   const results = await Promise.all(
     [1, 2, 3].map(async () => {
       const txHash = someHash();
@@ -657,6 +697,8 @@ test("the reconciler closes overdue requests and restores lost jobs, however man
   const later = (ms: number) => ({
     ...services,
     reads,
+    balances: balanceReads(sqlOn(pool)),
+    depositAddresses: depositAddressReads(sqlOn(pool)),
     uow,
     enginePolicy,
     quotePolicy,

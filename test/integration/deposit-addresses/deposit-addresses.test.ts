@@ -1,3 +1,5 @@
+import { sweepLeg } from "../../../apps/api/src/payments/legs/sweep-leg.ts";
+import { pay } from "../../../apps/api/src/payments/pay.ts";
 import { hexAddressFormat } from "../../fakes/hex-address-format.ts";
 import { depositAddressFactoryAbi, returnsNothingAbi, returnsNothingBytecode } from "@causeway/contracts";
 import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";
@@ -18,7 +20,6 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { lookAtAddresses } from "../../../apps/api/src/deposits/addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
 import { reindexAddress } from "../../../apps/api/src/deposits/addresses/reindex-address.ts";
-import { submitSweep } from "../../../apps/api/src/payments/submit-sweep.ts";
 import { requestTrace } from "../../../apps/api/src/requests/history/request-trace.ts";
 import { statusView } from "../../../apps/api/src/requests/request-status.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
@@ -684,7 +685,7 @@ test("a sweep whose commit a failover lost is not repeated with money that came 
   await origin.mine();
   for (let look = 0; look < 3; look++) {
     await openLane(services, origin.connected);
-    expect(await submitSweep({ ...services, depositAddresses: world.reads }, sweep.id)).toMatchObject({
+    expect(await pay({ ...services, depositAddresses: world.reads }, sweepLeg, sweep.id)).toMatchObject({
       why: "the sending key used a nonce that the database does not know",
     });
   }
@@ -734,10 +735,10 @@ test("a new quote whose sweep is refused after a wait keeps its money reported: 
     },
   };
   const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
-  await submitSweep(by, planned.id);
+  await pay(by, sweepLeg, planned.id);
   expect(await states(), "one refusal, whatever time the sweep waited before it").toEqual(["planned"]);
   world.clock.forward(61_000);
-  await submitSweep(by, planned.id);
+  await pay(by, sweepLeg, planned.id);
   expect(await states()).toEqual(["void"]);
   const isAtAddress = {
     status: "depositing",

@@ -10,7 +10,7 @@ import { depositErc20Calldata, NATIVE_CURRENCY, quotedState, UNATTESTABLE_DEPOSI
 import type { Address, Chain, TxHash, Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { giveUpRefund } from "../../../apps/api/src/payments/give-up-refund.ts";
+import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { judgeRefundRelease } from "../../../apps/api/src/payments/judge-refund-release.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
@@ -341,7 +341,8 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 100, 100, 1)",
     [agreed.requestId, world.destination.chain.id],
   );
-  await giveUpRefund(world.services, stored, "AMOUNT_TOO_LOW_TO_REFUND", undefined, 4_000_000n);
+  const end = { reason: "AMOUNT_TOO_LOW_TO_REFUND", revertedGas: 4_000_000n } as const;
+  await refundLeg.giveUp(world.services, { deposit: stored }, end);
   const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
   expect(rows).toEqual([{ unpaid_wei: 75n }]);
 });
@@ -388,7 +389,7 @@ test("starts fills one at a time when together they could burn more gas than the
   expect(await states()).toEqual(["fillable", "submitted"]);
   const waits = world.events.of("fill_waits").at(-1);
   expect(waits?.facts["why"]).toBe(
-    "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
+    "fills in progress could use up the rest of REVERTED_GAS_DAILY_USD if they revert",
   );
 
   await destination.mine();
@@ -427,7 +428,7 @@ test("fills only requests without foreign code once reverted fills have cost the
     expect((await world.request(requestId)).state.name).toBe("fillable");
     const waits = world.events.of("fill_waits").filter(({ facts }) => facts["requestId"] === requestId);
     expect(waits.at(-1)?.facts["why"]).toMatch(
-      /^reverted fills cost the solver \$125.*, so BURNT_FILLS_DAILY_USD is used up$/,
+      /^reverted fills cost the solver \$125.*, so REVERTED_GAS_DAILY_USD is used up$/,
     );
   }
 

@@ -1,3 +1,5 @@
+import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
+import { pay } from "../../../apps/api/src/payments/pay.ts";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";
@@ -14,7 +16,6 @@ import { listRequests } from "../../../apps/api/src/requests/history/list-reques
 import { searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
@@ -347,7 +348,7 @@ test("a refund that was planned without a request is not made once the deposit b
     ]);
     return before;
   };
-  await refundDeposit({ ...world.services, reads: { ...reads, deposit: found } }, id);
+  await pay({ ...world.services, reads: { ...reads, deposit: found } }, refundLeg, id);
   expect(await rowOf(hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
   await world.pool.query("delete from deposits where id = $1", [id]);
 });
@@ -503,7 +504,7 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
   for (let round = 0; round < 4; round++) await world.round();
   await start();
   const { id } = await rowOf(hash);
-  expect(await refundDeposit({ ...services, chains }, String(id))).toMatchObject({
+  expect(await pay({ ...services, chains }, refundLeg, String(id))).toMatchObject({
     waitMs: expect.any(Number) as number,
     why: expect.stringContaining("the node does not respond") as string,
   });

@@ -1,6 +1,6 @@
 import { evmEvidence, RpcFault, type Evidence, type EvidenceSource } from "@causeway/chains";
 import { NATIVE_CURRENCY, type Address, type AttestationChain, type Hex } from "@causeway/domain";
-import { startAnvil, type RunningAnvil } from "@causeway/localnet";
+import { startAnvil, type RunningAnvil } from "@causeway/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { rpcTroubles, startFaultyRpc, type FaultyRpc, type RpcTrouble } from "../../support/faulty-rpc.ts";

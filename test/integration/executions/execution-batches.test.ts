@@ -1,15 +1,13 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { executionLeg } from "../../../apps/api/src/payments/legs/execution-leg.ts";
 import type { Address, RequestId } from "@causeway/domain";
 import { ONE_USD } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { groupedAcceptance } from "../../../apps/api/src/executions/grouped-acceptance.adapter.ts";
-import type { WantedExecution, SendExecution } from "../../../apps/api/src/payments/execution-lane.port.ts";
+import type { Wanted } from "../../../apps/api/src/payments/wanted.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import {
-  groupedExecutions,
-  sendExecutions,
-} from "../../../apps/api/src/payments/executions/send-execution.ts";
-import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
+import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import { startExecutionWorld, type ExecutionWorld } from "../../support/execution-world.ts";
@@ -157,8 +155,8 @@ async function accepted(count: number): Promise<Map<RequestId, Address>> {
 
 /** Like a worker with several jobs at once. */
 async function submitAll(by: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
-  const together = { ...by, sendExecution: by.sendExecution ?? groupedExecutions(by) };
-  const ends = await Promise.allSettled([...ids].map(async (id) => await submitExecution(together, id)));
+  const together = { ...by, payTogether: by.payTogether ?? groupedPayments(by) };
+  const ends = await Promise.allSettled([...ids].map(async (id) => await pay(together, executionLeg, id)));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
@@ -219,13 +217,13 @@ test("as many simultaneous calls get a nonce as the executor's native tokens cov
 });
 
 /** Plans of these calls, which were not sent. */
-async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly WantedExecution[]> {
-  const plans: WantedExecution[] = [];
-  const sendExecution: SendExecution = async (_, plan) => {
+async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly Wanted[]> {
+  const plans: Wanted[] = [];
+  const noted: WorkerServices["payTogether"] = async (plan) => {
     plans.push(plan);
     return "moved";
   };
-  for (const id of ids) await submitExecution({ ...by, sendExecution }, id);
+  for (const id of ids) await pay({ ...by, payTogether: noted }, executionLeg, id);
   return plans;
 }
 
@@ -235,7 +233,7 @@ test("a call that cannot be reserved fails alone, and the others of its batch ar
   if (broken === undefined) throw new Error("nothing was accepted");
   const outflow = { currency: world.usdc, amount: 1n };
   const plans = [{ ...broken, plan: { ...broken.plan, outflow } }, ...others];
-  const ends = await sendExecutions(world.services, world.origin.connected, plans);
+  const ends = await payTogether(world.services, executionLeg, plans);
   expect(ends).toEqual([expect.any(RangeError), "sent", "sent"]);
   expect(world.events.of("execution_planned")).toHaveLength(2);
   await expectEachOnce(calls);
@@ -245,10 +243,10 @@ test("calls that waited too long after their checks are not sent, and are checke
   const calls = await accepted(2);
   const wanted = await plansOf(calls.keys());
   const stale = wanted.map((one) => ({ ...one, checkedAtMs: performance.now() - 21_000 }));
-  expect(await sendExecutions(world.services, world.origin.connected, stale)).toEqual(["late", "late"]);
-  const late: SendExecution = async () => "late";
+  expect(await payTogether(world.services, executionLeg, stale)).toEqual(["late", "late"]);
+  const late: WorkerServices["payTogether"] = async () => "late";
   for (const id of calls.keys())
-    expect(await submitExecution({ ...world.services, sendExecution: late }, id)).toMatchObject({
+    expect(await pay({ ...world.services, payTogether: late }, executionLeg, id)).toMatchObject({
       waitMs: 1_000,
     });
   await expectEachOnce(calls);
@@ -266,9 +264,7 @@ test("whenever the process dies while it broadcasts calls together, each of them
     },
     live: async (by) => {
       const plans = await plansOf(calls.keys(), by);
-      const connected = by.chains.get(world.origin.chain.id);
-      if (connected === undefined) throw new Error("the chain is gone");
-      for (const sent of await sendExecutions(by, connected, plans)) if (sent instanceof Error) throw sent;
+      for (const sent of await payTogether(by, executionLeg, plans)) if (sent instanceof Error) throw sent;
     },
     verify: async (_, moment) => {
       await expectEachOnce(calls, moment);

@@ -1,3 +1,5 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { executionLeg } from "../../../apps/api/src/payments/legs/execution-leg.ts";
 import { ServiceError } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
@@ -9,7 +11,6 @@ import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { usedContracts } from "../../../apps/api/src/payments/used-contracts.postgres.ts";
 import { checkUsedContracts } from "../../../apps/api/src/payments/check-used-contracts.ts";
-import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import {
@@ -233,7 +234,7 @@ test("a call whose authorization every node rejects is charged for the nonce tha
       await Promise.resolve({ kind: "rejected", reason: "authority already reserved" } as const),
   };
   const by = { ...services, chains: { ...services.chains, get: () => refusing } };
-  await submitExecution(by, requestId);
+  await pay(by, executionLeg, requestId);
   for (let round = 0; round < 6; round++) {
     world.clock.forward(20_000);
     await world.round();

@@ -1,3 +1,5 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { executionLeg } from "../../../apps/api/src/payments/legs/execution-leg.ts";
 import { depositAddressFactoryAbi } from "@causeway/contracts";
 import type { Address, Hex } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
@@ -8,7 +10,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls } from "../../../apps/api/src/executions/execute-calls.ts";
-import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import { anApiKey } from "../../fakes/api-keys.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
 
@@ -181,7 +182,7 @@ test("a call that was accepted before its target was known as the service's own 
   };
 
   const first = await accepted();
-  await submitExecution(services, first);
+  await pay(services, executionLeg, first);
   expect(await services.reads.slotOfLeg("execution", first)).toBeUndefined();
   expect((await world.status(first)).status).toBe("failure");
 
@@ -194,9 +195,9 @@ test("a call that was accepted before its target was known as the service's own 
       signDigest: async () => await Promise.reject(new Error("the process died")),
     },
   };
-  await expect(submitExecution(dying, second)).rejects.toThrow("the process died");
+  await expect(pay(dying, executionLeg, second)).rejects.toThrow("the process died");
   expect(await services.reads.slotOfLeg("execution", second)).toMatchObject({ attempts: [] });
-  await submitExecution(services, second);
+  await pay(services, executionLeg, second);
   expect((await services.reads.slotOfLeg("execution", second))?.attempts).toMatchObject([{ kind: "noop" }]);
   await origin.mine();
   expect(await sent()).toBe(before);

@@ -1,3 +1,5 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { executionLeg } from "../../../apps/api/src/payments/legs/execution-leg.ts";
 import { ONE_USD } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";
@@ -5,7 +7,6 @@ import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls, type ExecuteServices } from "../../../apps/api/src/executions/execute-calls.ts";
 import { acceptExecution } from "../../../apps/api/src/executions/accept-execution.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import {
   approveCall,
@@ -176,7 +177,7 @@ test("a call whose commit a failover lost is neither broadcast again nor abandon
   ]);
   for (let round = 0; round < 3; round++) {
     await openLane(services, origin.connected);
-    expect(await submitExecution(services, requestId)).toMatchObject({
+    expect(await pay(services, executionLeg, requestId)).toMatchObject({
       why: "the sending key used a nonce that the database does not know",
     });
     clock.forward(601_000);
@@ -247,13 +248,13 @@ test("a call that one process abandoned is not broadcast by another one that had
         if (isFirst) {
           isFirst = false;
           clock.forward(601_000);
-          await submitExecution(services, requestId);
+          await pay(services, executionLeg, requestId);
         }
         return await services.uow.run(work);
       },
     },
   };
-  await submitExecution(slow, requestId);
+  await pay(slow, executionLeg, requestId);
   expect(await world.status(requestId)).toMatchObject({ status: "failure" });
   expect(await services.reads.slotOfLeg("execution", requestId)).toBeUndefined();
   await origin.mine();
@@ -272,13 +273,13 @@ test("a call that one process broadcast is not abandoned by another one whose de
       run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
         if (isFirst) {
           isFirst = false;
-          await submitExecution(services, requestId);
+          await pay(services, executionLeg, requestId);
         }
         return await services.uow.run(work);
       },
     },
   };
-  await submitExecution(late, requestId);
+  await pay(late, executionLeg, requestId);
   expect((await world.book()).pending).toBeGreaterThan(0n);
   expect(await world.untilFinal(requestId, 5_000)).toMatchObject({ status: "success" });
   expect(await origin.sentBy(executor)).toHaveLength(1);
@@ -288,7 +289,7 @@ test("a call that one process broadcast is not abandoned by another one whose de
 test("however many processes submit the same call, it is broadcast once", async () => {
   const { services, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));
-  await Promise.all(Array.from({ length: 8 }, async () => await submitExecution(services, requestId)));
+  await Promise.all(Array.from({ length: 8 }, async () => await pay(services, executionLeg, requestId)));
   await world.untilFinal(requestId);
   expect(await origin.sentBy(executor)).toHaveLength(1);
 });

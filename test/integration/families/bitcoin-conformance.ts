@@ -1,7 +1,7 @@
 import { sha256 } from "viem";
 import type { Transaction } from "@scure/btc-signer";
 import { type AttestationChain, type Hex, type Hex32, nativeCurrency } from "@causeway/domain";
-import { startBitcoin } from "@causeway/localnet";
+import { startBitcoin } from "@causeway/simulators/bitcoin";
 import {
   anAttestationChain,
   anOwner,

@@ -1,6 +1,6 @@
 import { createBitcoinRail } from "@causeway/chains/bitcoin";
 import { encodeAddress, nativeCurrency, type Hex } from "@causeway/domain";
-import { startBitcoin } from "@causeway/localnet";
+import { startBitcoin } from "@causeway/simulators/bitcoin";
 import { chainRailContract } from "../../contracts/chain-rail.ts";
 import {
   anAttestationChain,

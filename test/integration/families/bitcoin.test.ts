@@ -9,7 +9,7 @@ import {
   type OrderId,
   type TxHash,
 } from "@causeway/domain";
-import { BitcoinRefusal, startBitcoin, type RunningBitcoin } from "@causeway/localnet";
+import { BitcoinRefusal, startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {

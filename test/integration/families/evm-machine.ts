@@ -1,4 +1,4 @@
-import { startAnvil } from "@causeway/localnet";
+import { startAnvil } from "@causeway/testkit";
 import type { Address, Hex } from "@causeway/domain";
 import { rpcAt, withContracts, type Machine, type MachineBase } from "./machine.ts";
 

@@ -15,7 +15,7 @@ import {
   type Hex,
   type Hex32,
 } from "@causeway/domain";
-import { startExchange, type ExchangeControl, type RunningExchange } from "@causeway/localnet";
+import { startExchange, type ExchangeControl, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import { hashStruct, parseSignature } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import type {

@@ -14,7 +14,7 @@ import {
   type Hex32,
   type RailChain,
 } from "@causeway/domain";
-import { startExchange, type RunningExchange } from "@causeway/localnet";
+import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import { randomBytes } from "node:crypto";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -10,7 +10,7 @@ import {
   type Hex,
   type Hex32,
 } from "@causeway/domain";
-import { startExchange, type Lie, type RunningExchange } from "@causeway/localnet";
+import { startExchange, type Lie, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import { HttpTransport } from "@nktkas/hyperliquid";
 import { sendAsset, usdSend } from "@nktkas/hyperliquid/api/exchange";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { repositoryRoot, workspaceNode } from "@causeway/testkit";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -23,7 +23,7 @@ async function loadedFor(...paths: readonly string[]): Promise<readonly string[]
 
 /** What only other families need. */
 const FOREIGN =
-  /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|chains\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\//;
+  /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|(?:chains|families)\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\//;
 
 test("services of EVM chains alone load nothing of other families", async () => {
   const loaded = await loadedFor(

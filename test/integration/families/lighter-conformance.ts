@@ -1,4 +1,4 @@
-import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/localnet/lighter";
+import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/simulators/lighter";
 import {
   encodeLighterTransfer,
   lighterTransferText,

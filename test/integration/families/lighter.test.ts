@@ -6,7 +6,7 @@ import {
   type Hex32,
   type LighterTransfer,
 } from "@causeway/domain";
-import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/localnet/lighter";
+import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/simulators/lighter";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
 // Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and all outcomes of

@@ -10,7 +10,7 @@ import {
   solanaKey,
   startSolana,
   type PlainInstruction,
-} from "@causeway/localnet/solana";
+} from "@causeway/simulators/solana";
 import { addressBytes, lookupTable } from "../../support/solana-lookup-table.ts";
 import { startSolanaFront, type SolanaFront } from "../../support/solana-front.ts";
 import {

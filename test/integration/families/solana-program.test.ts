@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { createHash, sign, createPrivateKey } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   associatedTokenAddress,
@@ -15,7 +18,7 @@ import {
   type Hex32,
   type SolanaTransferRequest,
 } from "@causeway/domain";
-import { repositoryRoot } from "@causeway/localnet";
+import { repositoryRoot } from "@causeway/testkit";
 import {
   askNode,
   createDepository,
@@ -25,6 +28,7 @@ import {
   executeInstruction,
   initializeInstruction,
   mintTo,
+  programDataAddress,
   sendInstructions,
   signatureCheckInstruction,
   solanaKey,
@@ -34,7 +38,7 @@ import {
   type PlainInstruction,
   type RunningSolana,
   type SolanaKey,
-} from "@causeway/localnet/solana";
+} from "@causeway/simulators/solana";
 
 // The committed depository program in a real virtual machine.
 
@@ -131,62 +135,105 @@ const send = async (...instructions: readonly PlainInstruction[]): Promise<strin
 
 const custom = (code: number): RegExp => new RegExp(`"Custom":${code}\\}`);
 
-test("the committed programs were built from the committed sources", () => {
-  const folder = join(repositoryRoot, "packages/localnet/solana-program");
-  const hash = (name: string) =>
-    createHash("sha256")
-      .update(readFileSync(join(folder, name)))
-      .digest("hex");
-  const built = JSON.parse(readFileSync(join(folder, "built.json"), "utf8")) as Record<string, unknown>;
-  expect(Object.keys(built)).toEqual(["depository", "forwarder"]);
-  for (const [name, hashes] of Object.entries(built))
-    expect(hashes).toEqual({ source: hash(`${name}.c`), program: hash(`${name}.so`) });
-});
+const initialize = async (
+  program: string,
+  { signer, ...fields }: { signer: SolanaKey } & Partial<Parameters<typeof initializeInstruction>[0]>,
+) =>
+  await sendInstructions(
+    node.url,
+    [signer],
+    [
+      initializeInstruction({
+        ...(await depositorySeats(program)),
+        owner: signer.address,
+        allocator: recipient.address,
+        programData: await programDataAddress(program),
+        chainName: "solana",
+        ...fields,
+      }),
+    ],
+  );
 
-test("only the owner's key can initialize, and only once; without a key no one can", async () => {
+test("only the upgrade authority can initialize, and only once", async () => {
   const other = await solanaKey();
   await askNode(node.url, "requestAirdrop", [other.address, 10_000_000_000]);
   const program = (await solanaKey()).address;
-  node.controls.addProgram(program, depositoryProgram(base58Bytes(at.owner.address)));
-  const pdas = await depositorySeats(program);
-  const initialize = (owner: SolanaKey) =>
-    sendInstructions(
-      node.url,
-      [owner],
-      [
-        initializeInstruction({
-          ...pdas,
-          owner: owner.address,
-          allocator: other.address,
-          chainName: "solana",
-        }),
-      ],
-    );
-  await expect(initialize(other)).rejects.toThrow(custom(6003));
-  await initialize(at.owner);
+  node.controls.addProgram(program, depositoryProgram(), at.owner.address);
+  await expect(initialize(program, { signer: other })).rejects.toThrow(custom(6003));
+  await initialize(program, { signer: at.owner });
   node.controls.passSlots(1);
-  await expect(initialize(at.owner)).rejects.toThrow("AccountAlreadyInitialized");
+  await expect(initialize(program, { signer: at.owner })).rejects.toThrow("AccountAlreadyInitialized");
+  const { depository } = await depositorySeats(program);
+  const stored = node.controls.account(depository);
+  expect(stored?.data.length).toBe(106);
+  expect(Buffer.from(stored?.data.subarray(8, 40) ?? [])).toEqual(base58Bytes(at.owner.address));
+  expect(Buffer.from(stored?.data.subarray(40, 72) ?? [])).toEqual(base58Bytes(recipient.address));
+});
 
-  const unowned = (await solanaKey()).address;
-  node.controls.addProgram(
-    unowned,
-    readFileSync(join(repositoryRoot, "packages/localnet/solana-program/depository.so")),
+test("the owner must sign, and must show the loader's own record of this program", async () => {
+  const other = await solanaKey();
+  await askNode(node.url, "requestAirdrop", [other.address, 10_000_000_000]);
+  const program = (await solanaKey()).address;
+  const others = (await solanaKey()).address;
+  node.controls.addProgram(program, depositoryProgram(), at.owner.address);
+  node.controls.addProgram(others, depositoryProgram(), other.address);
+  const unsigned = initializeInstruction({
+    ...(await depositorySeats(program)),
+    owner: at.owner.address,
+    allocator: other.address,
+    programData: await programDataAddress(program),
+    chainName: "solana",
+  });
+  const keys = unsigned.keys.map((key) => ({ ...key, isSigner: false }));
+  await expect(sendInstructions(node.url, [other], [{ ...unsigned, keys }])).rejects.toThrow(
+    "MissingRequiredSignature",
   );
-  const unownedPdas = await depositorySeats(unowned);
   await expect(
-    sendInstructions(
-      node.url,
-      [other],
-      [
-        initializeInstruction({
-          ...unownedPdas,
-          owner: other.address,
-          allocator: other.address,
-          chainName: "solana",
-        }),
-      ],
-    ),
-  ).rejects.toThrow(custom(6003));
+    initialize(program, { signer: other, programData: await programDataAddress(others) }),
+  ).rejects.toThrow(custom(6021));
+  const forged = (await solanaKey()).address;
+  const record = node.controls.account(await programDataAddress(others));
+  if (record === undefined) throw new Error("program data account not found");
+  node.controls.setAccount(forged, { ...record, owner: at.program });
+  await expect(initialize(program, { signer: other, programData: forged })).rejects.toThrow(custom(6021));
+});
+
+test("a program whose upgrade authority was removed before cannot be initialized", async () => {
+  const program = (await solanaKey()).address;
+  node.controls.addProgram(program, depositoryProgram());
+  await expect(initialize(program, { signer: user })).rejects.toThrow(custom(6003));
+});
+
+test("initialize.ts initializes a deployed program with the key file of its upgrade authority", async () => {
+  const program = (await solanaKey()).address;
+  node.controls.addProgram(program, depositoryProgram(), at.owner.address);
+  const folder = await mkdtemp(join(tmpdir(), "causeway-initialize-"));
+  try {
+    const keyFile = join(folder, "authority.json");
+    await writeFile(keyFile, JSON.stringify([...at.owner.seed, ...base58Bytes(at.owner.address)]));
+    const args = {
+      rpc: node.url,
+      authority: keyFile,
+      program,
+      allocator: recipient.address,
+      chain: "solana",
+    };
+    const run = async () =>
+      await promisify(execFile)(process.execPath, [
+        "-C",
+        "source",
+        join(repositoryRoot, "packages/contracts/solana/initialize.ts"),
+        ...Object.entries(args).flatMap(([name, value]) => [`--${name}`, value]),
+      ]);
+    const { stdout } = await run();
+    const { depository, vault } = await depositorySeats(program);
+    expect(JSON.parse(stdout)).toMatchObject({ program, depository, vault, owner: at.owner.address });
+    node.controls.passSlots(1);
+    expect(node.controls.account(depository)?.owner).toBe(program);
+    await expect(run()).rejects.toThrow();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("the domain is the hash of the name, the version, the chain and the program", () => {

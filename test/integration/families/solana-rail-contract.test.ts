@@ -1,5 +1,5 @@
 import { encodeAddress, transactionIdBytes, type Hex, type Hex32, type RailChain } from "@causeway/domain";
-import { solanaKey } from "@causeway/localnet/solana";
+import { solanaKey } from "@causeway/simulators/solana";
 import { randomBytes } from "node:crypto";
 import { chainRailContract } from "../../contracts/chain-rail.ts";
 import { NATIVE, startSolanaWorld } from "../../support/solana-world.ts";

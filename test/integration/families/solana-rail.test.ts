@@ -12,7 +12,7 @@ import {
   type RailChain,
   type TxHash,
 } from "@causeway/domain";
-import { askNode, createMint, mintTo, solanaKey, type RpcTrouble } from "@causeway/localnet/solana";
+import { askNode, createMint, mintTo, solanaKey, type RpcTrouble } from "@causeway/simulators/solana";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
 import { payingRail } from "../../support/paying-rail.ts";
 import {

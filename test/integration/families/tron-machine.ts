@@ -1,5 +1,5 @@
 import { decodeAddress, type Address, type Hex } from "@causeway/domain";
-import { createTronWallet, startTronNode, type RunningTron } from "@causeway/localnet/tron";
+import { createTronWallet, startTronNode, type RunningTron } from "@causeway/simulators/tron";
 import { rpcAt, withContracts, type Machine, type MachineBase } from "./machine.ts";
 
 export interface TronMachine extends Machine {

@@ -12,11 +12,11 @@ import {
   type Hex,
   type Hex32,
 } from "@causeway/domain";
-import { createTronWallet, RawAnswer, type TronLie } from "@causeway/localnet/tron";
+import { createTronWallet, RawAnswer, type TronLie } from "@causeway/simulators/tron";
 import fc from "fast-check";
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readRawTransaction } from "../../../packages/chains/src/tron/raw-transaction.ts";
+import { readRawTransaction } from "@causeway/families/tron";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 

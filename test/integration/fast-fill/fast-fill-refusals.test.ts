@@ -1,4 +1,4 @@
-import { groupedFills } from "../../../apps/api/src/payments/send-fills.ts";
+import { groupedPayments } from "../../../apps/api/src/payments/pay-together.ts";
 import { approveCalldata, depositErc20Calldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -247,7 +247,7 @@ test("fast fills an executed request only once its transaction has a nonce", asy
         {
           chainId: origin.chain.id,
           sender,
-          leg: { kind: "execution", requestId },
+          leg: { kind: "execution", id: requestId, requestId },
           call: { to: world.user.address, data: "0x", value: 0n },
           gasLimit: 100_000n,
           maxFeePerGas: 1n,
@@ -283,7 +283,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
   );
   expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({ triggeredByFastFill: true });
   // As in a worker, which sends other fills together.
-  await world.work({ ...world.services, sendFill: groupedFills(world.services) });
+  await world.work({ ...world.services, payTogether: groupedPayments(world.services) });
   expect(world.events.of("fill_planned").at(-1)?.facts).toMatchObject({ fast: true });
   const { tookMs, requestId } = world.events.of("fast_fill_broadcast").at(-1)?.facts ?? {};
   expect({ requestId, isTime: typeof tookMs === "number" && tookMs >= 0 }).toEqual({

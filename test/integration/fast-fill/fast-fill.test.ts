@@ -1,9 +1,10 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { expireFastFills } from "../../../apps/api/src/executions/expire-fast-fills.ts";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
@@ -535,7 +536,7 @@ test("a fill planned on a hold is not made once the hold is gone", async () => {
     });
     await deposited(agreed);
   });
-  await fillDestination(overtaken, agreed.requestId);
+  await pay(overtaken, fillLeg, agreed.requestId);
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
   await fill();
   expect(await received(agreed), "by the deposit, whole").toBe(agreed.terms.destination.expectedAmount);
@@ -831,7 +832,7 @@ test("charges the app once for the gas of a reverted fast fill, and refuses furt
 
   const strict = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, maxBurntFastFillUsd: 0 },
+    enginePolicy: { ...world.services.enginePolicy, maxFastFillRevertedGasUsd: 0 },
   };
   await expect(sponsor.fastFill(await agree(), {}, strict)).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",

@@ -245,7 +245,7 @@ test.each([
       id: `-${BigInt(requestId) % 10n ** 15n}`,
       chainId,
       sender: world.solver.address,
-      leg: { kind: "fill", requestId } as const,
+      leg: { kind: "fill", id: requestId, requestId },
       call: { to: isPlain ? currency : world.anAddress(), value: 0n, data: "0x" } as const,
       gasLimit: 10n ** 6n,
       maxFeePerGas: 10n ** 6n,

@@ -1,3 +1,5 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { depositoryAbi } from "@causeway/contracts";
 import { ONE_USD } from "@causeway/domain";
 import type { Address, Hex, RequestId, SponsorshipRules } from "@causeway/domain";
@@ -14,7 +16,6 @@ import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls, type ExecuteServices } from "../../../apps/api/src/executions/execute-calls.ts";
 import { acceptExecution } from "../../../apps/api/src/executions/accept-execution.ts";
 import { forgiveCosts } from "../../../apps/api/src/payments/executions/settle-execution.ts";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import { judgedFill } from "../../support/judged-fill.ts";
@@ -452,7 +453,7 @@ test("calls at a node that stopped tracing wait, and are then refunded without b
   };
   const get = (id: number) => (id === destination.chain.id ? blind : services.chains.get(id));
   const tryFill = async () =>
-    await fillDestination({ ...services, chains: { ...services.chains, get } }, agreed.requestId);
+    await pay({ ...services, chains: { ...services.chains, get } }, fillLeg, agreed.requestId);
   expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the calls" });
   clock.forward(services.enginePolicy.inventoryWaitMs + 1_000);
   expect(await tryFill()).toEqual({ waitMs: 0 });

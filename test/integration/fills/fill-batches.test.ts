@@ -1,11 +1,11 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg, type WantedFill } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import type { Address, RequestId } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
-import type { FillPlan, SendFill } from "../../../apps/api/src/payments/fill-lane.port.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
-import { groupedFills, sendFills } from "../../../apps/api/src/payments/send-fills.ts";
+import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
@@ -44,9 +44,9 @@ async function due(count: number): Promise<readonly Due[]> {
 
 /** Like a worker with several jobs at once. */
 async function fillAll(by: WorkerServices, list: readonly Due[]): Promise<void> {
-  const together = { ...by, sendFill: by.sendFill ?? groupedFills(by) };
+  const together = { ...by, payTogether: by.payTogether ?? groupedPayments(by) };
   const ends = await Promise.allSettled(
-    list.map(async ({ agreed }) => await fillDestination(together, agreed.requestId)),
+    list.map(async ({ agreed }) => await pay(together, fillLeg, agreed.requestId)),
   );
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
@@ -92,7 +92,7 @@ test("a fill that is sent with others leaves the same trace as one that is sent 
   const list = await due(3);
   const [alone, ...others] = list;
   if (alone === undefined) throw new Error("no request is due");
-  await fillDestination(world.services, alone.agreed.requestId);
+  await pay(world.services, fillLeg, alone.agreed.requestId);
   await fillAll(world.services, others);
   const traceOf = async ({ agreed }: Due) =>
     (
@@ -134,19 +134,20 @@ test("the same fill twice in one batch is paid once", async () => {
   if (one === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([one]);
   if (plan === undefined) throw new Error("no request is due");
-  const ends = await sendFills(world.services, world.destination.connected, [plan, { ...plan }]);
+  const ends = await payTogether(world.services, fillLeg, [plan, { ...plan }]);
   expect(ends).toEqual(["sent", "sent"]);
   await expectEachOnce([one]);
 });
 
 /** Plans of these fills, which were not sent. */
-async function plansOf(list: readonly Due[], by = world.services): Promise<readonly FillPlan[]> {
-  const fills = new Map<RequestId, FillPlan>();
-  const sendFill: SendFill = async (_, fill) => {
+async function plansOf(list: readonly Due[], by = world.services): Promise<readonly WantedFill[]> {
+  const fills = new Map<RequestId, WantedFill>();
+  const noted: WorkerServices["payTogether"] = async (wanted) => {
+    const fill = wanted as WantedFill;
     fills.set(fill.requestId, fill);
     return "moved";
   };
-  for (const { agreed } of list) await fillDestination({ ...by, sendFill }, agreed.requestId);
+  for (const { agreed } of list) await pay({ ...by, payTogether: noted }, fillLeg, agreed.requestId);
   return [...fills.values()];
 }
 
@@ -157,7 +158,7 @@ test("a fill that cannot be reserved fails alone, and the others of its batch ar
   const unknown: Address = "0x00000000000000000000000000000000000000ff";
   const outflow = { ...broken.plan.outflow, currency: unknown };
   const fills = [{ ...broken, plan: { ...broken.plan, outflow } }, ...others];
-  const ends = await sendFills(world.services, world.destination.connected, fills);
+  const ends = await payTogether(world.services, fillLeg, fills);
   expect(ends).toEqual([expect.any(RangeError), "sent", "sent"]);
   await expectEachOnce(list);
 });
@@ -168,7 +169,7 @@ test("a fill whose checks are too old takes no nonce and is checked again", asyn
   const [old, fresh] = await plansOf(list);
   if (old === undefined || fresh === undefined) throw new Error("no request is due");
   const fills = [{ ...old, checkedAtMs: performance.now() - 21_000 }, fresh];
-  expect(await sendFills(services, destination.connected, fills)).toEqual(["late", "sent"]);
+  expect(await payTogether(services, fillLeg, fills)).toEqual(["late", "sent"]);
   expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toHaveLength(1);
   await expectEachOnce(list);
 });
@@ -182,10 +183,7 @@ test("of two plans for a request, one whose deposit was reorged out does not hid
     ...plan,
     basis: { ...plan.basis, deposit: { ...plan.basis.deposit, id: "999999" as never } },
   };
-  expect(await sendFills(world.services, world.destination.connected, [gone, plan])).toEqual([
-    "sent",
-    "sent",
-  ]);
+  expect(await payTogether(world.services, fillLeg, [gone, plan])).toEqual(["sent", "sent"]);
   await expectEachOnce([one]);
 });
 
@@ -291,9 +289,7 @@ test("whenever the process dies while it sends fills together, each of them pays
     },
     live: async (by) => {
       const fills = await plansOf(list, by);
-      const connected = by.chains.get(world.destination.chain.id);
-      if (connected === undefined) throw new Error("the chain is gone");
-      for (const sent of await sendFills(by, connected, fills)) if (sent instanceof Error) throw sent;
+      for (const sent of await payTogether(by, fillLeg, fills)) if (sent instanceof Error) throw sent;
     },
     verify: async (_, moment) => await expectEachOnce(list, moment),
   });

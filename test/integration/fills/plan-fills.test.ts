@@ -1,6 +1,8 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
+import { createFillsAhead, planAhead } from "../../../apps/api/src/payments/fills-ahead.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -32,11 +34,11 @@ function planning(by: Partial<Reader>): { readonly services: WorkerServices; rea
   const other = { ...connected, connection: { ...connected.connection, reader } };
   const get = (id: number) => (id === destination.chain.id ? other : services.chains.get(id));
   const planned: unknown[] = [];
-  const sendFill: WorkerServices["sendFill"] = async (_connected, fill) => {
+  const payTogether: WorkerServices["payTogether"] = async (fill) => {
     planned.push(fill);
     return "sent";
   };
-  return { services: { ...services, sendFill, chains: { ...services.chains, get } }, planned };
+  return { services: { ...services, payTogether, chains: { ...services.chains, get } }, planned };
 }
 
 test("a plain fill makes three calls to its node, in one tick", async () => {
@@ -62,13 +64,50 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
       return await reader.hasCode(account);
     },
   });
-  expect(await fillDestination(services, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(await pay(services, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
   expect(planned).toHaveLength(1);
   expect(calls.toSorted()).toEqual([
     "nonce latest in tick 0",
     "nonce pending in tick 0",
     "simulate in tick 0",
   ]);
+});
+
+test("a fill that was planned while its job was queued asks its node nothing more", async () => {
+  const agreed = await fillable();
+  const { reader } = world.destination.connected.connection;
+  let asked = 0;
+  const { services, planned } = planning({
+    simulate: async (...question) => {
+      asked++;
+      return await reader.simulate(...question);
+    },
+  });
+  const ahead = { ...services, fillsAhead: createFillsAhead() };
+  planAhead(ahead, agreed.requestId);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(planned).toHaveLength(1);
+  expect(asked).toBe(1);
+});
+
+test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {
+  const agreed = await fillable();
+  const ahead = { ...world.services, fillsAhead: createFillsAhead() };
+  planAhead(ahead, agreed.requestId);
+  await pay(world.services, fillLeg, agreed.requestId);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(world.events.of("fill_planned")).toHaveLength(1);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("what stands against a fill is decided by its job, not by the plan ahead", async () => {
+  const agreed = await fillable();
+  const { services, planned } = planning({ nonce: async () => 1_000_000 });
+  const ahead = { ...services, fillsAhead: createFillsAhead() };
+  planAhead(ahead, agreed.requestId);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toMatchObject({ waitMs: 1_000 });
+  expect(planned).toEqual([]);
 });
 
 const refusing: Partial<Reader> = {
@@ -81,7 +120,7 @@ test.each<[string, Partial<Reader>]>([
 ])("while the sending key has an unexplained nonce, a fill that %s waits", async (_what, by) => {
   const agreed = await fillable();
   const { services, planned } = planning({ ...by, nonce: async () => 1_000_000 });
-  expect(await fillDestination(services, agreed.requestId)).toEqual({
+  expect(await pay(services, fillLeg, agreed.requestId)).toEqual({
     waitMs: 1_000,
     why: "the sending key used a nonce that the database does not know",
   });

@@ -1,10 +1,11 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { approvalProxyAbi } from "@causeway/contracts";
 import { NodeRefusal } from "@causeway/chains";
 import { NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import { decodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { judgeOrigin, NOTHING_OF_SENDER } from "../../../apps/api/src/deposits/judge-origin.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import { deposit } from "../../support/deposits.ts";
@@ -426,7 +427,7 @@ test("refunds a fill with a swap when the node stops tracing, without blaming th
       return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
     },
   });
-  const tryFill = async () => await fillDestination(blind, agreed.requestId);
+  const tryFill = async () => await pay(blind, fillLeg, agreed.requestId);
   expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the fill" });
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1_000);
   expect(await tryFill()).toEqual({ waitMs: 0 });
@@ -457,7 +458,7 @@ test("a fill whose plan keeps failing for the same reason for as long as fills w
   };
   const failing = tracingBy({ ...reader, trace });
   const tryFill = async (): Promise<unknown> =>
-    await fillDestination(failing, agreed.requestId).catch((error: unknown) => error);
+    await pay(failing, fillLeg, agreed.requestId).catch((error: unknown) => error);
   const { inventoryWaitMs } = services.enginePolicy;
   const tryFor = async (ms: number): Promise<void> => {
     for (let at = 0; at < 4; at++) {

@@ -10,7 +10,7 @@ import {
   type AwsKmsSigner,
   type SignerFault,
 } from "@causeway/attest";
-import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway/localnet";
+import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway/simulators/kms";
 import { keccak256, toHex } from "viem";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 

@@ -4,9 +4,9 @@ import { expect, expectTypeOf, test } from "vitest";
 import { readApiConfig, readWorkerConfig } from "../../../apps/api/src/config/config.ts";
 import type { Services } from "../../../apps/api/src/db/services.port.ts";
 import type { LaneKeys } from "../../../apps/api/src/chains/lane-signers.ts";
-import { bitcoinAddress } from "../../../packages/localnet/src/bitcoin/controls.ts";
+import { bitcoinAddress } from "@causeway/simulators/bitcoin";
 import { familyKey } from "../../../packages/localnet/src/families/family-plan.ts";
-import { solanaKey } from "../../../packages/localnet/src/solana/wallet.ts";
+import { solanaKey } from "@causeway/simulators/solana";
 import {
   appEnvironment,
   workerKeys,

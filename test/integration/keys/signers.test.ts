@@ -1,5 +1,5 @@
 import { awsKmsSigner, nativeCurve, portableCurve, rawKeySigner, type AwsKmsSigner } from "@causeway/attest";
-import { startKms } from "@causeway/localnet";
+import { startKms } from "@causeway/simulators/kms";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, vi } from "vitest";
 import { signerContract } from "../../contracts/signer.ts";

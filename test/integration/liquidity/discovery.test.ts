@@ -1,15 +1,8 @@
 import { localPrivateKey } from "@causeway/config";
 import type { Address, Hex, RequestTerms } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import {
-  createLocalClient,
-  deployLocal,
-  fundLocal,
-  localAccount,
-  localDeployment,
-  startAnvil,
-  type RunningAnvil,
-} from "@causeway/localnet";
+import { createLocalClient, startAnvil, type RunningAnvil } from "@causeway/testkit";
+import { deployLocal, fundLocal, localAccount, localDeployment } from "@causeway/localnet";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import { writeFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 import type { Address, Hex, Hop } from "@causeway/domain";
 import { NATIVE_CURRENCY, pathInput, pathOutput } from "@causeway/domain";
 import { loadFixedPrices } from "@causeway/config";
-import { fundLocal, localAccount, localExchanges, repositoryRoot } from "@causeway/localnet";
+import { fundLocal, localAccount, localExchanges } from "@causeway/localnet";
+import { repositoryRoot } from "@causeway/testkit";
 import { decodeAbiParameters, encodeFunctionData, erc20Abi, parseAbi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Leg } from "../../../apps/api/src/markets/liquidity/best-path.adapter.ts";

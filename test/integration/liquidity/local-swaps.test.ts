@@ -1,6 +1,6 @@
 import type { Chain } from "@causeway/domain";
+import { createLocalClient, startAnvil, type LocalClient, type RunningAnvil } from "@causeway/testkit";
 import {
-  createLocalClient,
   deployLocal,
   fundLocal,
   localAccount,
@@ -10,11 +10,8 @@ import {
   openPools,
   permit2Address,
   readLocalChains,
-  startAnvil,
-  type LocalClient,
   type LocalV3Pool,
   type PoolToken,
-  type RunningAnvil,
 } from "@causeway/localnet";
 import { erc20Abi, maxUint256, parseAbi, parseUnits, type Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";

@@ -13,8 +13,8 @@ import {
   formatAddress,
 } from "@causeway/domain";
 import type { AttestationChain, Hex, Hex32, OrderJson, RailChain, VmType } from "@causeway/domain";
-import { startBitcoin, startExchange } from "@causeway/localnet";
-import type { RunningBitcoin, RunningExchange } from "@causeway/localnet";
+import { startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
+import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { privateKeyToAccount } from "viem/accounts";

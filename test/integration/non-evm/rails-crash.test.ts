@@ -1,8 +1,14 @@
+import { feeSponsorshipOf } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import { keepSignedBytes } from "../../support/signed-bytes.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import type { FakeRailKind } from "../../fakes/fake-rail-chain.ts";
-import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
+import { violatedInvariants } from "../../support/ledger-world.ts";
+import { aPayingKey } from "../../support/paying-key.ts";
+import { anAccount, startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
+
+const ONE_USD = 10n ** 18n;
 
 let world: RailWorld;
 afterEach(async () => await world.stop());
@@ -54,6 +60,68 @@ test.each(kinds)(
   },
   120_000,
 );
+
+test("whenever the process dies while a fill is made, its apps are credited once and its sponsor is charged once", async () => {
+  world = await startRailWorld({ destination: "coins" });
+  const payer = await aPayingKey(world, 10_000_000);
+  const { id: chainId } = world.origin.chain;
+  const currency = world.origin.network.native;
+  const balanceOf = async (wallet: Hex): Promise<bigint> => {
+    const { lines } = await world.services.balances.book(wallet);
+    expect(lines.map(({ pending }) => pending)).toEqual(lines.map(() => 0n));
+    return lines.find(({ asset }) => asset.currency === currency)?.balance ?? 0n;
+  };
+  const opening = await balanceOf(payer.wallet);
+  let charged = 0n;
+  const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
+    prepare: async () => {
+      const fees = [100, 30].map((bps) => ({
+        recipient: anAccount().slice(0, 42) as Hex,
+        bps,
+        amount: BigInt(bps) * 10n,
+      }));
+      const agreed = await world.agree({
+        keyId: payer.key.id,
+        appFees: { chainId, currency, fees },
+        appFeesUsd: 1_300n * ONE_USD,
+        sponsorship: feeSponsorshipOf(
+          {
+            wallet: payer.wallet,
+            selected: new Set(["execution", "relay", "app"]),
+            maxUsd: undefined,
+            cap: undefined,
+            fixedRate: undefined,
+          },
+          { execution: 20n, service: 280n, app: 1_300n, swap: 0n, sponsored: 1_600n },
+          { decimals: 0, priceUsd: ONE_USD },
+        ),
+      });
+      world.pay(agreed);
+      world.origin.network.settle();
+      await world.watch(world.origin);
+      return agreed;
+    },
+    live: async (by) => {
+      await world.work(by);
+      world.destination.network.mine();
+      await world.track(world.destination, by);
+      world.destination.network.settle();
+      await world.track(world.destination, by);
+    },
+    verify: async ({ requestId, terms }, moment) => {
+      charged += 1_600n;
+      const { network } = world.destination;
+      expect(network.received(terms.recipient, network.native), moment).toBe(95_000n);
+      for (const { recipient, amount } of terms.appFees?.fees ?? [])
+        expect(await balanceOf(recipient), moment).toBe(amount);
+      expect(await balanceOf(payer.wallet), moment).toBe(opening - charged);
+      expect((await world.status(requestId)).status, moment).toBe("success");
+    },
+  });
+  for (const moment of ["before ledger.post", "before ledger.closeReservation", "after commit"])
+    expect(deaths).toContain(moment);
+  expect(await violatedInvariants(world.pool)).toEqual([]);
+}, 240_000);
 
 test("refunds exactly once, whenever the process dies during the refund", async () => {
   world = await startRailWorld({ origin: "coins" });

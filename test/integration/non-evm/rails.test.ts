@@ -1,3 +1,6 @@
+import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { RpcFault, ShareUsedUp, type ChainRail } from "@causeway/chains";
 import { NATIVE_CURRENCY, formatTransactionId } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
@@ -10,10 +13,8 @@ import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.pos
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { leaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
 import { watchRail } from "../../../apps/api/src/watch/watch-rail.job.ts";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
-import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { readArrivals } from "../../../apps/api/src/deposits/non-evm/read-arrivals.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import {
@@ -281,7 +282,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
     id: "-2",
     chainId,
     sender: NATIVE_CURRENCY,
-    leg: { kind: "fill", requestId },
+    leg: { kind: "fill", id: requestId, requestId },
     call: { to: `0x${"c0".repeat(20)}`, value: 0n, data: "0x" },
     gasLimit: 1n,
     maxFeePerGas: 1n,
@@ -306,7 +307,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
     request: async () => ({ ...request, state: { ...request.state, depositId: deposit.id } }),
     revertedSlotsOfLeg: async () => [revertedSlot],
   };
-  await refundDeposit({ ...world.services, reads }, deposit.id);
+  await pay({ ...world.services, reads }, refundLeg, deposit.id);
   const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
   expect(rows).toEqual([{ unpaid_wei: 0n }]);
 });
@@ -562,7 +563,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   for (const { terms } of barred) world.destination.network.bar(terms.recipient, "the account takes nothing");
   world.origin.network.settle();
   await world.watch(world.origin);
-  for (const { requestId } of barred) await fillDestination(world.services, requestId);
+  for (const { requestId } of barred) await pay(world.services, fillLeg, requestId);
   const { chains } = world.services;
   let release = (): void => undefined;
   const turn = new Promise<void>((resolve) => (release = resolve));
@@ -583,8 +584,8 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
     barred.map(async ({ requestId }) => (await world.request(requestId)).state.depositId ?? "0"),
   );
   const jobs = [
-    ...paid.map(async ({ requestId }) => await fillDestination(waiting, requestId)),
-    ...depositIds.map(async (depositId) => await refundDeposit(waiting, depositId)),
+    ...paid.map(async ({ requestId }) => await pay(waiting, fillLeg, requestId)),
+    ...depositIds.map(async (depositId) => await pay(waiting, refundLeg, depositId)),
   ];
   const ended: unknown[] = [];
   for (const job of jobs) void job.then((progress) => ended.push(progress));
@@ -600,7 +601,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   const unpaid = states.find(({ state }) => state.name === "fillable");
   if (unpaid === undefined) throw new Error("three fills have tried later");
   for (let minute = 0; minute < 12; minute++) {
-    const progress = await fillDestination(beyond, unpaid.terms.requestId);
+    const progress = await pay(beyond, fillLeg, unpaid.terms.requestId);
     expect(progress).toMatchObject({ waitMs: 4_000, why: usedUp.message });
     world.clock.forward(60_000);
   }
@@ -617,8 +618,8 @@ test("spends no output twice and makes each payment once when two processes pay 
   const another = { ...world.services, chains: anotherDirectory() };
   await Promise.all(
     agreed.flatMap(({ requestId }) => [
-      fillDestination(world.services, requestId),
-      fillDestination(another, requestId),
+      pay(world.services, fillLeg, requestId),
+      pay(another, fillLeg, requestId),
     ]),
   );
   world.destination.network.settle();
@@ -699,7 +700,7 @@ test("attributes a transfer with a late mapping although every reading of the ch
   };
   const hurried = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+    enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 50 },
   };
   const limited = { ...connected, rail: { ...connected.rail, arrivals } };
   const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
@@ -727,7 +728,7 @@ test("alarms once while transfers wait to be read, and reports when they are rea
   });
   const hurried = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 20 },
+    enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 20 },
   };
   const crowded = { ...connected, rail: { ...connected.rail, arrivals } };
   const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
@@ -844,7 +845,7 @@ test("watchers of non-EVM chains run by themselves, one at a time: when the lead
   await start();
   const hurried = {
     ...world.services,
-    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+    enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 50 },
   };
   const watch = () => {
     const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });

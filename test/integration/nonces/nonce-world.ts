@@ -8,7 +8,8 @@ import {
   type RailChain,
   type RequestTerms,
 } from "@causeway/domain";
-import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
+import { createLocalClient, startAnvil, type LocalClient } from "@causeway/testkit";
+import { deployHub, localHub } from "@causeway/localnet";
 import type pg from "pg";
 import { connectHub } from "../../../apps/api/src/settlement/evm-hub.adapter.ts";
 import { connectHubMappings } from "../../../apps/api/src/settlement/nonce-mappings/evm-hub-mappings.adapter.ts";
@@ -133,6 +134,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     signer: solver,
     formerSigners: [],
     uow,
+    reads: postgresReads(sql),
     chains: { all: [], rails: [], profile: () => undefined },
     hub: hubChain,
     // The last one has the other two as peers; asked first, it gives a quorum at once.

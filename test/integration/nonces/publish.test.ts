@@ -71,13 +71,23 @@ function mortal(dieAt: number): { readonly services: MappingServices; readonly a
       },
     });
   const { services } = world;
+  const { lane } = services.hub;
   return {
     acts,
     services: {
       ...services,
       uow: acting(services.uow, "uow", ["run"]),
       signer: acting(services.signer, "signer", ["signDigest"]),
-      hub: acting(services.hub, "hub", ["broadcast", "nonces", "gasPrices", "executed"]),
+      hub: {
+        ...acting(services.hub, "hub", ["executed"]),
+        lane: {
+          ...acting(lane, "hub", ["final", "nativeBalance"]),
+          connection: {
+            reader: acting(lane.connection.reader, "hub", ["nonce", "gasPrices", "head"]),
+            writer: acting(lane.connection.writer, "hub", ["broadcast"]),
+          },
+        },
+      },
       mappings: acting(services.mappings, "mappings", ["entry"]),
       oracles: services.oracles.map((oracle) => acting(oracle, "oracle", ["ask"])),
       said: acting(services.said, "said", ["toSign", "toCarry", "carried"]),

@@ -2,7 +2,7 @@ import { rawKeySigner, signatureToHex, nonceMappingDigest, recoverSigner } from 
 import { RpcFault, type PayingRail } from "@causeway/chains";
 import { EXCHANGE_WALLET_CHAIN, type Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
-import type { ConnectedPayingRail } from "../../../apps/api/src/chains/chains.port.ts";
+import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/solver-mapping.ts";
@@ -21,7 +21,7 @@ const key = rawKeySigner(`0x${"71".repeat(32)}`);
  */
 function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
-  const rails = chains.rails.map((connected): ConnectedPayingRail => {
+  const rails = chains.rails.map((connected): TransferChain => {
     if (connected.chain.id !== world.destination.chain.id) return connected;
     const rail: PayingRail = {
       ...connected.rail,

@@ -1,4 +1,4 @@
-import { databaseUrl, programCommand } from "@causeway/localnet";
+import { databaseUrl, programCommand } from "@causeway/testkit";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { inTransaction } from "../../../apps/api/src/db/in-transaction.postgres.ts";
 import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
 import { startOfMonth } from "../../../apps/api/src/db/month.ts";
@@ -204,6 +204,33 @@ test("killed at many moments, the next run moves every row exactly once", { time
   );
 });
 
+test.for([
+  ["ahead of", 90_000],
+  ["behind", -90_000],
+] as const)("refuses a host whose clock is %s that of the database", async ([where, byMs]) => {
+  let stderr = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => {
+    stderr += String(line);
+    return true;
+  });
+  const database = await copyOfSeeded();
+  const words = ["--before", BEFORE, "--to", folder];
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + byMs });
+  try {
+    expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url }))).toBe(1);
+  } finally {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
+  expect(stderr).toMatch(
+    new RegExp(
+      `^the clock of this host is (89|90|91) s ${where} the clock of the database; correct them until`,
+    ),
+  );
+  expect(await database.archives()).toEqual([]);
+  await database.drop();
+});
+
 test("refuses a pooler in transaction mode, where another run could hold the same lock", async () => {
   const database = await copyOfSeeded();
   const pooler = await startTransactionPooler(database.url, 2);
@@ -220,9 +247,42 @@ test("refuses a pooler in transaction mode, where another run could hold the sam
   }
 });
 
+test("refuses a folder that has archives of another database, and leaves them as they are", async () => {
+  const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const databases = [await copyOfSeeded(), await copyOfSeeded()] as const;
+  const run = async ({ url }: { readonly url: string }, to: string): Promise<number> =>
+    await runArchive(["--before", BEFORE, "--to", to], () => openArchives({ DATABASE_URL: url }));
+  const filesOf = async (): Promise<string[]> => (await readdir(folder, { recursive: true })).toSorted();
+  try {
+    expect(await run(databases[0], folder)).toBe(0);
+    const files = await filesOf();
+    expect(await run(databases[1], folder)).toBe(1);
+    expect(stderr.mock.calls.at(-1)?.[0]).toMatch(
+      /database\.json names another database than causeway_test_\w+ of the server \d+; choose another folder with --to\n$/,
+    );
+    expect(await filesOf()).toEqual(files);
+    expect(await databases[1].archives()).toEqual([]);
+    expect(await run(databases[0], folder), "its own folder again").toBe(0);
+    const other = join(folder, "other");
+    expect(await run(databases[1], other), "another folder").toBe(0);
+    for (const [database, to] of [
+      [databases[0], folder],
+      [databases[1], other],
+    ] as const) {
+      const text = await readFile(join(to, FIRST, "part-1", "manifest.json"), "utf8");
+      expect((JSON.parse(text) as Manifest).database.name).toBe(new URL(database.url).pathname.slice(1));
+    }
+  } finally {
+    vi.restoreAllMocks();
+    for (const database of databases) await database.drop();
+  }
+});
+
 test("a process that dies while it writes the manifest leaves none, so the part does not count", async () => {
   const table = { table: "slots", file: "slots.ndjson.gz", rows: 1, bytes: 1, sha256: "0".repeat(64) };
   const manifest = {
+    database: { systemIdentifier: "1", name: "causeway" },
     month: FIRST,
     part: 1,
     exportedAt: "",

@@ -10,6 +10,8 @@ import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { endOfMonth, monthOf } from "../../../apps/api/src/db/month.ts";
 import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
 import { archiveMonths, type Archived } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
+import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
+import type { RequestStory } from "../../../apps/api/src/requests/history/request-history.port.ts";
 import type { ArchiveFiles } from "../../../apps/api/src/reconcile/archive/archive.port.ts";
 import { archiveStore } from "../../../apps/api/src/reconcile/archive/archive.postgres.ts";
 import {
@@ -239,6 +241,58 @@ test("keeps a request listed that became active after it was chosen", async () =
   ]);
   expect(rows).toHaveLength(1);
 });
+
+test("a trace has its events or says that they are archived, at each moment of the removal", async () => {
+  let statements = Number.POSITIVE_INFINITY;
+  for (let first = 0; first < statements; first++) {
+    await empty();
+    await rm(folder, { recursive: true, force: true });
+    const { requestId } = (await ended()).terms;
+    const { pool, hold, release } = heldPool(first);
+    let story: Promise<RequestStory | undefined> | undefined;
+    const real = archiveFiles(folder);
+    await archive(NEXT, LATER_MS, {
+      ...real,
+      async verify(...args) {
+        await real.verify(...args);
+        story = postgresRequestHistory(sqlOn(pool)).story(requestId);
+        statements = await hold();
+      },
+    });
+    release();
+    const { events = [], archivedMonths } = (await story) ?? {};
+    if (events.length === 0) expect(archivedMonths, `statement ${first} first`).toEqual([MONTH]);
+    else expect(archivedMonths, `statement ${first} first`).toBe(undefined);
+  }
+  expect(statements).toBeGreaterThan(5);
+});
+
+/**
+ * A pool that runs one of the statements that are sent at once, and the others after `release`. `hold` waits
+ * until the one was answered, and returns their number.
+ */
+function heldPool(first: number) {
+  const released = Promise.withResolvers<void>();
+  let sent = 0;
+  let answered: Promise<unknown> | undefined;
+  const pool = new Proxy(world.pool, {
+    get: (target, name) =>
+      name === "query"
+        ? async (...args: readonly unknown[]) => {
+            const run = async () => await (Reflect.apply(target.query, target, args) as Promise<unknown>);
+            if (sent++ === first) return await (answered = run());
+            await released.promise;
+            return await run();
+          }
+        : (Reflect.get(target, name) as unknown),
+  });
+  const hold = async (): Promise<number> => {
+    await expect.poll(() => answered).toBeDefined();
+    await answered;
+    return sent;
+  };
+  return { pool, hold, release: released.resolve };
+}
 
 test("keeps the fill time of a request that is listed again", async () => {
   const { terms } = await ended();

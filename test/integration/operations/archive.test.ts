@@ -414,6 +414,7 @@ function mortal(dieAt: number): {
       }),
     files: {
       folderOf: (part) => real.folderOf(part),
+      claim: (database) => act(() => real.claim(database)),
       clear: (part) => act(() => real.clear(part)),
       write: (part, table, rows) => act(() => real.write(part, table, rows)),
       finish: (manifest) => act(() => real.finish(manifest)),

@@ -1,4 +1,4 @@
-import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { freePort, startRedis, type RunningRedis } from "@causeway/testkit";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type pg from "pg";

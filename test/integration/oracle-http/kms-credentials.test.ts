@@ -1,4 +1,4 @@
-import { startKms, type RunningKms } from "@causeway/localnet";
+import { startKms, type RunningKms } from "@causeway/simulators/kms";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

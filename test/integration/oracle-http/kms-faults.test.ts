@@ -1,5 +1,5 @@
 import { awsKmsSigner, type AwsKmsSigner } from "@causeway/attest";
-import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway/localnet";
+import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway/simulators/kms";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { oracleSigner, privateKey } from "../../support/oracle-keys.ts";
 import { executionSigners, messageSigners } from "../../support/recovered-signers.ts";

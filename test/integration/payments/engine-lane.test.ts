@@ -1,3 +1,5 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { rawKeySigner } from "@causeway/attest";
 import { testTokenAbi } from "@causeway/contracts";
 import { NodeRefusal, RpcFault } from "@causeway/chains";
@@ -8,7 +10,6 @@ import { encodeFunctionData, keccak256, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { loadTrail, scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
@@ -444,14 +445,14 @@ test("while a lost payment waits in the mempool, nothing is planned with its non
   await world.pool.query("delete from outbox where published_at_ms is null");
   const other = await aSubmittedFill();
   expect((await world.request(other.requestId)).state.name).toBe("fillable");
-  expect(await fillDestination(world.services, agreed.requestId)).toMatchObject({
+  expect(await pay(world.services, fillLeg, agreed.requestId)).toMatchObject({
     why: expect.stringContaining("pending transaction of the sending key is not in the database"),
   });
   await destination.mine();
   for (let round = 0; round < 4; round++) {
     await openLane(world.services, destination.connected);
-    await fillDestination(world.services, agreed.requestId);
-    await fillDestination(world.services, other.requestId);
+    await pay(world.services, fillLeg, agreed.requestId);
+    await pay(world.services, fillLeg, other.requestId);
     await world.round();
   }
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
@@ -467,12 +468,12 @@ test("a fill that was checked before the database failed over takes no nonce aft
   await world.watch(origin);
   const replaced = { isNew: () => true };
   const midway = { ...services, uow: postgresUnitOfWork(pool, world.events, replaced) };
-  await expect(fillDestination(midway, agreed.requestId)).rejects.toThrow(ServerReplaced);
+  await expect(pay(midway, fillLeg, agreed.requestId)).rejects.toThrow(ServerReplaced);
   const { chain } = world.destination;
   const raised = midway.uow.run(async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000));
   await expect(raised).rejects.toThrow(ServerReplaced);
   const after = { ...services, reads: postgresReads(sqlOn(pool), replaced) };
-  expect(await fillDestination(after, agreed.requestId)).toMatchObject({
+  expect(await pay(after, fillLeg, agreed.requestId)).toMatchObject({
     why: expect.stringContaining("less than a minute ago"),
   });
   expect(await services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
@@ -523,7 +524,7 @@ test("the holder of a key that is no longer configured cannot block its orders",
     await world.watch(origin, rotated);
     await destination.mine(3);
     await world.watch(destination, rotated);
-    await fillDestination(rotated, agreed.requestId);
+    await pay(rotated, fillLeg, agreed.requestId);
   }
   expect((await world.request(agreed.requestId)).state.name).toBe("refunding");
 });
@@ -539,8 +540,8 @@ test("a lost payment of a former key is not repeated by the new one, which pays 
   await openLane(rotated, destination.connected);
   await world.watch(origin, rotated);
   for (let round = 0; round < 4; round++) {
-    await fillDestination(rotated, agreed.requestId).catch(() => undefined);
-    await fillDestination(rotated, other.requestId).catch(() => undefined);
+    await pay(rotated, fillLeg, agreed.requestId).catch(() => undefined);
+    await pay(rotated, fillLeg, other.requestId).catch(() => undefined);
     await destination.mine(trailLength(destination.chain));
     await world.watch(destination, rotated);
     await openLane(rotated, destination.connected);
@@ -574,7 +575,7 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
     signer: { ...services.signer, address: world.anAddress() },
   };
   const attempt = async (by: WorkerServices): Promise<unknown> =>
-    await fillDestination(by, agreed.requestId).catch((error: unknown) => error);
+    await pay(by, fillLeg, agreed.requestId).catch((error: unknown) => error);
   for (const by of [silent, disabled]) {
     for (let round = 0; round < 10; round++) {
       await attempt(by);

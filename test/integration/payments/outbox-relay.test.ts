@@ -1,4 +1,4 @@
-import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { freePort, startRedis, type RunningRedis } from "@causeway/testkit";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -63,7 +63,7 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
       return await run(payload);
     },
   });
-  const catalog = { fill: job("fill"), refund: job("refund") } as unknown as Catalog;
+  const catalog = { fill: job("fill"), refund: job("refund") } satisfies Catalog;
   return { catalog, ran };
 }
 
@@ -220,6 +220,80 @@ test("a commit wakes the relay of its own process without an announcement, and o
   } finally {
     await other.end();
   }
+});
+
+test("the jobs of a commit are queued without a look at the table, and marked there", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  const own = newJobs();
+  const started = await relay(catalog, url, own);
+  workers(catalog, url);
+  const isConnected = async (): Promise<boolean> =>
+    await started.ping().then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isConnected, { timeout: 5_000 }).toBe(true);
+  const [stored = { id: 0 }] = (
+    await pool.query<{ id: number }>(
+      "insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', 'job-8', '{\"n\":8}', 1) returning id",
+    )
+  ).rows;
+  const other = await pool.connect();
+  try {
+    // Hides it from every read of the table.
+    await other.query("begin");
+    await other.query("select from outbox for update");
+    own.committed([{ id: stored.id, job: "fill", jobId: "job-8", payload: { n: 8 } }]);
+    await expect.poll(() => ran, { timeout: 5_000, interval: 5 }).toEqual([{ n: 8 }]);
+    expect(await unpublished()).toBe(1);
+  } finally {
+    await other.query("rollback");
+    other.release();
+  }
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await sleep(200);
+  expect(ran).toEqual([{ n: 8 }]);
+});
+
+test("jobs that are committed while Redis is unavailable run once it is back", async () => {
+  const port = await freePort();
+  let redis: RunningRedis = await startRedis({ port, env: {} });
+  const { catalog, ran } = aCatalog();
+  const own = newJobs();
+  await relay(catalog, redis.url, own);
+  const { run } = postgresUnitOfWork(pool, events, undefined, own);
+  const addOwn = async (at: number): Promise<void> =>
+    await run(async (tx) => await tx.outbox.add(jobs(at, at + 1), clock.nowMs()));
+  await addOwn(0);
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await redis.stop();
+  await addOwn(1);
+  await sleep(100);
+  await addOwn(2);
+  redis = await startRedis({ port, env: {} });
+  workers(catalog, redis.url);
+  await expect.poll(() => new Set(numbers(ran)), { timeout: 10_000 }).toEqual(new Set([1, 2]));
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await closeParts();
+  await redis.stop();
+});
+
+test("a job whose process died before it woke its relay is published by another process within two seconds", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 1));
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
+  const dead = newJobs();
+  dead.listen(() => undefined);
+  const startedAtMs = performance.now();
+  await postgresUnitOfWork(pool, events, undefined, dead).run(
+    async (tx) => await tx.outbox.add(jobs(1, 2), clock.nowMs()),
+  );
+  await expect.poll(() => ran.length, { timeout: 5_000, interval: 20 }).toBe(2);
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
 test("the depth of each queue is reported by state; if Redis does not answer, it fails without waiting", async () => {

@@ -7,6 +7,8 @@ import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { chainProfiles } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
+import { balanceReads } from "../../../apps/api/src/balances/balance-reads.postgres.ts";
+import { depositAddressReads } from "../../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
@@ -59,6 +61,8 @@ const servicesAt = (nowMs: number) => ({
   enginePolicy,
   events,
   reads,
+  balances: balanceReads(sqlOn(pool)),
+  depositAddresses: depositAddressReads(sqlOn(pool)),
   uow,
   chains: { ...noChains, ...profiles },
   signer: rawKeySigner(localAccount("solver").privateKey),

@@ -1,8 +1,12 @@
 import { depositAddressFactoryAbi } from "@causeway/contracts";
 import type { Address, Hex, RequestId, RequestTerms } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
-import type { LocalAccount } from "@causeway/localnet";
-import { deployAccountAbstraction, localAccount, localDeployment } from "@causeway/localnet";
+import {
+  deployAccountAbstraction,
+  localAccount,
+  localDeployment,
+  type LocalAccount,
+} from "@causeway/localnet";
 import type { SignatureStep } from "@causeway/wire";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";

@@ -584,7 +584,7 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
   const call = currency === NATIVE_CURRENCY ? pays(callee, spent) : transfer(currency, callee, spent);
   const plan = await planTransaction(services, destination.connected, {
     payment: {
-      leg: { kind: "fill", requestId: someHash() },
+      leg: { kind: "fill", id: someHash(), requestId: undefined },
       currency,
       amount,
       recipient: world.anAddress(),

@@ -1,9 +1,10 @@
+import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { executionLeg } from "../../../apps/api/src/payments/legs/execution-leg.ts";
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import {
   approveCall,
@@ -121,7 +122,7 @@ test("a deposit that is refunded only after its transaction is final charges the
   const { agreed, call } = await asked();
   const before = await origin.balance(executor, native);
   await world.execute(call);
-  await submitExecution(world.services, agreed.requestId);
+  await pay(world.services, executionLeg, agreed.requestId);
   for (let block = 0; block < 4; block++) {
     await origin.mine();
     await world.watch(origin);

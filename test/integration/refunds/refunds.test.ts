@@ -1,3 +1,5 @@
+import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
+import { pay } from "../../../apps/api/src/payments/pay.ts";
 import { NATIVE_CURRENCY, gasCostWei, refundAmount } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { parseEther } from "viem";
@@ -6,7 +8,6 @@ import { createChainDirectory } from "../../../apps/api/src/chains/directory.ada
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { releaseRefund } from "../../../apps/api/src/payments/release-refund.ts";
 import { gasOf } from "../../../apps/api/src/markets/prices/quote-pricing.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
@@ -698,7 +699,7 @@ test("keeps two concurrent workers within one daily limit", async () => {
   const limited = await limitedTo(150n);
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.push((await depositedNative("0.04")).found.id);
-  await Promise.all([...ids, ...ids].map(async (id) => await refundDeposit(limited, id)));
+  await Promise.all([...ids, ...ids].map(async (id) => await pay(limited, refundLeg, id)));
   const states = await Promise.all(
     ids.map(async (id) => (await world.services.reads.deposit(id))?.refundState),
   );

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { HubChain } from "../../../apps/api/src/settlement/hub.port.ts";
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { rawKeySigner } from "@causeway/attest";
-import { RpcFault } from "@causeway/chains";
 import { oracleMultisigAbi } from "@causeway/contracts";
 import { localAccount, localHub } from "@causeway/localnet";
 import { encodeFunctionData } from "viem";
@@ -29,23 +28,23 @@ function mortalSettler(dieAt: number): {
   const { hub } = world.services;
   const [any] = world.engine.services.chains.all;
   if (any === undefined) throw new Error("there are chains");
-  const { connection } = mortal.mortal({
-    ...any,
-    chain: { ...any.chain, id: -1 },
-    connection: { ...any.connection, reader: hub as never, writer: hub },
-  });
-  const reader = connection.reader as unknown as HubChain;
+  const seenBy = (reader: object) =>
+    mortal.mortal({
+      ...any,
+      chain: { ...any.chain, id: -1 },
+      connection: { ...any.connection, reader: reader as never, writer: hub.lane.connection.writer },
+    }).connection;
+  const reader = seenBy(hub).reader as unknown as HubChain;
   const acting: HubChain = {
     ...hub,
-    nonces: (account) => reader.nonces(account),
+    lane: { ...hub.lane, connection: seenBy(hub.lane.connection.reader) },
     executed: (keys, at) => reader.executed(keys, at),
     refusal: (execution, sender) => reader.refusal(execution, sender),
-    gasPrices: () => reader.gasPrices(),
-    broadcast: (raw) => connection.writer.broadcast(raw),
   };
   const services: SettlementServices = {
     ...world.services,
     uow: mortal.uow,
+    reads: mortal.reads,
     signer: mortal.signer,
     hub: acting,
   };
@@ -89,13 +88,16 @@ test("whenever the settler dies, the payment is settled once: the next one conti
     "before settlement.addExecutions",
     "before commit",
     "after commit",
-    "before settlement.addTransaction",
-    "before settlement.addAttempt",
+    "before settlement.lockUncarried",
+    "before lanes.reserve",
+    "before settlement.carry",
+    "before lanes.addAttempts",
     "before broadcast",
     "after broadcast",
-    "before settlement.setBroadcast",
+    "before lanes.setBroadcasts",
+    "before lanes.setMined",
+    "before lanes.setFinal",
     "before settlement.settle",
-    "before settlement.setTransactionFinal",
   ])
     expect(deaths).toContain(moment);
 }, 300_000);
@@ -153,8 +155,8 @@ test("broadcasts the same bytes again when a hub block with executions is orphan
   await world.untilSettled(agreed.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
   const { rows } = await world.engine.pool.query<{ count: number }>(
-    `select count(*)::int as count from hub_attempts a join hub_transactions t on t.id = a.transaction_id
-     where t.id = (select max(id) from hub_transactions) and a.broadcast_at_ms is not null`,
+    `select count(*)::int as count from attempts
+     where slot_id = (select max(id) from slots where leg_kind = 'hub') and broadcast_at_ms is not null`,
   );
   expect(rows[0]?.count).toBe(1);
 });
@@ -167,7 +169,7 @@ test("a transaction that is never mined is replaced at its nonce with higher fee
   world.engine.clock.forward(60_001);
   await world.submit();
   const { rows } = await world.engine.pool.query<{ n: number; fee: string }>(
-    "select n, max_fee_per_gas::text as fee from hub_attempts where transaction_id = (select max(id) from hub_transactions) order by n",
+    "select n, max_fee_per_gas::text as fee from attempts where slot_id = (select max(id) from slots where leg_kind = 'hub') order by n",
   );
   expect(rows).toHaveLength(2);
   expect(BigInt(rows[1]?.fee ?? 0)).toBeGreaterThan((BigInt(rows[0]?.fee ?? 0) * 112n) / 100n);
@@ -246,20 +248,15 @@ test("waits for more signatures when the hub's threshold is raised, and settles 
 async function openTransaction() {
   const agreed = await world.filled();
   await world.attest();
-  const broadcast = async () => {
-    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
-  };
-  await expect(
-    world.submit({ ...world.services, hub: { ...world.services.hub, broadcast } }),
-  ).rejects.toThrow("away");
+  await expect(world.submit(world.unreachable())).rejects.toThrow("away");
   const { rows } = await world.engine.pool.query<{ key: string }>(
     `insert into nonce_mappings (chain_id, wallet, nonce, mapped_id, depositor, signature, signature_chain_id, state, next_try_ms,
-       hub_signature, transaction_id, created_at_ms, updated_at_ms)
-     select 1337, '0x1', coalesce(max(id), 0), '0x2', '0x3', '0x4', 1, 'signed', 0, '0x5', max(id), 0, 0 from hub_transactions returning key`,
+       hub_signature, slot_id, created_at_ms, updated_at_ms)
+     select 1337, '0x1', coalesce(max(id), 0), '0x2', '0x3', '0x4', 1, 'signed', 0, '0x5', max(id), 0, 0 from slots where leg_kind = 'hub' returning key`,
   );
   const mapping = async () => {
-    const found = await world.engine.pool.query<{ state: string; transaction_id: string | null }>(
-      "select state, transaction_id from nonce_mappings where key = $1",
+    const found = await world.engine.pool.query<{ state: string; slot_id: string | null }>(
+      "select state, slot_id from nonce_mappings where key = $1",
       [rows[0]?.key],
     );
     return found.rows[0];
@@ -278,7 +275,7 @@ test("a new key submits what an open transaction of an unconfigured former key c
   const owned = await world.solverOnHub();
   const current = await rotated("e1");
   await world.submit(current);
-  expect(await mapping()).toEqual({ state: "stored", transaction_id: null });
+  expect(await mapping()).toEqual({ state: "stored", slot_id: null });
   await world.mineHub(3);
   await world.submit(current);
   expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
@@ -307,7 +304,7 @@ test("a configured former key gets its open transaction mined, and one without g
   await world.hubClient.setBalance({ address: former.address, value: 0n });
   world.engine.clock.forward(60_001);
   await world.submit(current);
-  expect(await mapping()).toEqual({ state: "stored", transaction_id: null });
+  expect(await mapping()).toEqual({ state: "stored", slot_id: null });
   await world.mineHub(3);
   await world.submit(current);
   expect((await world.stateOf(poor.requestId)).state).toBe("settled");

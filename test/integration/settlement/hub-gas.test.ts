@@ -1,5 +1,4 @@
 import { encodeHubAction, executionDigester, signatureToHex } from "@causeway/attest";
-import { RpcFault } from "@causeway/chains";
 import type { Hex32 } from "@causeway/domain";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { laneReport } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
@@ -46,7 +45,7 @@ async function waitingDeposit(mints: number): Promise<Hex32> {
 
 async function gasLimits(): Promise<bigint[]> {
   const { rows } = await world.engine.pool.query<{ gas: string }>(
-    "select gas_limit::text as gas from hub_transactions order by id",
+    "select gas_limit::text as gas from slots where leg_kind = 'hub' order by id",
   );
   return rows.map(({ gas }) => BigInt(gas));
 }
@@ -130,19 +129,10 @@ test("plans the gas that a batch uses, not several times as much", async () => {
 });
 
 test("splits a transaction that the hub permanently refuses, and cancels its nonce", async () => {
-  const away: SettlementWorld["services"] = {
-    ...world.services,
-    hub: {
-      ...world.services.hub,
-      broadcast: async () => {
-        throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
-      },
-    },
-  };
   const large = await waitingDeposit(60);
   const agreed = await world.filled();
   await world.attest();
-  await expect(world.submit(away)).rejects.toThrow("away");
+  await expect(world.submit(world.unreachable())).rejects.toThrow("away");
   // Blocks become smaller after the batch was signed.
   await blockGas(2_000_000n);
   await world.untilSettled(agreed.requestId);

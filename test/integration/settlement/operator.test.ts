@@ -1,5 +1,5 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { repositoryRoot, workspaceNode } from "@causeway/testkit";
 import { createMetrics } from "@causeway/service-kit";
 import { execFile } from "node:child_process";
 import { join } from "node:path";

@@ -1,7 +1,8 @@
 import { hubAlias, hubTokenId, rawKeySigner } from "@causeway/attest";
 import type { AttestationHub, Chain, Hex, RequestId } from "@causeway/domain";
 import { decodeAddress, parseTransaction, formatTransactionId } from "@causeway/domain";
-import { createLocalClient, deployHub, localHub, startAnvil } from "@causeway/localnet";
+import { createLocalClient, startAnvil } from "@causeway/testkit";
+import { deployHub, localHub } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectHub } from "../../../apps/api/src/settlement/evm-hub.adapter.ts";
 import { createHttpOracle } from "../../../apps/api/src/settlement/http-oracle.adapter.ts";

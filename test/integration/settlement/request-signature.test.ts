@@ -1,6 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import { requestAttestationVerifierAbi, requestAttestationVerifierBytecode } from "@causeway/contracts";
-import { createLocalClient, localAccount, startAnvil, type RunningAnvil } from "@causeway/localnet";
+import { createLocalClient, startAnvil, type RunningAnvil } from "@causeway/testkit";
+import { localAccount } from "@causeway/localnet";
 import { pad, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,6 +1,8 @@
 import { hubAlias, hubTokenId, rawKeySigner, type Signer } from "@causeway/attest";
+import { RpcFault } from "@causeway/chains";
 import type { AttestationHub, Hex, RequestId } from "@causeway/domain";
-import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
+import { createLocalClient, startAnvil, type LocalClient } from "@causeway/testkit";
+import { deployHub, localHub } from "@causeway/localnet";
 import { connectHub } from "../../../apps/api/src/settlement/evm-hub.adapter.ts";
 import { createHttpOracle } from "../../../apps/api/src/settlement/http-oracle.adapter.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -43,6 +45,8 @@ export interface SettlementWorld {
   attest(by?: SettlementServices): Promise<void>;
   submit(by?: SettlementServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
+  /** Services whose hub receives no transaction. */
+  unreachable(): SettlementServices;
   /** Runs every step until nothing is left to do, and advances the clock. */
   untilSettled(requestId: RequestId): Promise<void>;
   stateOf(requestId: RequestId): Promise<{ state: string; reason: string | null; rejected: boolean }>;
@@ -111,6 +115,13 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     askingOnly: asking,
     mineHub,
     stateOf,
+    unreachable() {
+      const broadcast = async () => {
+        throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+      };
+      const connection = { ...chain.lane.connection, writer: { broadcast } };
+      return { ...services, hub: { ...chain, lane: { ...chain.lane, connection } } };
+    },
     async filled() {
       const agreed = await engine.quote({ recipient: engine.anAddress() });
       await engine.pay(agreed);

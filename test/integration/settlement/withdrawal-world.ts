@@ -208,7 +208,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   );
 
   const payoutsOf = (privateKey: Hex): ReturnType<typeof connectPayouts> =>
-    connectPayouts(world.services.hub, origin.chain, rawKeySigner(privateKey));
+    connectPayouts(world.services, world.services.hub, origin.chain, rawKeySigner(privateKey));
   const payouts = payoutsOf(allocator.privateKey);
   let stranger: typeof payouts | undefined;
   const steered: Payouts = {
@@ -366,7 +366,13 @@ function dyingAt(
     hub: {
       ...hub,
       // The test's name of what the settler sends.
-      broadcast: dying({ submit: hub.broadcast }).submit,
+      lane: {
+        ...hub.lane,
+        connection: {
+          ...hub.lane.connection,
+          writer: { broadcast: dying({ submit: hub.lane.connection.writer.broadcast }).submit },
+        },
+      },
     },
     uow: {
       run: async (work) => {

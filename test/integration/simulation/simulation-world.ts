@@ -2,15 +2,12 @@ import { createChainReader, createChainWriter, createRpcTransport, signTransacti
 import type { ChainReader, ReceiptFact, RpcTransport, TracedCall, TraceOutcome } from "@causeway/chains";
 import { failuresAbi, failuresBytecode } from "@causeway/contracts";
 import type { Address, Hex, Hex32, SimulationFailure } from "@causeway/domain";
+import { createLocalClient, startAnvil, type LocalClient, type RunningAnvil } from "@causeway/testkit";
 import {
-  createLocalClient,
   deployAccountAbstraction,
   deployLocal,
   localAccountAbstraction,
   localDeployment,
-  startAnvil,
-  type LocalClient,
-  type RunningAnvil,
 } from "@causeway/localnet";
 import { encodeDeployData } from "viem";
 import { mnemonicToAccount, privateKeyToAccount, sign } from "viem/accounts";

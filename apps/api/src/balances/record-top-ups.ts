@@ -2,6 +2,7 @@ import type { TopUpFact } from "@causeway/chains";
 import { amountToUsdDown, confirmAtBlock, ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import type { TopUpRecord } from "./top-ups.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
@@ -52,19 +53,31 @@ function isDust(services: StoreServices, { currency: address, amount }: TopUpFac
 }
 
 /**
- * Reverses top-ups that were reorged out (those mined again were moved to their new block before): an
- * uncredited one silently, a credited one by its own movement.
- * @param canonicalHashes of the canonical blocks between the two heights
+ * Follows a scan of the home chain up to `headNumber`: reverses top-ups that were reorged out (those mined
+ * again were moved to their new block before), an uncredited one silently, a credited one by its own
+ * movement; then credits those that are confirmed.
+ * @param replaced the heights above and up to which blocks may have been replaced, and the canonical hashes
+ * between them
  */
-export async function reverseOrphanedTopUps(
+export async function followTopUps(
   services: TopUpServices,
   tx: TopUpTx,
-  aboveBlock: bigint,
-  upToBlock: bigint,
-  canonicalHashes: readonly Hex[],
+  headNumber: bigint,
+  replaced: readonly [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: readonly Hex[]],
 ): Promise<void> {
   const { chainId } = services.appBalance;
-  for (const gone of await tx.topUps.removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes)) {
+  // Sent together: what is removed is no longer due.
+  const [removed, due] = await sentTogether([
+    tx.topUps.removeOrphaned(chainId, ...replaced),
+    tx.topUps.lockDue(chainId, headNumber),
+  ]);
+  await reverse(services, tx, removed);
+  await credit(services, tx, due);
+}
+
+async function reverse(services: TopUpServices, tx: TopUpTx, removed: readonly TopUpRecord[]): Promise<void> {
+  const { chainId } = services.appBalance;
+  for (const gone of removed) {
     tx.events.alarm("top_up_removed", { ...factsOf(gone), state: gone.state });
     if (gone.state !== "credited" || gone.wallet === undefined) continue;
     const { wallet, amount, currency } = gone;
@@ -81,8 +94,16 @@ export async function creditDueTopUps(
   tx: TopUpTx,
   headNumber: bigint,
 ): Promise<void> {
+  await credit(services, tx, await tx.topUps.lockDue(services.appBalance.chainId, headNumber));
+}
+
+async function credit(
+  services: TopUpServices,
+  tx: TopUpTx,
+  confirmed: readonly TopUpRecord[],
+): Promise<void> {
   const { chainId } = services.appBalance;
-  for (const due of await tx.topUps.lockDue(chainId, headNumber)) {
+  for (const due of confirmed) {
     const { wallet, amount, currency } = due;
     if (wallet === undefined) continue;
     const credits = due.credits + 1;

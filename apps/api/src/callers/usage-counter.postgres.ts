@@ -2,7 +2,6 @@ import { sql as text } from "drizzle-orm";
 import type { Clock } from "../db/clock.port.ts";
 import type { Usage, UsageCount, UsageNote } from "../http/usage.port.ts";
 import type { SearchTurns } from "../http/usage.port.ts";
-import { codeOf } from "../db/in-transaction.postgres.ts";
 import { inTime } from "../db/in-time.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import {
@@ -15,7 +14,6 @@ import {
 } from "../db/define-query.postgres.ts";
 import { apiUsage } from "./callers.tables.ts";
 
-const DEADLOCK = "40P01";
 const MINUTE_MS = 60_000;
 const FLUSH_EVERY_MS = 5_000;
 const TIDY_EVERY_MS = 3600 * 1000;
@@ -71,6 +69,10 @@ interface Aged extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly sinceMs: number;
 }
+// One process at a time: the days of one process delete the rows to which the hours of another add, and both
+// could wait for each other.
+const isAlone = text`(select pg_advisory_xact_lock(hashtextextended('causeway:usage', 0))) is not null`;
+
 type Removal = (sql: Sql, bounds: Aged) => Promise<{ readonly done: number }[]>;
 
 /**
@@ -86,14 +88,13 @@ const sumUp = (name: string, widthMs: number): Removal => {
       with taken as (
         delete from ${apiUsage} where (${columnsOf(KEY)}) in (
           select ${columnsOf(KEY)} from ${apiUsage}
-          where ${minute} < ${p.beforeMs} and ${minute} >= ${p.sinceMs} and ${minute} % ${width} <> 0
+          where ${isAlone} and ${minute} < ${p.beforeMs} and ${minute} >= ${p.sinceMs} and ${minute} % ${width} <> 0
           order by ${minute} limit ${BATCH} for update skip locked)
         returning ${apiUsage}.*),
       summed as (
         insert into ${apiUsage} (${names}, ${nameOf(count)})
         select ${nameOf(key)}, ${nameOf(minute)} - ${nameOf(minute)} % ${width}, ${namesOf(path, status, errorCode)},
           sum(${nameOf(count)})::bigint from taken
-        -- All processes lock the rows in the same order, so that they cannot deadlock.
         group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5 ${addUp})
       select count(*) as done from taken`,
   );
@@ -174,12 +175,8 @@ export function usageCounter(
 
   const inBatches = async (removal: Removal, bounds: Aged): Promise<void> => {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const done = await removal(sql, bounds).catch((error: unknown) => {
-        // Another process sums up the hours of a day that this one sums up; the next batch continues.
-        if (codeOf(error) !== DEADLOCK) throw error;
-        return undefined;
-      });
-      if (done !== undefined && (done[0]?.done ?? 0) < MAX_BATCH) return;
+      const [done] = await removal(sql, bounds);
+      if ((done?.done ?? 0) < MAX_BATCH) return;
     }
   };
 

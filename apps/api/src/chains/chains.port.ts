@@ -64,6 +64,23 @@ export interface ConnectedChain extends Connected {
   readonly users: Pick<RailUsers, "balance">;
 }
 
+/** An EVM chain as the engine needs it to sign, send and follow transactions. */
+export interface LaneChain {
+  readonly chain: Pick<Chain, "id" | "name" | "contracts">;
+  readonly connection: Pick<ChainConnection, "reader" | "writer">;
+}
+
+/** An EVM chain on which the service calls contracts, although no watcher may follow it. */
+export interface CalledChain extends LaneChain {
+  /**
+   * The newest final block, and the nonces that the account had used at it. Undefined: no block is final.
+   * @throws RpcFault
+   */
+  final(account: Address): Promise<{ readonly number: bigint; readonly nonce: number } | undefined>;
+  /** Wei, at the newest block. @throws RpcFault */
+  nativeBalance(account: Address): Promise<bigint>;
+}
+
 /** The newest facts of a non-EVM chain, refreshed in the background. */
 export interface RailPulse extends Pulse {
   paymentCost(currency: Address): bigint;
@@ -79,7 +96,7 @@ export interface ConnectedRail<R extends ChainRail = ChainRail> extends Connecte
 }
 
 /** A non-EVM chain on which this process can pay. */
-export type ConnectedPayingRail = ConnectedRail<PayingRail>;
+export type TransferChain = ConnectedRail<PayingRail>;
 
 /** An origin or destination chain of any family. */
 export type RequestEnd<R extends ChainRail = ChainRail> = ConnectedChain | ConnectedRail<R>;

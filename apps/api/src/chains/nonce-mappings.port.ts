@@ -83,7 +83,7 @@ export interface NonceMappingStore {
   toSign(nowMs: number, limit: number): Promise<NonceMappingRecord[]>;
   /** Mappings without a transaction that publishes them. */
   toCarry(nowMs: number, limit: number): Promise<SignedNonceMapping[]>;
-  /** Mappings with a transaction, and whether its nonce is final. */
+  /** Mappings with a transaction, and whether that has ended. */
   carried(limit: number): Promise<{ readonly record: SignedNonceMapping; readonly isOver: boolean }[]>;
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }
@@ -111,11 +111,10 @@ export interface NonceMappingWrites {
   store(mapping: NewNonceMapping, atMs: number): Promise<"new" | "same" | "taken">;
   signed(key: string, hubSignature: Hex, atMs: number): Promise<void>;
   postpone(key: string, reason: string, nextTryMs: number, atMs: number): Promise<void>;
-  /**
-   * False when another transaction already carries one of them: then none is carried, and the caller must
-   * roll back.
-   */
-  carry(keys: readonly string[], transactionId: string): Promise<boolean>;
+  /** Locks signed mappings in a fixed order. False if a transaction carries one of them already. */
+  lockUncarried(keys: readonly string[]): Promise<boolean>;
+  /** The transaction with this slot carries the locked mappings. */
+  carry(keys: readonly string[], slotId: string): Promise<void>;
   /** The hub has this or a different mapping, finally. */
   settle(
     key: string,

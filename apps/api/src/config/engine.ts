@@ -25,8 +25,8 @@ export const engineSettings = {
     300_000,
     "How long a fill may wait for inventory, or fail because of a node or a price, before its deposit is refunded. It is not refunded while the destination chain may contain a payment that the database does not know.",
   ),
-  burntFillsDailyUsd: usd({
-    name: "BURNT_FILLS_DAILY_USD",
+  revertedGasDailyUsd: usd({
+    name: "REVERTED_GAS_DAILY_USD",
     default: "100",
     describe:
       "Maximum gas cost that the solver pays per 24 hours for reverted fills whose deposits do not cover it. Above it, fills wait if they swap, make calls, top up gas or pay native token to a contract. After `FILL_INVENTORY_WAIT_MS`, their deposits are refunded.",
@@ -50,8 +50,8 @@ export const engineSettings = {
     HOUR_MS,
     "How long after the order's deadline a fast fill may wait for its deposit before the app is charged for it. A deposit that arrives later is still credited, at its value at that time.",
   ),
-  maxBurntFastFillUsd: wholeUsd(
-    "FAST_FILL_DAILY_BURNT_USD",
+  maxFastFillRevertedGasUsd: wholeUsd(
+    "FAST_FILL_REVERTED_GAS_DAILY_USD",
     100,
     "Maximum gas cost of reverted fast fills per app balance and 24 hours, in whole USD. Above it, further fast fills are refused (`dailyBurntUsd`). The app is charged for that gas.",
   ),
@@ -74,7 +74,7 @@ export const fixedEnginePolicy = {
   orphanedAfterMs: 2_000,
   cancelAfterDeadlineMs: 60_000,
   expiryGraceMs: 600_000,
-  nudgeIntervalMs: 1_000,
+  laneIntervalMs: 1_000,
   reconcileIntervalMs: 3_000,
   overdueAfterMs: 5_000,
 } as const satisfies Partial<EnginePolicy>;
@@ -84,12 +84,12 @@ export function enginePolicy(
   engine: SettingValues<typeof engineSettings>,
   fillLeadMs: number | undefined,
 ): EnginePolicy {
-  const { unrepaidRefundsDailyUsd, burntFillsDailyUsd, unattributedRefundAfterMs, ...limits } = engine;
+  const { unrepaidRefundsDailyUsd, revertedGasDailyUsd, unattributedRefundAfterMs, ...limits } = engine;
   return {
     ...fixedEnginePolicy,
     ...limits,
     unattributedRefundAfterMs: unattributedRefundAfterMs === 0 ? undefined : unattributedRefundAfterMs,
-    maxUnpaidRevertedGasUsd: parseUnits(burntFillsDailyUsd, 18),
+    maxUnpaidRevertedGasUsd: parseUnits(revertedGasDailyUsd, 18),
     maxUnrepaidRefundsUsd: parseUnits(unrepaidRefundsDailyUsd, 18),
     fillLeadMs,
   };

@@ -30,7 +30,7 @@ export const removedSettings: Readonly<Record<string, string | number>> = {
   TX_ORPHANED_AFTER_MS: fixedEnginePolicy.orphanedAfterMs,
   TX_CANCEL_AFTER_DEADLINE_MS: fixedEnginePolicy.cancelAfterDeadlineMs,
   EXPIRY_GRACE_MS: fixedEnginePolicy.expiryGraceMs,
-  LANE_INTERVAL_MS: fixedEnginePolicy.nudgeIntervalMs,
+  LANE_INTERVAL_MS: fixedEnginePolicy.laneIntervalMs,
   RECONCILE_INTERVAL_MS: fixedEnginePolicy.reconcileIntervalMs,
   OVERDUE_AFTER_MS: fixedEnginePolicy.overdueAfterMs,
   ORACLE_TIMEOUT_MS,

@@ -63,10 +63,14 @@ export function startJobs(
     readonly config: Pick<ApiConfig, "redis">;
     readonly sql: Sql;
     readonly lifecycle: Lifecycle;
+    readonly newJobs: NewJobs;
   },
   catalog: Catalog,
 ): void {
-  const { config, sql, lifecycle } = services;
+  const { config, sql, lifecycle, newJobs } = services;
+  newJobs.prepareBy((jobs) => {
+    for (const { job, payload } of jobs) catalog[job]?.prepare?.(services, payload);
+  });
   const workers = startWorkers(services, catalog, { ...queueOf(config), runs: jobRuns(sql) });
   lifecycle.add("workers", () => workers.close());
 }

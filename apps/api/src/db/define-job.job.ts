@@ -3,18 +3,20 @@ import type { WorkerServices } from "./services.port.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { Progress } from "./wait.ts";
 
-export interface JobDefinition<Name extends JobName = JobName> {
-  readonly name: Name;
+export interface JobDefinition {
+  readonly name: JobName;
   /** Jobs of this queue that one process runs at a time. */
   readonly concurrency: number;
   /** Tries before the queue gives up on a job; the reconciler queues unfinished work again. */
   readonly attempts: number;
+  /** Begins to read what a job needs that this process has committed, while the job is queued. */
+  readonly prepare?: (services: WorkerServices, data: unknown) => void;
   /** @throws BadPayload if `data` is malformed: a retry would not help */
   readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;
 }
 
-/** Every queue by its name: a missing or unknown job does not compile. */
-export type Catalog = { readonly [Name in JobName]: JobDefinition<Name> };
+/** Every queue by its name. */
+export type Catalog = Readonly<Record<JobName, JobDefinition>>;
 
 /** A job that no version of this code can have queued. */
 export class BadPayload extends Error {
@@ -25,18 +27,25 @@ export class BadPayload extends Error {
 }
 
 /** Declares a queue: what a job holds (ids only), how it is retried, and its use case. */
-export function defineJob<Name extends JobName, Payload>(definition: {
-  readonly name: Name;
+export function defineJob<Payload>(definition: {
+  readonly name: JobName;
   readonly payload: z.ZodType<Payload>;
   readonly concurrency: number;
   readonly attempts: number;
+  readonly prepare?: (services: WorkerServices, payload: Payload) => void;
   readonly run: (services: WorkerServices, payload: Payload) => Promise<Progress>;
-}): JobDefinition<Name> {
-  const { name, payload, concurrency, attempts, run } = definition;
+}): JobDefinition {
+  const { name, payload, concurrency, attempts, prepare, run } = definition;
   return {
     name,
     concurrency,
     attempts,
+    ...(prepare && {
+      prepare: (services: WorkerServices, data: unknown): void => {
+        const parsed = payload.safeParse(data);
+        if (parsed.success) prepare(services, parsed.data);
+      },
+    }),
     run: async (services, data) => {
       const parsed = payload.safeParse(data);
       if (!parsed.success) throw new BadPayload(name, parsed.error.message);

@@ -47,7 +47,8 @@ export function defineWrite<P extends Record<string, unknown>>(
   return async (sql, params) => await untilWritten(sql, query(sql, params));
 }
 
-async function untilWritten(sql: Sql, answer: Promise<unknown>): Promise<void> {
+/** Leaves the answer of a write to the end of the transaction, if there is one. */
+export async function untilWritten(sql: Sql, answer: Promise<unknown>): Promise<void> {
   if (sql.atEnd === undefined) await answer;
   else sql.atEnd(answer);
 }

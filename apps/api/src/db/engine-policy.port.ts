@@ -36,11 +36,11 @@ export interface EnginePolicy {
   /** The app is charged for a fast fill without a deposit this long after the order's deadline. */
   readonly fastFillGraceMs: number;
   /** Maximum gas of reverted fast fills per app balance and 24 hours, in whole USD. */
-  readonly maxBurntFastFillUsd: number;
+  readonly maxFastFillRevertedGasUsd: number;
   /** How much older than its deposit a settled fill may be; undefined: this deployment does not settle. */
   readonly fillLeadMs?: number | undefined;
-  /** How often pending transactions are checked for replacement. */
-  readonly nudgeIntervalMs: number;
+  /** How often lanes are maintained: pending transactions may need a higher fee or a replacement. */
+  readonly laneIntervalMs: number;
   /** How often stored state is checked for overdue work, and lanes are compared with their chains. */
   readonly reconcileIntervalMs: number;
   /** A leg without a queued job for this long has lost its job and gets a new one. */

@@ -32,6 +32,7 @@ export async function inTransaction<T>(
     answers.push(settled);
   };
   try {
+    // Awaited: if it were canceled, statements that were sent with it would commit one by one.
     await client.query("begin");
     const result = await work(client, atEnd);
     hasEnded = true;
@@ -44,11 +45,12 @@ export async function inTransaction<T>(
     return result;
   } catch (error) {
     hasEnded = true;
+    // Before the rollback: a write of several statements must not send its last ones after it.
+    await Promise.all(answers);
     await client.query("rollback").catch((fault: unknown) => {
       // The connection and its transaction are lost: the pool must not reuse it.
       broken = fault instanceof Error ? fault : new Error(String(fault));
     });
-    await Promise.all(answers);
     throw firstOf(error, failed?.error);
   } finally {
     client.release(broken);

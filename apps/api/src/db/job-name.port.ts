@@ -1,2 +1,2 @@
-/** Names of the queues. */
-export type JobName = "fill" | "refund" | "execute" | "claim" | "sweep";
+/** The name of a queue. Each kind of payment in the list of `payments/legs` has one. */
+export type JobName = string;

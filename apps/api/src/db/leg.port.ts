@@ -1,34 +1,14 @@
 import type { Authorization } from "@causeway/chains";
-import { unreachable } from "@causeway/domain";
-import type { Address, DepositId, Hex, RequestId } from "@causeway/domain";
+import type { Address, Hex, RequestId } from "@causeway/domain";
 
 /** One payment or call that the service owes. A nonce belongs to one leg for good. */
-export type Leg =
-  | { readonly kind: "fill"; readonly requestId: RequestId }
-  | { readonly kind: "refund"; readonly depositId: DepositId; readonly requestId: RequestId | undefined }
-  /** A call sent for a user, paid by an app. */
-  | { readonly kind: "execution"; readonly requestId: RequestId }
-  /** An app's withdrawal from its balance; it belongs to no request. */
-  | { readonly kind: "claim"; readonly claimId: Hex; readonly requestId: undefined }
-  /** The transfer from a deposit address into the depository, for a request. */
-  | { readonly kind: "sweep"; readonly sweepId: string; readonly requestId: RequestId };
-export type LegKind = Leg["kind"];
-
-/** The id that a leg of this kind has in the database. */
-export function legId(leg: Leg): string {
-  switch (leg.kind) {
-    case "fill":
-    case "execution":
-      return leg.requestId;
-    case "refund":
-      return leg.depositId;
-    case "claim":
-      return leg.claimId;
-    case "sweep":
-      return leg.sweepId;
-    default:
-      return unreachable(leg);
-  }
+export interface Leg {
+  /** The name of its kind in the list of `payments/legs`. */
+  readonly kind: string;
+  /** Its id among the legs of this kind, such as the id of the request that is filled. */
+  readonly id: string;
+  /** The request that it belongs to, if any. */
+  readonly requestId: RequestId | undefined;
 }
 
 /** A call of the service, with the EIP-7702 authorizations sent with it. */

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import type pg from "pg";
 import type { Catalog } from "./define-job.job.ts";
 import { legOfJobId } from "./leg-of-job-id.ts";
-import type { NewJobs } from "./new-jobs.ts";
+import type { NewJobs, StoredJob } from "./new-jobs.ts";
 import type { QueueDepth } from "./queue-depth.port.ts";
 import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { Services } from "./services.port.ts";
@@ -16,6 +16,7 @@ import { sqlOn } from "./pool.postgres.ts";
 import { producerConnection } from "./connections.adapter.ts";
 import { redisMemoryOf } from "./redis-memory.ts";
 import type { RedisMemory } from "./redis-memory.ts";
+import { tickBatcher } from "./tick-batcher.ts";
 import { isRescue } from "./worker-host.adapter.ts";
 
 export interface OutboxRelay {
@@ -62,10 +63,14 @@ interface Row {
   payload: string;
 }
 
+/** Marks of rows that were queued at the same moment share a statement. */
+const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
+
 /**
- * Moves committed jobs from the outbox to the queues, woken by notifications and a timer. Several relays may
- * run: each row is taken by one at a time, and publishing a job twice (a crash between queue and commit) has
- * no effect.
+ * Moves committed jobs from the outbox to the queues. Those of this process are queued as soon as they are
+ * committed; the others, and what failed, are read from the table, woken by notifications and a timer.
+ * Several relays may run: publishing a job twice (a crash before it is marked, or another relay that reads it
+ * meanwhile) has no effect.
  */
 export async function startOutboxRelay(
   services: Pick<Services, "clock" | "events">,
@@ -75,7 +80,7 @@ export async function startOutboxRelay(
     readonly databaseUrl: string;
     readonly redisUrl: string;
     readonly prefix: string;
-    /** Commits of this process, which wake the relay without an announcement. */
+    /** Commits of this process, which bring their jobs to the relay. */
     readonly newJobs?: NewJobs;
   },
 ): Promise<OutboxRelay> {
@@ -107,42 +112,88 @@ export async function startOutboxRelay(
     wake?.();
   };
 
+  const enqueue = async (jobs: readonly StoredJob[]): Promise<void> => {
+    for (const [name, some] of Map.groupBy(jobs, ({ job }) => job)) {
+      const queue = queues.get(name);
+      if (queue === undefined) throw new Error(`invariant violated: no queue named ${name}`);
+      await queue.addBulk(
+        some.map(({ jobId, payload: data }) => ({
+          name,
+          data,
+          opts: { jobId, ...(isRescue(data) && RESCUE) },
+        })),
+      );
+    }
+  };
+  const mark = async (client: Pick<pg.Pool, "query">, ids: readonly number[]): Promise<void> => {
+    await client.query({
+      name: "relay_mark",
+      text: "update outbox set published_at_ms = $2 where id = any($1::bigint[])",
+      values: [ids, services.clock.nowMs()],
+    });
+  };
+
+  /** Rows that are being queued without a look at the table, and since when. */
+  const inHand = new Map<number, number>();
   const publish = (): Promise<number> =>
     inTransaction(options.pool, async (client) => {
+      // A publication that takes longer is made again.
+      const sinceMs = performance.now() - POLL_MS;
       const { rows } = await client.query<Row>({
         name: "relay_take",
-        text: `select id, job_name, job_id, payload from outbox where published_at_ms is null
+        text: `select id, job_name, job_id, payload from outbox where published_at_ms is null and id <> all($1::bigint[])
                order by id limit 100 for update skip locked`,
+        values: [[...inHand].flatMap(([id, atMs]) => (atMs > sinceMs ? id : []))],
       });
       if (rows.length === 0) return 0;
-      const byQueue = Map.groupBy(rows, (row) => row.job_name);
-      for (const [name, jobs] of byQueue) {
-        const queue = queues.get(name);
-        if (queue === undefined) throw new Error(`invariant violated: no queue named ${name}`);
-        await queue.addBulk(
-          jobs.map((job) => {
-            const data: unknown = JSON.parse(job.payload);
-            return { name, data, opts: { jobId: job.job_id, ...(isRescue(data) && RESCUE) } };
-          }),
-        );
-      }
-      await client.query({
-        name: "relay_mark",
-        text: "update outbox set published_at_ms = $2 where id = any($1::bigint[])",
-        values: [rows.map((row) => row.id), services.clock.nowMs()],
-      });
-      return rows.length;
+      await enqueue(
+        rows.map(({ id, job_name: job, job_id: jobId, payload }) => {
+          const data = JSON.parse(payload) as StoredJob["payload"];
+          return { id, job, jobId, payload: data };
+        }),
+      );
+      const ids = rows.map((row) => row.id);
+      await mark(client, ids);
+      return ids.length;
     });
 
+  const markTogether = tickBatcher(async (published: readonly (readonly number[])[]) => {
+    await mark(options.pool, published.flat());
+    return published.map(() => undefined);
+  }, MARKS);
+  const direct = new Set<Promise<void>>();
+  const publishCommitted = async (jobs: readonly StoredJob[]): Promise<void> => {
+    const nowMs = performance.now();
+    for (const { id } of jobs) inHand.set(id, nowMs);
+    try {
+      await enqueue(jobs);
+      await markTogether(jobs.map(({ id }) => id));
+    } catch (error) {
+      services.events.fault("relay_fault", error, {});
+      for (const { id } of jobs) inHand.delete(id);
+      poke();
+    }
+    for (const { id } of jobs) inHand.delete(id);
+  };
+  const takeCommitted = (jobs: readonly StoredJob[]): void => {
+    // A queue without a connection waits for it indefinitely.
+    if (connection.status !== "ready") {
+      poke();
+      return;
+    }
+    const publication = publishCommitted(jobs).finally(() => direct.delete(publication));
+    direct.add(publication);
+  };
+
   // Stored with the jobs: if the key is missing, the jobs are lost too.
-  const mark = `${options.prefix}:causeway-queue`;
+  const queueMark = `${options.prefix}:causeway-queue`;
   const runs = jobRuns(sqlOn(options.pool));
   let checkedAtMs = -Infinity;
   const checkQueue = async (): Promise<void> => {
     if (performance.now() - checkedAtMs < POLL_MS) return;
-    if ((await connection.exists(mark)) === 0) {
+    if ((await connection.exists(queueMark)) === 0) {
       await runs.forgetAll();
-      await connection.set(mark, "1");
+      await connection.set(queueMark, "1");
       services.events.happened("queue_lost", {});
     }
     checkedAtMs = performance.now();
@@ -189,7 +240,7 @@ export async function startOutboxRelay(
     onFault: (error) => services.events.fault("relay_fault", error, { part: "listen" }),
   });
 
-  options.newJobs?.listen(poke);
+  options.newJobs?.listen(takeCommitted);
   const loop = (async () => {
     while (!stopped) {
       woken = false;
@@ -238,6 +289,7 @@ export async function startOutboxRelay(
       // A publication without an answer ends with the connection, and its transaction rolls back.
       void pause(CLOSE_WITHIN_MS).then(() => connection.disconnect());
       await loop;
+      await Promise.all(direct);
       await listener.close();
       await Promise.all([...queues.values()].map((queue) => queue.close()));
       connection.disconnect();

@@ -2,8 +2,16 @@ import { sql as text, type SQL } from "drizzle-orm";
 import type { Outbox, OutboxEntry } from "./unit-of-work.port.ts";
 import { storeAnnouncements } from "./announcements.postgres.ts";
 import { jobRuns, outbox as jobs } from "./db.tables.ts";
-import { defineSql, nameOf, namesOf, type Params, defineSqlWrite } from "./define-query.postgres.ts";
+import {
+  columnsOf,
+  defineSql,
+  defineSqlWrite,
+  nameOf,
+  namesOf,
+  type Params,
+} from "./define-query.postgres.ts";
 import { rescueJobId } from "./leg-of-job-id.ts";
+import type { StoredJob } from "./new-jobs.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Channel on which a commit with new jobs is announced. */
@@ -29,7 +37,13 @@ const addJobs = (p: Params<Jobs & { readonly atMs: readonly number[] }>): SQL =>
   ${intoOutbox}
   select * from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[])
   ${unlessOpen}`;
-const add = defineSqlWrite("outbox_add", addJobs);
+const STORED = { id: jobs.id, jobId: jobs.jobId };
+const add = defineSql(
+  "outbox_add",
+  STORED,
+  (p: Params<Jobs & { readonly atMs: readonly number[] }>) =>
+    text`${addJobs(p)} returning ${columnsOf(STORED)}`,
+);
 const addAnnounced = defineSqlWrite(
   "outbox_add_announced",
   (p: Params<Jobs & { readonly atMs: readonly number[] }>) => text`
@@ -105,9 +119,9 @@ export interface PendingOutbox extends Outbox {
   /**
    * Writes the added jobs in one statement. Call just before the commit.
    * @param announces whether relays of other processes learn of them before they poll
-   * @returns whether there were any
+   * @returns those that were stored, unless they are announced
    */
-  flush(announces: boolean): Promise<boolean>;
+  flush(announces: boolean): Promise<readonly StoredJob[]>;
 }
 
 /** Jobs written in the same transaction as the state that needs them. */
@@ -117,16 +131,24 @@ export function outbox(sql: Sql): PendingOutbox {
     async add(entries: readonly OutboxEntry[], atMs: number): Promise<void> {
       added.push(...entries.map((entry) => ({ ...entry, atMs })));
     },
-    async flush(announces): Promise<boolean> {
+    async flush(announces): Promise<readonly StoredJob[]> {
       const entries = added.splice(0);
-      if (entries.length === 0) return false;
-      await (announces ? addAnnounced : add)(sql, {
+      if (entries.length === 0) return [];
+      const rows = {
         names: entries.map((entry) => entry.job),
         jobIds: entries.map((entry) => entry.jobId),
         payloads: entries.map((entry) => JSON.stringify(entry.payload)),
         atMs: entries.map((entry) => entry.atMs),
+      };
+      if (announces) {
+        await addAnnounced(sql, rows);
+        return [];
+      }
+      const byId = new Map(entries.map((entry) => [entry.jobId, entry]));
+      return (await add(sql, rows)).flatMap(({ id, jobId }) => {
+        const entry = byId.get(jobId);
+        return entry === undefined ? [] : { id, job: entry.job, jobId, payload: entry.payload };
       });
-      return true;
     },
     async rescue(lost, atMs, pauseMs): Promise<number> {
       if (lost.length === 0) return 0;

@@ -10,5 +10,4 @@ export type PrunableTable =
   | "idempotency_keys"
   | "claims"
   | "attempts"
-  | "hub_attempts"
   | "hub_executions";

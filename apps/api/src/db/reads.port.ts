@@ -5,7 +5,6 @@ import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { FillBurnReads } from "../payments/fill-burns.port.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { ExecutionRecord } from "../payments/executions.port.ts";
-import type { LegKind } from "./leg.port.ts";
 import type { RailReads } from "../chains/rails.port.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.port.ts";
 import type { DepositSighting } from "./unit-of-work.port.ts";
@@ -48,15 +47,17 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   request(requestId: RequestId): Promise<RequestRecord | undefined>;
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   deposit(id: DepositId): Promise<DepositRecord | undefined>;
-  slotOfLeg(kind: LegKind, legId: string): Promise<Slot | undefined>;
+  slotOfLeg(kind: string, legId: string): Promise<Slot | undefined>;
   /** The leg's failed slots that reverted on chain. */
-  revertedSlotsOfLeg(kind: LegKind, legId: string): Promise<readonly Slot[]>;
+  revertedSlotsOfLeg(kind: string, legId: string): Promise<readonly Slot[]>;
   slot(slotId: string): Promise<Slot | undefined>;
   /**
    * The next nonce of a lane, and whether two heads in a row have shown one of its open nonces used by an
    * unknown transaction. Undefined if the lane was never opened.
    */
   lane(chainId: number, sender: Address): Promise<LaneState | undefined>;
+  /** Whether a lane ever held anything but hub batches and payouts, which their contracts run once. */
+  hasPayments(chainId: number, sender: Address): Promise<boolean>;
   /** Whether any key ever had a lane on this chain. */
   hasLane(chainId: number): Promise<boolean>;
   /** Nonces from `from` to below `to` that were allocated to payments of a lane, whatever their outcome. */
@@ -96,6 +97,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   ): Promise<string | undefined>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /** Open and mined slots of hub batches and payouts on a chain, of every sender. */
+  unsettledCalls(chainId: number): Promise<Slot[]>;
   /** Whether all these deposits are stored as canonical in their blocks. */
   areRecorded(chainId: number, sightings: readonly DepositSighting[]): Promise<boolean>;
   /** The block up to which logs of final blocks were read a second time. Undefined before the first time. */

@@ -7,8 +7,7 @@ import type { Clock } from "./clock.port.ts";
 import type { EnginePolicy } from "./engine-policy.port.ts";
 import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 import type { Events } from "./events.port.ts";
-import type { SendExecution } from "../payments/execution-lane.port.ts";
-import type { SendFill } from "../payments/fill-lane.port.ts";
+import type { FillsAhead } from "../payments/planned-fill.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
@@ -16,6 +15,7 @@ import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
+import type { PayTogether } from "../payments/wanted.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
 /** An account of the service, where only its address matters. */
@@ -26,10 +26,10 @@ export interface Services {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
   readonly prices: PriceBook;
-  /** Sources for swaps in fills. Absent: this instance swaps nothing. */
-  readonly liquidity?: LiquiditySource;
-  /** Prices of tokens without a price source. Absent likewise. */
-  readonly poolUsd?: PoolUsd;
+  /** Sources for swaps in fills. */
+  readonly liquidity: LiquiditySource;
+  /** Prices of tokens without a price source. */
+  readonly poolUsd: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
   readonly signer: Signer;
   /** Former solver keys. They sign for orders that name them, and pay nothing. */
@@ -63,10 +63,10 @@ export interface Services {
    * Absent: only their age shows which slots a dead process left unsent.
    */
   readonly slotsInHand?: Set<string>;
-  /** Sends fills of the same moment together. Absent: each is sent by itself. */
-  readonly sendFill?: SendFill;
-  /** Sends executions of the same moment together. Absent: each is sent by itself. */
-  readonly sendExecution?: SendExecution;
+  /** Pays legs of the same moment together. Absent: each is paid by itself. */
+  readonly payTogether?: PayTogether;
+  /** Absent: each fill is planned by its job. */
+  readonly fillsAhead?: FillsAhead;
 }
 
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */

@@ -4,13 +4,17 @@ import type { Reads } from "../db/reads.port.ts";
 import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
 import { lostJob } from "../db/job-runs.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { readByKey } from "../db/read-by-key.ts";
 import { requests } from "../requests/requests.tables.ts";
 import { DEPOSIT, depositOf } from "./deposit-rows.postgres.ts";
 import { unrecordedDeposits } from "./deposit-writes.postgres.ts";
 import { deposits, originTransactions } from "./deposits.tables.ts";
 
-const byId = defineQuery("read_deposit", (db, { id }: Params<{ id: DepositId }>) =>
-  db.select(DEPOSIT).from(deposits).where(eq(deposits.id, id)),
+const byIds = defineQuery("read_deposits", (db, { ids }: Params<{ ids: readonly DepositId[] }>) =>
+  db
+    .select(DEPOSIT)
+    .from(deposits)
+    .where(text`${deposits.id} = any(${ids}::bigint[])`),
 );
 interface Overdue extends Record<string, unknown> {
   readonly sinceBeforeMs: number;
@@ -96,10 +100,10 @@ type DepositReads = Pick<
 /** Deposits, on a Postgres pool. */
 export function depositReads(sql: Sql): DepositReads {
   return {
-    async deposit(id) {
-      const [row] = await byId(sql, { id });
-      return row && depositOf(row);
-    },
+    deposit: readByKey(
+      async (ids) => (await byIds(sql, { ids })).map(depositOf),
+      ({ id }) => id,
+    ),
     async overdueRefunds({ sinceBeforeMs, nowMs }, limit) {
       return (await overdueRefunds(sql, { sinceBeforeMs, nowMs, limit })).map(({ id }) => String(id));
     },

@@ -2,6 +2,7 @@
 export type { AddressServices } from "./addresses/address-services.ts";
 export { createAddressWatch } from "./addresses/address-watch.ts";
 export {
+  type AddressOptions,
   askForAddress,
   newDepositAddress,
   refuseUnmovable,

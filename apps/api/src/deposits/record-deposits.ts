@@ -12,6 +12,7 @@ import {
 } from "@causeway/domain";
 import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import type { Services } from "../db/services.port.ts";
 import type {
   DepositSighting,
@@ -59,6 +60,29 @@ export async function recordDeposits(
   await actOnDeposits(services, tx, reading, await storeDeposits(tx, reading, facts));
 }
 
+/** What {@link storeDeposits} reads first, for the deposits that are new or in another block. */
+export interface FoundDeposits {
+  readonly fresh: readonly DepositFact[];
+  readonly records: Records;
+  readonly exposure: { usd: bigint };
+}
+
+/** Reads what storing deposits needs, in one round trip, and locks their requests. */
+export async function findDeposits(
+  tx: Tx,
+  reading: Reading,
+  facts: readonly DepositFact[],
+): Promise<FoundDeposits> {
+  const sighted = new Map(facts.map((fact) => [factKey(fact), fact]));
+  if (sighted.size === 0) return { fresh: [], records: new Map(), exposure: { usd: 0n } };
+  const [fresh, records, exposure] = await sentTogether([
+    tx.deposits.unrecorded(reading.chain.id, [...sighted.values()].map(sightingOf)),
+    lockRequests(tx, [...sighted.values()]),
+    exposureOn(tx, reading),
+  ]);
+  return { fresh: fresh.flatMap((sighting) => sighted.get(depositKey(sighting)) ?? []), records, exposure };
+}
+
 /**
  * The first half: stores the rows. Locks the requests and decides nothing.
  * @returns new or moved deposits, in the order of the facts
@@ -68,22 +92,24 @@ export async function storeDeposits(
   reading: Reading,
   facts: readonly DepositFact[],
 ): Promise<MovedDeposit[]> {
-  const sighted = new Map(facts.map((fact) => [factKey(fact), fact]));
-  if (sighted.size === 0) return [];
-  const { chain } = reading;
-  const fresh = await tx.deposits.unrecorded(chain.id, [...sighted.values()].map(sightingOf));
+  return await storeFound(tx, reading, await findDeposits(tx, reading, facts));
+}
+
+/** {@link storeDeposits} for deposits that were already looked up. */
+export async function storeFound(
+  tx: Tx,
+  reading: Reading,
+  { fresh, records, exposure }: FoundDeposits,
+): Promise<MovedDeposit[]> {
   if (fresh.length === 0) return [];
-  const freshFacts = fresh.flatMap((sighting) => sighted.get(depositKey(sighting)) ?? []);
-  const records = await lockRequests(tx, freshFacts);
-  const exposure = await exposureOn(tx, reading);
   const changed = await tx.deposits.record(
-    chain.id,
-    freshFacts.map((fact) =>
+    reading.chain.id,
+    fresh.map((fact) =>
       newDeposit(reading, fact, fact.id === undefined ? undefined : records.get(fact.id), exposure),
     ),
   );
   const stored = new Map(changed.map((deposit) => [depositKey(deposit), deposit]));
-  return freshFacts.flatMap((fact) => {
+  return fresh.flatMap((fact) => {
     const deposit = stored.get(factKey(fact));
     return deposit === undefined ? [] : [{ fact, deposit }];
   });
@@ -105,17 +131,17 @@ export function factKey(fact: DepositFact): string {
  *
  * Requests are independent of each other, so the first deposit of each goes in the same few statements, then
  * the second of each, and so on.
+ * @param locked the requests, if they are locked and unchanged since
  */
 export async function actOnDeposits(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
   moved: readonly MovedDeposit[],
+  locked?: Records,
 ): Promise<void> {
-  const records = await lockRequests(
-    tx,
-    moved.map(({ fact }) => fact),
-  );
+  const facts = moved.map(({ fact }) => fact);
+  const records = new Map(locked ?? (await lockRequests(tx, facts)));
   const sent = await serviceTransactions(tx, reading, moved, records);
   for (let left = moved; left.length > 0;) {
     const { tooSmall, now, later } = nextDeposits(reading, left, records, sent);

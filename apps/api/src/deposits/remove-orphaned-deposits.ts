@@ -12,15 +12,16 @@ export interface Advance {
   readonly change: Exclude<TrailChange, { kind: "unchanged" }>;
 }
 
-/** Marks deposits in orphaned blocks; those mined again have already moved to their new block. */
-export async function removeOrphanedDeposits(
+/**
+ * Acts on deposits that were marked as orphaned; those mined again have moved to their new block before.
+ */
+export async function followOrphanedDeposits(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
-  advance: Advance,
+  gone: readonly DepositRecord[],
 ): Promise<void> {
   const { chain } = reading;
-  const gone = await tx.deposits.removeOrphaned(chain.id, ...replacedBlocks(advance));
   const requestIds = new Set(gone.flatMap(({ requestId }) => requestId ?? []));
   const records = requestIds.size === 0 ? undefined : await tx.requests.lockAll([...requestIds]);
   for (const deposit of gone) {

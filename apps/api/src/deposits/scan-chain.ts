@@ -3,13 +3,14 @@ import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { creditDueTopUps, reverseOrphanedTopUps, storeTopUps } from "../balances/index.ts";
-import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-deposits.ts";
-import type { Reading } from "./record-deposits.ts";
+import { followTopUps, storeTopUps } from "../balances/index.ts";
+import { actOnDeposits, depositKey, factKey, findDeposits, storeFound } from "./record-deposits.ts";
+import type { FoundDeposits, Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
 import type { Slice } from "./deposit-slices.ts";
-import { replacedBlocks, removeOrphanedDeposits } from "./remove-orphaned-deposits.ts";
+import { followOrphanedDeposits, replacedBlocks } from "./remove-orphaned-deposits.ts";
 import type { Advance } from "./remove-orphaned-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
@@ -128,19 +129,25 @@ async function recordAdvance(
   for (let left: Found | undefined = found; left !== undefined; isFirst = false) {
     const { facts, topUps } = left;
     left = await services.uow.run(async (tx): Promise<Found | undefined> => {
-      await lockToAdvance(tx, reading.chain, advance, isFirst);
-      const slice = await nextSlice(tx, reading, advance, { facts, topUps }, isFirst);
-      const isLast = slice.facts.later.length + slice.topUps.later.length === 0;
-      // A report may have moved it to an orphaned block after the first commit.
-      const again = isLast && !isFirst ? await standingAgain(tx, reading.chain, advance, found.facts) : [];
+      // Sent together: deposits wait for every round trip of this commit.
+      const [, { slice, isLast, seen }] = await sentTogether([
+        lockToAdvance(tx, reading.chain, advance, isFirst),
+        nextPart(tx, reading, advance, { found, left: { facts, topUps } }, isFirst),
+      ]);
       // Deposits that were mined again move to their new block before the other orphans are removed, and act
       // only after that.
-      const moved = await storeDeposits(tx, reading, [...again, ...slice.facts.now]);
+      const [moved, gone] = await sentTogether([
+        storeFound(tx, reading, seen),
+        isFirst || isLast
+          ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance))
+          : Promise.resolve([]),
+      ]);
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
       if (isFirst) announceReorg(tx, reading.chain, advance);
-      if (isFirst || isLast) await removeOrphanedDeposits(services, tx, reading, advance);
-      await actOnDeposits(services, tx, reading, moved);
+      await followOrphanedDeposits(services, tx, reading, gone);
+      // An orphan may have changed the request of a deposit.
+      await actOnDeposits(services, tx, reading, moved, gone.length === 0 ? seen.records : undefined);
       if (isLast) return await finishAdvance(services, tx, reading.chain, advance);
       if (isFirst) await beginAdvance(tx, reading.chain, advance);
       return { facts: slice.facts.later, topUps: slice.topUps.later };
@@ -191,6 +198,27 @@ function announceReorg({ events }: Pick<Tx, "events">, { name }: Chain, { known,
 interface Slices {
   readonly facts: Slice<DepositFact>;
   readonly topUps: Slice<TopUpFact>;
+}
+
+/** What one commit stores. */
+interface Part {
+  readonly slice: Slices;
+  readonly isLast: boolean;
+  readonly seen: FoundDeposits;
+}
+
+async function nextPart(
+  tx: Tx,
+  reading: ScanReading,
+  advance: Advance,
+  { found, left }: { readonly found: Found; readonly left: Found },
+  isFirst: boolean,
+): Promise<Part> {
+  const slice = await nextSlice(tx, reading, advance, left, isFirst);
+  const isLast = slice.facts.later.length + slice.topUps.later.length === 0;
+  // A report may have moved it to an orphaned block after the first commit.
+  const again = isLast && !isFirst ? await standingAgain(tx, reading.chain, advance, found.facts) : [];
+  return { slice, isLast, seen: await findDeposits(tx, reading, [...again, ...slice.facts.now]) };
 }
 
 /**
@@ -244,12 +272,10 @@ async function standingAgain(
 /** Runs once, when all contents of the blocks are stored. */
 async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Advance): Promise<undefined> {
   const { ancestor, last } = endsOf(advance);
+  const isHome = chain.id === services.appBalance.chainId;
   await confirm(services, tx, chain.id, last.number);
   // Wallets are locked last, as everywhere.
-  if (chain.id === services.appBalance.chainId) {
-    await reverseOrphanedTopUps(services, tx, ...replacedBlocks(advance));
-    await creditDueTopUps(services, tx, last.number);
-  }
+  if (isHome) await followTopUps(services, tx, last.number, replacedBlocks(advance));
   await tx.trail.replace(chain.id, ancestor.number, advance.change.append, trailLength(chain));
   await tx.trail.setCursor(chain.id, last);
 }

@@ -60,13 +60,6 @@ const hashAt = defineQuery("trail_hash_at", (db, p: Params<{ chainId: number; nu
     .from(chainBlocks)
     .where(and(eq(chainBlocks.chainId, p.chainId), eq(chainBlocks.number, p.number))),
 );
-const cut = defineWrite("trail_cut", (db, p: Params<{ chainId: number; above: bigint; upTo: bigint }>) =>
-  db
-    .delete(chainBlocks)
-    .where(
-      text`${chainBlocks.chainId} = ${p.chainId} and (${chainBlocks.number} > ${p.above} or ${chainBlocks.number} <= ${p.upTo})`,
-    ),
-);
 interface Blocks extends Record<string, unknown> {
   readonly chainId: number;
   readonly numbers: readonly bigint[];
@@ -74,17 +67,18 @@ interface Blocks extends Record<string, unknown> {
   readonly parentHashes: readonly Hex[];
   readonly timestamps: readonly bigint[];
 }
-const append = defineSqlWrite(
-  "trail_append",
-  (p: Params<Blocks>) => text`
-    insert into ${chainBlocks} (${namesOf(
-      chainBlocks.chainId,
-      chainBlocks.number,
-      chainBlocks.hash,
-      chainBlocks.parentHash,
-      chainBlocks.timestamp,
-    )})
-    select ${p.chainId}::bigint, * from unnest(${p.numbers}::bigint[], ${p.hashes}::text[], ${p.parentHashes}::text[], ${p.timestamps}::bigint[])`,
+// Deletes only heights that it does not insert: one statement cannot do both to a row.
+const replace = defineSqlWrite(
+  "trail_replace",
+  (p: Params<Blocks & { readonly tip: bigint; readonly dropUpTo: bigint }>) => {
+    const { chainId, number, hash, parentHash, timestamp } = chainBlocks;
+    return text`
+    with cut as (delete from ${chainBlocks} where ${chainId} = ${p.chainId} and (${number} > ${p.tip} or ${number} <= ${p.dropUpTo}))
+    insert into ${chainBlocks} (${namesOf(chainId, number, hash, parentHash, timestamp)})
+    select ${p.chainId}::bigint, * from unnest(${p.numbers}::bigint[], ${p.hashes}::text[], ${p.parentHashes}::text[], ${p.timestamps}::bigint[])
+    on conflict (${namesOf(chainId, number)}) do update set ${nameOf(hash)} = excluded.${nameOf(hash)},
+      ${nameOf(parentHash)} = excluded.${nameOf(parentHash)}, ${nameOf(timestamp)} = excluded.${nameOf(timestamp)}`;
+  },
 );
 
 /** The newest blocks of a chain that the watcher read, inside one transaction. */
@@ -108,10 +102,12 @@ export function trailWrites(sql: Sql): TrailWrites {
     },
     async replace(chainId, ancestor, blocks: readonly BlockRef[], keep): Promise<void> {
       const tip = blocks.at(-1)?.number ?? ancestor;
-      await cut(sql, { chainId, above: ancestor, upTo: tip - BigInt(keep) });
-      const kept = blocks.filter((block) => block.number > tip - BigInt(keep));
-      await append(sql, {
+      const dropUpTo = tip - BigInt(keep);
+      const kept = blocks.filter((block) => block.number > dropUpTo);
+      await replace(sql, {
         chainId,
+        tip,
+        dropUpTo,
         numbers: kept.map((block) => block.number),
         hashes: kept.map((block) => block.hash),
         parentHashes: kept.map((block) => block.parentHash),

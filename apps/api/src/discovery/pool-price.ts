@@ -3,9 +3,8 @@ import { pow10, ServiceError } from "@causeway/domain";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 
 export interface PoolPriceServices {
-  /** Undefined: this instance has no pools. */
-  readonly poolUsd?: PoolUsd | undefined;
-  readonly liquidity?: Pick<LiquiditySource, "exactIn"> | undefined;
+  readonly poolUsd: PoolUsd;
+  readonly liquidity: Pick<LiquiditySource, "exactIn">;
 }
 
 /**
@@ -17,10 +16,9 @@ export async function poolPrice(
   chain: Pick<ChainProfile, "id" | "liquidity">,
   token: Currency,
 ): Promise<bigint | undefined> {
-  const known = poolUsd?.(token);
+  const known = poolUsd(token);
   const connector = chain.liquidity?.connectors.find((address) => address !== token.address);
-  if (poolUsd === undefined || liquidity === undefined || known !== undefined || connector === undefined)
-    return known;
+  if (known !== undefined || connector === undefined) return known;
   try {
     // Pools that were never requested are not cached yet. Asking for a swap waits for them.
     await liquidity.exactIn(

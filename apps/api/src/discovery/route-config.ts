@@ -23,8 +23,7 @@ export interface RouteConfigServices {
   readonly reservations: Reservations;
   readonly quotePolicy: Pick<QuotePolicy, "gas">;
   readonly solver: Address;
-  /** Undefined: no swaps. */
-  readonly liquidity?: Pick<LiquiditySource, "sources"> | undefined;
+  readonly liquidity: Pick<LiquiditySource, "sources">;
 }
 
 /**
@@ -71,7 +70,7 @@ function hasExternalSources(
   liquidity: RouteConfigServices["liquidity"],
 ): boolean {
   const pools = new Set(own?.sources.map(({ name }) => name));
-  return liquidity?.sources(id).some((name) => !pools.has(name)) ?? false;
+  return liquidity.sources(id).some((name) => !pools.has(name));
 }
 
 /** @throws ServiceError UNSUPPORTED_CURRENCY */

@@ -11,5 +11,5 @@ export function swapSources(
   chainId: number,
 ): SwapSourcesAnswer {
   const { chain } = findChain(services.chains, chainId);
-  return { sources: [...(services.liquidity?.sources(chain.id) ?? [])] };
+  return { sources: [...services.liquidity.sources(chain.id)] };
 }

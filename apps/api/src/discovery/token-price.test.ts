@@ -1,6 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import { expect, test } from "vitest";
+import { noPools } from "../../../../test/fakes/pair-liquidity.ts";
 import { ORIGIN, quoteWorld, usdcOn } from "../../../../test/fakes/quote-world.ts";
 import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
 import { tokenPrice, type TokenPriceServices } from "./token-price.ts";
@@ -23,6 +24,7 @@ function services(change: Partial<TokenPriceServices> = {}): TokenPriceServices 
   return {
     chains,
     prices,
+    ...noPools,
     tokens: { token: (_chain, at) => (at === FOREIGN ? foreign : undefined) },
     ...change,
   };
@@ -39,13 +41,11 @@ test("a token without a source has the price of its pools", async () => {
 });
 
 test("refuses a token without a price, with the reason", async () => {
-  const poolUsd = () => undefined;
-  for (const unpriced of [services(), services({ poolUsd })])
-    await expect(tokenPrice(unpriced, ORIGIN, FOREIGN)).rejects.toMatchObject({
-      code: "UNSUPPORTED_CURRENCY",
-      message: "No price of FRN available",
-      facts: { field: "address" },
-    });
+  await expect(tokenPrice(services(), ORIGIN, FOREIGN)).rejects.toMatchObject({
+    code: "UNSUPPORTED_CURRENCY",
+    message: "No price of FRN available",
+    facts: { field: "address" },
+  });
   await expect(tokenPrice(services(), ORIGIN, `0x${"dd".repeat(20)}`)).rejects.toMatchObject({
     code: "UNSUPPORTED_CURRENCY",
     message: expect.stringContaining("address is not a token contract on ") as string,

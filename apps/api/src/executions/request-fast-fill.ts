@@ -149,7 +149,10 @@ async function holdAndAccept(
 ): Promise<void> {
   const { requestId, destination } = current.terms;
   // Its job finds a request that awaits it, or sends nothing: the deposit would never arrive.
-  if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
+  if (
+    current.state.name === "accepted" &&
+    !(await tx.lanes.hasLiveSlot({ kind: "execution", id: requestId, requestId }))
+  )
     throw refusal(
       "executionNotSent",
       requestId,
@@ -229,11 +232,11 @@ async function refuseBeyondGasLimit(
   { requestId, wallet }: { readonly requestId: RequestId; readonly wallet: Address },
 ): Promise<void> {
   const usedUsd = await tx.fastFills.revertedGasUsd(wallet, clock.nowMs() - DAY_MS);
-  if (usedUsd < BigInt(enginePolicy.maxBurntFastFillUsd) * ONE_USD) return;
+  if (usedUsd < BigInt(enginePolicy.maxFastFillRevertedGasUsd) * ONE_USD) return;
   throw refusal(
     "dailyBurntUsd",
     requestId,
-    `Reverted fast fills of this app balance used $${formatUsd(usedUsd)} of gas in 24 hours (maximum $${enginePolicy.maxBurntFastFillUsd}); try again later`,
+    `Reverted fast fills of this app balance used $${formatUsd(usedUsd)} of gas in 24 hours (maximum $${enginePolicy.maxFastFillRevertedGasUsd}); try again later`,
     { burntUsd: formatUsd(usedUsd) },
   );
 }

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import type { LeasePermits } from "./leased-limits.adapter.ts";
+import type { LeaseQuota } from "./leased-limits.adapter.ts";
 
 /** Commands that take longer fail. */
 const ANSWER_WITHIN_MS = 250;
@@ -24,7 +24,7 @@ return {granted, used, ends}`;
 /** Counts calls in Redis, one counter per bucket and window. */
 export interface LeaseStore {
   /** Leases for windows of this length. Every use of a bucket must pass the same length. */
-  lease(windowMs: number): LeasePermits;
+  lease(windowMs: number): LeaseQuota;
   close(): void;
 }
 

@@ -1,38 +1,38 @@
-import type { Permit } from "./rate-limits.port.ts";
+import type { QuotaUse } from "./rate-limits.port.ts";
 
-/** Permits of a window that the shared store granted. */
-export interface PermitLease {
+/** Units of a window that the shared store granted. */
+export interface QuotaLease {
   /** As many as requested or fewer; 0: the window has none left. */
   readonly granted: number;
-  /** Permits of the window granted so far, including these. */
+  /** Units of the window granted so far, including these. */
   readonly used: number;
   /** When the window ends, counted from the answer. */
   readonly endsInMs: number;
 }
 
-/** Requests permits for this process from the store that all processes share. */
-export type LeasePermits = (bucket: string, wanted: number, limit: number) => Promise<PermitLease>;
+/** Requests units for this process from the store that all processes share. */
+export type LeaseQuota = (bucket: string, wanted: number, limit: number) => Promise<QuotaLease>;
 
 export interface LeasedLimitsOptions {
-  readonly lease: LeasePermits;
+  readonly lease: LeaseQuota;
   readonly windowMs: number;
   /** Monotonic clock, ms. */
   readonly nowMs: () => number;
   readonly onFault: (error: unknown) => void;
 }
 
-/** The permits of a bucket per window, shared by all processes. */
+/** The quota of a bucket per window, shared by all processes. */
 export interface LeasedLimits {
-  /** Requests `count` of the `limit` permits of the window, all or none. Never throws. */
-  take(bucket: string, limit: number, count?: number): Permit | Promise<Permit>;
+  /** Requests `count` of the `limit` units of the window, all or none. Never throws. */
+  take(bucket: string, limit: number, count?: number): QuotaUse | Promise<QuotaUse>;
 }
 
 interface Bucket {
-  /** Permits that this process holds. */
+  /** Units that this process holds. */
   left: number;
-  /** Permits that this process used since the window began. */
+  /** Units that this process used since the window began. */
   spent: number;
-  /** Permits of the window granted to all processes. */
+  /** Units of the window granted to all processes. */
   used: number;
   endsAtMs: number;
   isExhausted: boolean;
@@ -49,7 +49,7 @@ const PAUSE_MS = 1_000;
 const MAX_BUCKETS = 50_000;
 
 /**
- * Limits shared by all processes without asking their store at every call: a process requests permits in
+ * Limits shared by all processes without asking their store at every call: a process requests units in
  * growing chunks, uses them locally, and drops the rest when the window ends. While the store is unavailable
  * each process counts alone: funds are protected elsewhere, and refusing all clients would be the worse
  * outage.
@@ -64,7 +64,7 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     if (known !== undefined) return known;
     const fresh: Bucket = { ...NEW_WINDOW, waiting: 0, asking: undefined };
     buckets.set(name, fresh);
-    // A map keeps insertion order: drop the oldest bucket and the permits that it held.
+    // A map keeps insertion order: drop the oldest bucket and the units that it held.
     const oldest = buckets.size > MAX_BUCKETS ? buckets.keys().next().value : undefined;
     if (oldest !== undefined) buckets.delete(oldest);
     return fresh;
@@ -76,7 +76,7 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
       if (askedAtMs < awayUntilMs) return countAlone(bucket, limit, askedAtMs);
       const wanted = Math.min(limit, Math.max(bucket.chunk, bucket.waiting));
       const { granted, used, endsInMs } = await lease(name, wanted, limit);
-      // Counted from the request: the window ends here no later than in the store, so that no permit leaks
+      // Counted from the request: the window ends here no later than in the store, so that no unit leaks
       // into the next window.
       bucket.endsAtMs = askedAtMs + endsInMs;
       bucket.left += granted;
@@ -100,7 +100,7 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   };
 
   /** Undefined: the store must be asked first. */
-  const give = (bucket: Bucket, limit: number, count: number): Permit | undefined => {
+  const give = (bucket: Bucket, limit: number, count: number): QuotaUse | undefined => {
     const endsInMs = bucket.endsAtMs - nowMs();
     if (endsInMs <= 0) {
       Object.assign(bucket, NEW_WINDOW);
@@ -114,7 +114,7 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     return bucket.isExhausted ? { used: limit + 1, endsInMs } : undefined;
   };
 
-  const wait = async (name: string, bucket: Bucket, limit: number, count: number): Promise<Permit> => {
+  const wait = async (name: string, bucket: Bucket, limit: number, count: number): Promise<QuotaUse> => {
     bucket.waiting += count;
     try {
       for (;;) {
@@ -122,8 +122,8 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
           bucket.asking = undefined;
         });
         await bucket.asking;
-        const permit = give(bucket, limit, count);
-        if (permit !== undefined) return permit;
+        const use = give(bucket, limit, count);
+        if (use !== undefined) return use;
       }
     } finally {
       bucket.waiting -= count;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { leasedLimits, type LeasePermits } from "./leased-limits.adapter.ts";
+import { leasedLimits, type LeaseQuota } from "./leased-limits.adapter.ts";
 
 const WINDOW_MS = 60_000;
 
-/** A shared store with its own windows, and processes that take permits from it. */
+/** A shared store with its own windows, and processes that take units from it. */
 function aWorld() {
   let nowMs = 0;
   const counters = new Map<string, { used: number; endsAtMs: number }>();
@@ -12,7 +12,7 @@ function aWorld() {
   let away = false;
   let calls = 0;
   let delayMs = 0;
-  const lease: LeasePermits = async (bucket, wanted, limit) => {
+  const lease: LeaseQuota = async (bucket, wanted, limit) => {
     calls++;
     await Promise.resolve();
     if (away) throw new Error("away");
@@ -64,7 +64,7 @@ test("a refused caller costs the store nothing until the window ends, and an adm
   expect(world.calls()).toBe(full);
 });
 
-test("a call with a permit at hand waits for nothing", async () => {
+test("a call that the process has a unit for does not wait", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   await Promise.all(Array.from({ length: 20 }, async () => await limits.take("a", 1_000)));
@@ -72,7 +72,7 @@ test("a call with a permit at hand waits for nothing", async () => {
   expect(limits.take("a", 1_000)).not.toBeInstanceOf(Promise);
 });
 
-test("takes several permits together or none, also without the store", async () => {
+test("takes several units together or none, also without the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   expect((await limits.take("a", 100, 60)).used).toBe(60);
@@ -86,7 +86,7 @@ test("takes several permits together or none, also without the store", async () 
   expect((await limits.take("c", 100, 101)).used).toBe(101);
 });
 
-test("unused permits end with their window, even when the store answers late", async () => {
+test("unused units end with their window, even when the store answers late", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   for (let call = 0; call < 7; call++) await limits.take("a", 1_000);
@@ -142,8 +142,8 @@ test("no window exceeds its limit for any sequence of calls, windows and process
           world.forward(laterMs);
           world.setDelay(delayMs);
           for (let call = 0; call < calls; call++) {
-            const permit = await processes[process]?.take("a", limit);
-            if (permit === undefined || permit.used > limit) continue;
+            const use = await processes[process]?.take("a", limit);
+            if (use === undefined || use.used > limit) continue;
             // A window is identified by the counter object that the store keeps for it.
             const window = world.window("a");
             passed.set(window, (passed.get(window) ?? 0) + 1);

@@ -140,9 +140,9 @@ function storeOf(limits: RateLimits) {
     ): void {
       const tell = ({ used, endsInMs }: { used: number; endsInMs: number }): void =>
         done(null, { current: used, ttl: endsInMs });
-      const permit = limits.take(bucket, most);
-      if (permit instanceof Promise) permit.then(tell, done);
-      else tell(permit);
+      const use = limits.take(bucket, most);
+      if (use instanceof Promise) use.then(tell, done);
+      else tell(use);
     }
     child(): this {
       return this;

@@ -11,9 +11,9 @@ export interface RateLimitPolicy {
   readonly callBytesPerDay: number;
 }
 
-/** The answer to a request for a permit. */
-export interface Permit {
-  /** Permits of the window granted so far, including this one. More than `limit` means refused. */
+/** The answer to a request for units of a quota. */
+export interface QuotaUse {
+  /** Units of the window granted so far, including these. More than `limit` means refused. */
   readonly used: number;
   /** When the window ends. */
   readonly endsInMs: number;
@@ -22,9 +22,9 @@ export interface Permit {
 export interface RateLimits {
   readonly policy: RateLimitPolicy;
   /**
-   * Takes one of the `limit` permits that all processes together grant the bucket per window. Never throws.
+   * Takes one of the `limit` units that all processes together grant the bucket per window. Never throws.
    */
-  take(bucket: string, limit: number): Permit | Promise<Permit>;
+  take(bucket: string, limit: number): QuotaUse | Promise<QuotaUse>;
   /** Takes this many of the bytes of `callBytesPerDay`. Never throws. */
-  takeCallBytes(caller: string, bytes: number): Permit | Promise<Permit>;
+  takeCallBytes(caller: string, bytes: number): QuotaUse | Promise<QuotaUse>;
 }

@@ -1,14 +1,14 @@
 /** What other rooms may use of this room; everything else is its own. */
-export { agreedPricing, MAX_RATE_OFF_BPS, sponsoredUsd, unusedSponsorUsd } from "./prices/agreed-pricing.ts";
 export { mayDeleteByAge } from "./prices/plausible-clock.ts";
 export { doubtOf, type PriceServices } from "./prices/price-doubt.ts";
 export { addExposure, addExposures } from "./prices/price-exposure.ts";
-export { isBeyondCap, refuseBeyondCap, refuseBeyondLimits, refuseTinySwap } from "./prices/quote-limits.ts";
+export { isBeyondCap } from "./prices/beyond-cap.ts";
 export {
   costWithMargin,
   gasOf,
+  pricedIn,
+  priceRoute,
   pricingOf,
-  pricingSoon,
   type RoutePricing,
   spreadBetween,
   spreadOf,

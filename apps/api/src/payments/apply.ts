@@ -1,8 +1,10 @@
 import type { RequestId } from "@causeway/domain";
 import type { Attempt, RequestRecord, Slot } from "../db/records.port.ts";
-import { legOf } from "./legs/leg-of.ts";
-import type { LegContext, LegServices } from "./legs/leg-course.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import { kindOf } from "./legs/index.ts";
+import type { LegContext } from "./legs/leg-kind.ts";
 import type { Move } from "./moves.ts";
+import { factsOf } from "./slot-facts.ts";
 import { shareCommit } from "./share-commit.ts";
 
 /** A move that the chain decided. */
@@ -27,7 +29,7 @@ const ALONE_AT_ONCE = 4;
  * @returns the moved slots, and the errors of those that could not be moved
  */
 export async function applyAll(
-  services: LegServices,
+  services: WorkerServices,
   decided: readonly Decided[],
 ): Promise<ReadonlyMap<string, Slot | Error>> {
   const results = new Map<string, Slot | Error>();
@@ -52,9 +54,8 @@ export async function applyAll(
   return results;
 }
 
-/** Only fills: of a request, at most one is live, so that no request is moved twice in a commit. */
-function isShareable({ slot: { leg }, outcome }: Decided): boolean {
-  return leg.kind === "fill" && (outcome.kind === "mined" || outcome.kind === "final");
+function isShareable({ slot, outcome }: Decided): boolean {
+  return kindOf(slot).sharesOutcomes === true && (outcome.kind === "mined" || outcome.kind === "final");
 }
 
 /** Locks no wallet: wallets of several legs would be locked in no fixed order. */
@@ -64,7 +65,7 @@ function isPlain({ state, terms }: RequestRecord): boolean {
 }
 
 async function applyInOneCommit(
-  services: LegServices,
+  services: WorkerServices,
   decided: readonly Decided[],
 ): Promise<{ readonly moved: readonly Slot[]; readonly left: readonly Decided[] }> {
   return await services.uow.run(async (tx) => {
@@ -107,19 +108,19 @@ async function apply(moment: LegContext, outcome: Outcome): Promise<Partial<Slot
       // The bytes are the same, so they can pay only once; they are sent again immediately.
       await tx.lanes.forgetBroadcasts([slot.id]);
       const attempt = minedAttemptOf(slot);
-      if (attempt.kind === "pay") await legOf(slot).orphaned(moment, attempt);
+      if (attempt.kind === "pay") await kindOf(slot).orphaned(moment, attempt);
       tx.events.alarm("slot_unmined", factsOf(slot));
       return NOT_MINED;
     }
     case "final":
       await tx.lanes.setFinal(slot.id, nowMs);
-      await legOf(slot).final(moment);
+      await kindOf(slot).final(moment);
       tx.events.happened("slot_final", factsOf(slot));
       return { state: "final" };
     case "dead":
       // Only now may the leg be paid another way.
       await tx.lanes.setDead(slot.id, outcome.reason);
-      await legOf(slot).dead(moment, outcome.reason);
+      await kindOf(slot).dead(moment, outcome.reason);
       tx.events.alarm("slot_dead", { ...factsOf(slot), reason: outcome.reason, why: outcome.why });
       return { state: "dead" };
     default:
@@ -150,7 +151,7 @@ async function applyMined(
   const cost = { gasUsed, effectiveGasPrice };
   const atMs = services.clock.nowMs();
   await tx.lanes.setMined(slot.id, { attempt: n, blockNumber, blockHash, status, ...cost, atMs });
-  if (kind === "pay") await legOf(slot).mined(moment, { attempt, receipt });
+  if (kind === "pay") await kindOf(slot).mined(moment, { attempt, receipt });
   tx.events.happened("slot_mined", { ...factsOf(slot), kind, status, txHash, block: blockNumber });
   const mined = {
     minedAttempt: n,
@@ -167,8 +168,4 @@ function minedAttemptOf({ id, attempts, minedAttempt }: Slot): Attempt {
   if (attempt === undefined)
     throw new Error(`invariant violated: slot ${id} is mined by an attempt that is not stored`);
   return attempt;
-}
-
-export function factsOf({ chainId, nonce, leg }: Slot) {
-  return { chainId, nonce, leg: leg.kind, requestId: leg.requestId };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { fixedEnginePolicy as policy } from "../config/engine.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import { takeCare, type Case } from "./care.ts";
-import type { LegServices } from "./legs/leg-course.ts";
 import type { LaneFacts, Observation } from "./moves.ts";
 import type { Payer, Unsigned } from "./payers/payer.ts";
 
@@ -42,7 +42,7 @@ function lateCase(...kinds: readonly Attempt["kind"][]): Case {
     cancelReason: kinds.includes("noop") ? "TRANSACTION_NOT_INCLUDED" : undefined,
     cancelAfterMs: LONG_AGO_MS,
     createdAtMs: LONG_AGO_MS,
-    leg: { kind: "fill", requestId: "0x01" },
+    leg: { kind: "fill", id: "0x01", requestId: "0x01" },
   } as unknown as Slot;
   const seen = attempts.map((): Observation => ({ kind: "unseen" }));
   return { slot, seen, lane, policy, nowMs: NOW_MS };
@@ -53,6 +53,7 @@ function unwilling(answer: Unsigned): Payer & { readonly sent: number[]; asked: 
   const payer = {
     sent: [] as number[],
     asked: 0,
+    funds: {} as Payer["funds"],
     sign: async () => {
       payer.asked++;
       return new Map([["1", answer]]);
@@ -65,7 +66,7 @@ function unwilling(answer: Unsigned): Payer & { readonly sent: number[]; asked: 
   return payer;
 }
 
-const services = {} as LegServices;
+const services = {} as WorkerServices;
 
 test.each(["short", "refused"] as const)(
   "a stuck no-op that cannot be replaced (%s) is sent again, and asked for once",

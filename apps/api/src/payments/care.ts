@@ -1,10 +1,12 @@
 import type { Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { applyAll, type Decided, type Outcome } from "./apply.ts";
-import type { LegServices } from "./legs/leg-course.ts";
+import { kindOf } from "./legs/index.ts";
 import { nextMove, type Move, type Situation } from "./moves.ts";
 import type { ToSend } from "./note-sent.ts";
 import type { Payer } from "./payers/payer.ts";
+import { signAndSend } from "./sign-and-send.ts";
 import { shareCommit } from "./share-commit.ts";
 
 export interface Case extends Situation {
@@ -13,7 +15,7 @@ export interface Case extends Situation {
 
 /** A round of care for slots of one lane. */
 interface Round {
-  readonly services: LegServices;
+  readonly services: WorkerServices;
   readonly payer: Payer;
   /** The block at which the cases were observed. */
   readonly headNumber: bigint;
@@ -24,18 +26,15 @@ interface Round {
   readonly faults: unknown[];
 }
 
-/**
- * Makes all moves that are due now, together: what has to be signed is signed and committed at once, and then
- * everything due is broadcast at once.
- */
+/** Makes all moves that are due now, together: signs and sends at once what is to be signed and sent. */
 export async function takeCare(
-  services: LegServices,
+  services: WorkerServices,
   payer: Payer,
   cases: readonly Case[],
   headNumber = 0n,
 ): Promise<Pick<Round, "orphaned" | "faults">> {
   const round: Round = { services, payer, headNumber, toSend: [], orphaned: [], faults: [] };
-  let due = cases;
+  let due: readonly Case[] = cases.map((one) => ({ ...one, isPatient: kindOf(one.slot).isPatient === true }));
   while (due.length > 0) due = await moveAll(round, due);
   if (round.toSend.length > 0) round.faults.push(...(await payer.send(round.toSend)).values());
   return round;
@@ -117,11 +116,11 @@ async function sign(
   decisions: readonly Decision<"sign">[],
 ): Promise<Case[]> {
   if (decisions.length === 0) return [];
-  const results = await payer.sign(decisions.map(({ one: { slot }, move }) => ({ slot, move })));
+  const wanted = decisions.map(({ one: { slot }, move }) => ({ slot, move }));
+  const { signed: results, errors } = await signAndSend(payer, wanted, toSend.splice(0));
+  faults.push(...errors.values());
   return decisions.flatMap(({ one, move }): Case[] => {
-    const signed = results.get(one.slot.id) ?? "moved";
-    if (signed instanceof Error) faults.push(signed);
-    else if (typeof signed === "object") toSend.push({ slot: one.slot, attempt: signed });
+    const signed = results.get(one.slot.id);
     if (signed !== "refused" && signed !== "short") return [];
     const takesBack = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
     if (takesBack && signed === "short") return [];

@@ -31,7 +31,7 @@ export type ExchangeInBudget =
  * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: no source answered
  */
 export async function exchangeInBudget(
-  services: Pick<Services, "quotePolicy"> & { readonly liquidity?: Services["liquidity"] | undefined },
+  services: Pick<Services, "quotePolicy" | "liquidity">,
   chain: Pick<Chain, "id" | "liquidity">,
   { currency, amount }: { readonly currency: Address; readonly amount: bigint },
   { paidFrom, planned, max }: FillBudget,

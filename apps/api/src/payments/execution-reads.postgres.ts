@@ -1,16 +1,22 @@
 import type { Address, Hex, RequestId } from "@causeway/domain";
-import { eq, sql as text } from "drizzle-orm";
+import { sql as text } from "drizzle-orm";
 import type { Reads } from "../db/reads.port.ts";
 import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
 import { lostJob } from "../db/job-runs.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { readByKey } from "../db/read-by-key.ts";
 import { requests } from "../requests/requests.tables.ts";
 import { executionOf } from "./execution-rows.postgres.ts";
 import { executions } from "./executions.tables.ts";
 import { slots } from "./payments.tables.ts";
 
-const byId = defineQuery("read_execution", (db, { requestId }: Params<{ requestId: RequestId }>) =>
-  db.select().from(executions).where(eq(executions.requestId, requestId)),
+const byIds = defineQuery(
+  "read_executions",
+  (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
+    db
+      .select()
+      .from(executions)
+      .where(text`${executions.requestId} = any(${requestIds}::text[])`),
 );
 const ID = { requestId: executions.requestId };
 const unsettledOfCall = defineSql(
@@ -54,10 +60,10 @@ type ExecutionReads = Pick<
 /** Executions, on a Postgres pool. */
 export function executionReads(sql: Sql): ExecutionReads {
   return {
-    async execution(requestId) {
-      const [row] = await byId(sql, { requestId });
-      return row && executionOf(row);
-    },
+    execution: readByKey(
+      async (requestIds) => (await byIds(sql, { requestIds })).map(executionOf),
+      ({ requestId }) => requestId,
+    ),
     unsettledExecutionOf: async (chainId, { to, data, value }) =>
       (await unsettledOfCall(sql, { chainId, to, data, value }))[0]?.requestId,
     overdueExecutions: async ({ sinceBeforeMs, nowMs }, limit) =>

@@ -149,7 +149,7 @@ test("pays out unspent origin gas as far as the fill's pools allow", async () =>
   const terms = { ...quoted, destination, originGasUsd: 100_000n * 10n ** 18n };
   const due = await dueOf({ services, terms }, terms.origin.amount);
   if (due.kind !== "pay" || due.budget === undefined) throw new Error("it is paid in the exchange");
-  const cost = await services.liquidity!.exactOut(
+  const cost = await services.liquidity.exactOut(
     {
       chainId: DESTINATION,
       tokenIn: usdcOn(DESTINATION),

@@ -1,4 +1,5 @@
 import {
+  agreedPricing,
   BPS,
   forward,
   isOneAsset,
@@ -6,6 +7,8 @@ import {
   NATIVE_CURRENCY,
   pairClassOf,
   payout,
+  sponsoredUsd,
+  unusedSponsorUsd,
   usdToAmountDown,
 } from "@causeway/domain";
 import type {
@@ -20,17 +23,10 @@ import type {
 import type { RequestEnd } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import {
-  agreedPricing,
-  isBeyondCap,
-  pricingOf,
-  type RoutePricing,
-  sponsoredUsd,
-  unusedSponsorUsd,
-} from "../markets/index.ts";
+import { isBeyondCap, pricingOf, type RoutePricing } from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
-import type { FillBasis } from "./fill-lane.port.ts";
+import type { FillBasis } from "./planned-fill.port.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
 

@@ -1,7 +1,7 @@
 import type { RequestState } from "@causeway/domain";
-import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import type { FillBasis } from "./fill-lane.port.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { FillBasis } from "./planned-fill.port.ts";
 
 /** Undefined if the request must not be filled now. */
 export async function fillBasisOf(

@@ -38,10 +38,9 @@ const MAX_HOPS = 3;
 /**
  * Finds the swap of a fill from the best source at the time. Its functions throw ServiceError RPC_HTTP_ERROR
  * or SERVICE_UNAVAILABLE if no source answered.
- * @param liquidity undefined: this instance does not swap, and only wraps
  */
 export function exchangeInFill(
-  liquidity: LiquiditySource | undefined,
+  liquidity: LiquiditySource,
   chain: Pick<Chain, "id" | "liquidity">,
   { paidFrom, currency }: { readonly paidFrom: Address; readonly currency: Address },
   routed: Pick<RoutedGas, "wrap" | "unwrap">,
@@ -52,7 +51,6 @@ export function exchangeInFill(
   const [tokenIn, tokenOut] = [paidFrom, currency].map((one) => (one === NATIVE_CURRENCY ? wrapped : one));
   if (tokenIn === undefined || tokenOut === undefined) return NONE;
   if (tokenIn === tokenOut) return oneForOne(extraGas);
-  if (liquidity === undefined) return NONE;
   const question: SwapQuestion = {
     chainId: chain.id,
     tokenIn,

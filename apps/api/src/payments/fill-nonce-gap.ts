@@ -1,6 +1,6 @@
 import { signTransaction } from "@causeway/chains";
 import type { GasPrices } from "@causeway/chains";
-import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { LaneChain } from "../chains/chains.port.ts";
 import { type LaneKeys, signerOf } from "../chains/index.ts";
 import type { Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
@@ -18,7 +18,7 @@ const MAX_GAP = 50;
  */
 export async function fillNonceGap(
   services: LaneKeys & Pick<Services, "events" | "reads">,
-  connected: ConnectedChain,
+  connected: LaneChain,
   {
     sender,
     used,

@@ -11,12 +11,13 @@ export {
   refusal,
   sponsoredCall,
 } from "./executions/read-execution.ts";
+export { careForCalls, careForCallsOf, sendContractCall, sendSolverCall } from "./contract-calls.ts";
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";
 export { honourOf, payoutOf } from "./fill-amount.ts";
+export { LEG_KINDS } from "./legs/index.ts";
 export { maintainLane } from "./maintain-lane.ts";
-export { replacementFees } from "./moves.ts";
 export { quotedCostOfPaying } from "./non-evm/cost-of-paying.ts";
 export { openRailLane } from "./non-evm/open-rail-lane.ts";
 export { trackRail } from "./non-evm/track-rail.ts";
@@ -26,7 +27,7 @@ export { maxGasOfCalls, valueOf } from "./plan/gas-of-calls.ts";
 export type { TransactionPlanned } from "./plan/fill-planned.ts";
 export { type FillPlanServices, planTransaction } from "./plan/plan-transaction.ts";
 export type { CallsOfFill } from "./plan/routed-fill.ts";
-export { reconcileSweeps } from "./reconcile-sweeps.ts";
+export { requeueLost } from "./requeue-lost.ts";
 export { topupGas } from "./topup-gas.ts";
 export { trackLane } from "./track-lane.ts";
 export { trackSends } from "./track-sends.ts";

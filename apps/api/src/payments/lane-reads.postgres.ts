@@ -1,10 +1,11 @@
-import type { Address, Hex } from "@causeway/domain";
+import type { Address, Hex, TxHash } from "@causeway/domain";
 import { asc, eq, sql as text, type SQL } from "drizzle-orm";
 import type { Slot } from "../db/records.port.ts";
 import type { Reads } from "../db/reads.port.ts";
-import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
-import type { LegKind } from "../db/leg.port.ts";
+import { defineQuery, defineSql, type Params, type Row } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { readTogether, READS_TOGETHER } from "../db/read-by-key.ts";
+import { tickBatcher } from "../db/tick-batcher.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
 import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
 import { SERVER_START, SLOT, slotOf, type AttemptRow, type SlotRow } from "./slot-rows.postgres.ts";
@@ -23,7 +24,7 @@ const readSlots = <P extends Record<string, unknown>>(name: string, where: (para
       .orderBy(asc(slots.sender), asc(slots.nonce), asc(attempts.n)),
   );
 interface LegOfSlot extends Record<string, unknown> {
-  readonly kind: LegKind;
+  readonly kind: string;
   readonly legId: string;
 }
 const slotOfLeg = readSlots(
@@ -42,14 +43,27 @@ const unsettled = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
+// Includes former keys: following their nonces needs no key.
+const unsettledCalls = readSlots(
+  "read_unsettled_calls",
+  ({ chainId }: Params<{ chainId: number }>) => text`${slots.chainId} = ${chainId}
+    and ${slots.legKind} in ('hub', 'payout') and ${slots.state} in ('open', 'mined')`,
+);
 
 interface Lane extends Record<string, unknown> {
   readonly chainId: number;
   readonly sender: Address;
 }
+const LANE = {
+  nextNonce: lanes.nextNonce,
+  searchFrom: lanes.searchFrom,
+  server: String,
+  hasUnexplained: Boolean,
+};
+type LaneRow = Row<typeof LANE>;
 const lane = defineSql(
   "read_lane",
-  { nextNonce: lanes.nextNonce, searchFrom: lanes.searchFrom, server: String, hasUnexplained: Boolean },
+  LANE,
   (p: Params<Lane>) => text`
     select ${lanes.nextNonce}, ${lanes.searchFrom}, ${SERVER_START} as server,
       exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
@@ -61,6 +75,16 @@ const senders = defineQuery("read_lane_senders", (db, { chainId }: Params<{ chai
 );
 const oneSender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)).limit(1),
+);
+
+const onePayment = defineQuery("read_has_payments", (db, p: Params<Lane>) =>
+  db
+    .select({ id: slots.id })
+    .from(slots)
+    .where(
+      text`${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender} and ${slots.legKind} not in ('hub', 'payout')`,
+    )
+    .limit(1),
 );
 
 interface Nonces extends Lane {
@@ -81,22 +105,30 @@ const usersOf = defineQuery("read_nonce_users", (db, p: Params<Nonces>) =>
 // Once its rows are restored, the nonce has a slot.
 const isLost = text`not exists (select from ${slots} where ${slots.chainId} = ${nonceUsers.chainId}
   and ${slots.sender} = ${nonceUsers.sender} and ${slots.nonce} = ${nonceUsers.nonce})`;
-interface Payment extends Record<string, unknown> {
+interface Payments extends Record<string, unknown> {
+  readonly chainIds: readonly number[];
+  readonly pays: readonly string[];
+  readonly orderIds: readonly (Hex | null)[];
+  readonly senders: readonly Address[];
+}
+const lostPayments = defineSql(
+  "read_lost_payments",
+  { n: Number, txHash: nonceUsers.txHash },
+  (p: Params<Payments>) => text`
+    select asked.n, lost.tx_hash
+    from unnest(${p.chainIds}::bigint[], ${p.pays}::text[], ${p.orderIds}::text[])
+      with ordinality as asked (chain_id, pays, order_id, n)
+    cross join lateral (
+      select ${nonceUsers.txHash} from ${nonceUsers}
+      where (${nonceUsers.chainId} = asked.chain_id and ${nonceUsers.pays} = asked.pays or ${nonceUsers.inputEnd} = asked.order_id)
+        and ${nonceUsers.sender} = any(${p.senders}::text[]) and ${isLost} limit 1) as lost`,
+);
+/** What {@link Reads.lostPayment} is asked. */
+interface Payment {
   readonly chainId: number;
   readonly pays: string;
-  readonly senders: readonly Address[];
-  readonly orderId: Hex | null;
+  readonly orderId: Hex | undefined;
 }
-const lostPayment = defineQuery("read_lost_payment", (db, p: Params<Payment>) =>
-  db
-    .select({ txHash: nonceUsers.txHash })
-    .from(nonceUsers)
-    .where(
-      text`(${nonceUsers.chainId} = ${p.chainId} and ${nonceUsers.pays} = ${p.pays} or ${nonceUsers.inputEnd} = ${p.orderId})
-        and ${nonceUsers.sender} = any(${p.senders}::text[]) and ${isLost}`,
-    )
-    .limit(1),
-);
 const lostPaymentOfOrder = defineQuery(
   "read_lost_payment_of_order",
   (db, p: Params<{ orderId: Hex; senders: readonly Address[] }>) =>
@@ -122,7 +154,9 @@ type LaneReads = Pick<
   | "revertedSlotsOfLeg"
   | "slot"
   | "unsettledSlots"
+  | "unsettledCalls"
   | "lane"
+  | "hasPayments"
   | "hasLane"
   | "laneSenders"
   | "givenNonces"
@@ -137,13 +171,20 @@ type LaneReads = Pick<
  * @param servers shared with the unit of work, which allocates the nonces
  */
 export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
+  // There are as many as lanes, and as sets of own keys.
+  const laneBy = new Map<string, () => Promise<LaneRow | undefined>>();
+  const lostBy = new Map<string, (payment: Payment) => Promise<TxHash | undefined>>();
   return {
     slotOfLeg: async (kind, legId) => slotsIn(await slotOfLeg(sql, { kind, legId }))[0],
     revertedSlotsOfLeg: async (kind, legId) => slotsIn(await revertedSlotsOfLeg(sql, { kind, legId })),
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...from) => slotsIn(await unsettled(sql, { chainId, senders: from })),
+    unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
-      const [row] = await lane(sql, { chainId, sender });
+      const key = `${chainId} ${sender}`;
+      const ask = laneBy.get(key) ?? readTogether(async () => (await lane(sql, { chainId, sender }))[0]);
+      laneBy.set(key, ask);
+      const row = await ask();
       if (row === undefined) return undefined;
       const { nextNonce, hasUnexplained, searchFrom, server } = row;
       return {
@@ -153,6 +194,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
         isServerNew: servers.isNew(server),
       };
     },
+    hasPayments: async (chainId, sender) => (await onePayment(sql, { chainId, sender })).length > 0,
     hasLane: async (chainId) => (await oneSender(sql, { chainId })).length > 0,
     laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
     async givenNonces(chainId, sender, from, to) {
@@ -164,7 +206,10 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       return new Map(rows.map(({ nonce, txHash, pays }) => [nonce, { txHash, pays: pays ?? undefined }]));
     },
     async lostPayment(chainId, pays, from, orderId) {
-      return (await lostPayment(sql, { chainId, pays, senders: from, orderId: orderId ?? null }))[0]?.txHash;
+      const key = from.join(" ");
+      const ask = lostBy.get(key) ?? lostPaymentsBy(sql, from);
+      lostBy.set(key, ask);
+      return await ask({ chainId, pays, orderId });
     },
     lostPaymentOfOrder: async (orderId, from) =>
       (await lostPaymentOfOrder(sql, { orderId, senders: from }))[0],
@@ -173,6 +218,22 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       return new Map(rows.map(({ outflowCurrency, amount }) => [outflowCurrency, amount]));
     },
   };
+}
+
+function lostPaymentsBy(
+  sql: Sql,
+  senders: readonly Address[],
+): (payment: Payment) => Promise<TxHash | undefined> {
+  return tickBatcher(async (asked: readonly Payment[]) => {
+    const rows = await lostPayments(sql, {
+      chainIds: asked.map(({ chainId }) => chainId),
+      pays: asked.map(({ pays }) => pays),
+      orderIds: asked.map(({ orderId }) => orderId ?? null),
+      senders,
+    });
+    const found = new Map(rows.map(({ n, txHash }) => [n, txHash]));
+    return asked.map((_, at) => found.get(at + 1));
+  }, READS_TOGETHER);
 }
 
 function slotsIn(rows: ReadonlyArray<{ slot: SlotRow; attempt: AttemptRow | null }>): Slot[] {

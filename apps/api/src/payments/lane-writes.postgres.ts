@@ -4,11 +4,10 @@ import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
 import type { Slot } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { defineQuery, defineSql, nameOf, type Params, defineWrite } from "../db/define-query.postgres.ts";
-import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
-import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
+import { attempts, lanes, NO_CALL_DATA, nonceUsers, slots } from "./payments.tables.ts";
 import { SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.postgres.ts";
 
@@ -70,7 +69,7 @@ const reserved = defineSql(
     from ${slots} where ${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender}
       and (${slots.state} = 'open' or (${slots.state} = 'mined' and ${slots.minedBlockNumber} > ${p.balanceBlock}))`,
 );
-const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: LegKind; legId: string }>) =>
+const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: string; legId: string }>) =>
   db
     .select({ id: slots.id })
     .from(slots)
@@ -176,7 +175,11 @@ const dropBytes = defineSql(
       order by ${attempts.createdAtMs} limit ${p.limit} for update of ${attempts} skip locked),
     emptied as (
       update ${attempts} set ${nameOf(attempts.raw)} = '0x' from due
-      where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1)
+      where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1),
+    -- No archive takes the calls of these.
+    without_call as (
+      update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA}
+      where ${slots.id} in (select slot_id from due) and ${slots.legKind} in ('hub', 'payout'))
     select count(*) as dropped from emptied`,
 );
 const setDead = defineWrite("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
@@ -232,6 +235,8 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       if (first === undefined) return [];
       // While the lane is locked, no other process can reserve another nonce for the legs.
       await locked(first.chainId, first.sender);
+      if (!held.has(`${first.chainId} ${first.sender}`))
+        throw new Error(`invariant violated: lane not opened on chain ${first.chainId}`);
       return await reserveSlots(sql, plans, atMs);
     },
     addAttempts: async (signed) => await insertNewAttempts(sql, signed),
@@ -242,7 +247,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     },
     lockLane: locked,
     async hasLiveSlot(leg): Promise<boolean> {
-      return (await liveOfLeg(sql, { kind: leg.kind, legId: legId(leg) })).length > 0;
+      return (await liveOfLeg(sql, { kind: leg.kind, legId: leg.id })).length > 0;
     },
     async lockSlots(slotIds): Promise<Map<string, Slot>> {
       const rows = await lockSlots(sql, { slotIds });

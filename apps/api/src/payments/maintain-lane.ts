@@ -1,12 +1,10 @@
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import { laneSigners } from "../chains/index.ts";
-import type { Services } from "../db/services.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import { type Case, takeCare } from "./care.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
-import type { LegServices } from "./legs/leg-course.ts";
-import { type EvmServices, evmPayer, observeOpen } from "./payers/evm.ts";
-
-type Needs = EvmServices & LegServices & Pick<Services, "slotsInHand">;
+import { observeOpen } from "./payers/evm.ts";
+import { payerOf } from "./payers/index.ts";
 
 /** Slots maintained per round: the first ones come first, and the others get their turn. */
 const WINDOW = 200;
@@ -17,10 +15,9 @@ const WINDOW = 200;
  * @throws RpcFault when the lane cannot be compared with its chain; after the round, an Error caused by the
  * first fault of a slot. The next round retries.
  */
-export async function maintainLane(services: Needs, connected: ConnectedChain): Promise<void> {
+export async function maintainLane(services: WorkerServices, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
   const { enginePolicy: policy, clock } = services;
-  const payer = evmPayer(services, connected);
   const faults: unknown[] = [];
   const senders = laneSigners(services).map(({ address }) => address);
   // Before the read: a slot that is sent meanwhile is read as unsent.
@@ -28,6 +25,7 @@ export async function maintainLane(services: Needs, connected: ConnectedChain): 
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
   const open = unsettled.filter(({ state }) => state === "open");
   for (const [sender, slots] of Map.groupBy(open, (slot) => slot.sender)) {
+    const payer = payerOf(services, { chainId: chain.id, sender });
     const used = await connection.reader.nonce(sender, "latest");
     const prices = pulse.gasPrices();
     await fillNonceGap(services, connected, { sender, used, prices }, slots).catch((error: unknown) =>

@@ -108,12 +108,13 @@ describe("any situation", () => {
       payer: fc.constantFrom(...Object.values(PAYERS)),
       turn: fc.constantFrom<LaneFacts["turn"]>("later", "next", "used", "ahead", "foreign"),
       isInHand: fc.boolean(),
+      isPatient: fc.boolean(),
       createdAtMs: ms,
     })
-    .map(({ shown: drawn, payer, turn, isInHand, isCancelled, state, ...slot }) => {
+    .map(({ shown: drawn, payer, turn, isInHand, isPatient, isCancelled, state, ...slot }) => {
       // A chain with numbers shows who used a number, never that bytes are dead.
       const shown = drawn.map(
-        ([facts, kind]) => [facts, payer === EVM && kind === "dead" ? "unseen" : kind] as const,
+        ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
       );
       const attempts = shown.map(([facts, kind], n) => {
         const { firstBroadcastAtMs, ...rest } = facts;
@@ -134,6 +135,7 @@ describe("any situation", () => {
         },
         seen: shown.map(([, kind]) => anObservation(kind)),
         lane: { ...payer, isInHand, turn: payer.turn === "none" ? "none" : turn },
+        isPatient,
         policy,
         nowMs: NOW_MS,
       };
@@ -254,6 +256,13 @@ test("offers a no-op that a node rejected again at the usual interval, and bumps
   expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs).kind).toBe("wait");
   expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs - 1).kind).toBe("send");
   expect(at(NOW_MS - stuckAfterMs, NOW_MS)).toMatchObject({ kind: "sign", attempt: "noop" });
+});
+
+test("offers a patient payment that no node has accepted until one does", () => {
+  const attempts = [anAttempt(0, "pay", { createdAtMs: NOW_MS - policy.stuckAfterMs - 1 })];
+  const move = (isPatient: boolean): Move => nextMove(aSituation({ attempts }, ["unseen"], { isPatient }));
+  expect(move(false).kind).toBe("cancel");
+  expect(move(true).kind).toBe("send");
 });
 
 /** The situation once the move was made, and the chain did not change. */

@@ -77,6 +77,8 @@ export interface Situation {
   /** Of each attempt of the slot, in the same order. */
   readonly seen: readonly Observation[];
   readonly lane: LaneFacts;
+  /** The payment is offered until a node accepts it, however long none does. */
+  readonly isPatient?: boolean;
   readonly policy: MovePolicy;
   readonly nowMs: number;
 }
@@ -227,10 +229,11 @@ function isYoung({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAt
 }
 
 /** What was mined and orphaned was accepted before: it is offered again, however long ago it was signed. */
-function isRefused({ slot: { attempts }, lane, policy, nowMs }: Facts): boolean {
+function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts): boolean {
   const [first] = attempts;
   return (
     lane.turn === "next" &&
+    isPatient !== true &&
     first !== undefined &&
     attempts.every(({ firstBroadcastAtMs }) => firstBroadcastAtMs === undefined) &&
     nowMs - first.createdAtMs > policy.stuckAfterMs

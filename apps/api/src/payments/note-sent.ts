@@ -1,7 +1,7 @@
-import type { Facts } from "../db/events.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
-import type { Services } from "../db/services.port.ts";
-import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import { kindOf } from "./legs/index.ts";
+import { attemptFacts } from "./slot-facts.ts";
 
 export interface ToSend {
   readonly slot: Slot;
@@ -14,38 +14,15 @@ export interface Sent extends ToSend {
 }
 
 /**
- * Records that nodes have the bytes, and updates the requests, in one commit.
+ * Records that nodes have the bytes, and updates the legs, in one commit.
  * @param isId whether an attempt's hash is its id on chain; otherwise clients learn it later
  */
-export async function noteSent(
-  services: Pick<Services, "uow"> & TransitionServices,
-  sent: readonly Sent[],
-  isId = true,
-): Promise<void> {
+export async function noteSent(services: WorkerServices, sent: readonly Sent[], isId = true): Promise<void> {
   const atMs = services.clock.nowMs();
-  const fills = sent.filter(({ slot, attempt }) => slot.leg.kind === "fill" && attempt.kind === "pay");
+  const payments = sent.filter(({ attempt }) => attempt.kind === "pay");
   await services.uow.run(async (tx) => {
-    if (fills.length > 0) {
-      const records = await tx.requests.lockAll(fills.flatMap(({ slot }) => slot.leg.requestId ?? []));
-      const known = fills.flatMap(({ slot, attempt }) => {
-        const record = slot.leg.requestId && records.get(slot.leg.requestId);
-        return record ? [{ slot, attempt, record }] : [];
-      });
-      const moves = known.map(({ slot: { nonce }, attempt: { txHash }, record }): Move => ({
-        record,
-        event: { kind: "fillBroadcast" },
-        change: isId ? { txHashes: [txHash] } : {},
-        facts: { txHash, nonce, broadcastAtMs: atMs },
-      }));
-      const transitions = await transitionAll(services, tx, moves);
-      for (const [at, { slot, attempt, record }] of known.entries()) {
-        if (transitions[at]?.decision.kind !== "applied" || record.state.front === "none") continue;
-        const fastFill = await tx.fastFills.find(record.terms.requestId);
-        if (fastFill === undefined) continue;
-        const tookMs = atMs - fastFill.acceptedAtMs;
-        tx.events.happened("fast_fill_broadcast", { ...attemptFacts(slot, attempt), tookMs });
-      }
-    }
+    for (const [kind, some] of Map.groupBy(payments, ({ slot }) => kindOf(slot)))
+      await kind.broadcast?.(services, tx, some, { atMs, isId });
     await tx.lanes.setBroadcasts(
       sent.map(({ slot, attempt }) => ({ slotId: slot.id, n: attempt.n })),
       atMs,
@@ -53,16 +30,4 @@ export async function noteSent(
     for (const { slot, attempt, outcome } of sent)
       tx.events.happened("attempt_broadcast", { ...attemptFacts(slot, attempt), outcome });
   });
-}
-
-export function attemptFacts(slot: Slot, attempt: Attempt): Facts {
-  return {
-    chainId: slot.chainId,
-    nonce: slot.nonce,
-    leg: slot.leg.kind,
-    requestId: slot.leg.requestId,
-    attempt: attempt.n,
-    kind: attempt.kind,
-    txHash: attempt.txHash,
-  };
 }

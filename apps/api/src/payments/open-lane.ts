@@ -1,12 +1,11 @@
 import { RpcFault } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
-import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { LaneChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { explainNonces } from "./unexplained-nonces.ts";
 import { type LaneKeys, laneSigners } from "../chains/index.ts";
 
 type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "events" | "formerSigners">;
-type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 
 /**
  * Opens every sender's lane and raises it past nonces that the chain has used: at startup and in every round,
@@ -14,7 +13,7 @@ type OneChain = Pick<ConnectedChain, "chain" | "connection">;
  * failover may have lost.
  * @throws RpcFault
  */
-export async function openLane(services: Needs, connected: OneChain): Promise<void> {
+export async function openLane(services: Needs, connected: LaneChain): Promise<void> {
   for (const { address } of laneSigners(services)) await raiseLane(services, connected, address, true);
   for (const { address } of services.formerSigners ?? [])
     await raiseLane(services, connected, address, false);
@@ -22,7 +21,7 @@ export async function openLane(services: Needs, connected: OneChain): Promise<vo
 
 async function raiseLane(
   services: Needs,
-  connected: OneChain,
+  connected: LaneChain,
   sender: Address,
   isCurrent: boolean,
 ): Promise<void> {

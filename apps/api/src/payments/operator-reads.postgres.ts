@@ -39,7 +39,7 @@ const trace = statement(
    union all
    select e.created_at_ms, 'hub', 'execution of the ' || e.kind || ' ' || e.state,
      json_build_object('idempotencyKey', e.idempotency_key, 'settledAtMs', e.settled_at_ms, 'reason', e.reason,
-       'txHash', (select a.tx_hash from hub_attempts a where a.transaction_id = e.transaction_id order by a.n desc limit 1))::text
+       'txHash', (select a.tx_hash from attempts a where a.slot_id = e.slot_id order by a.n desc limit 1))::text
    from settlements s join hub_executions e on e.idempotency_key in (s.deposit_key, s.payment_key) where s.request_id = $1
    union all
    select (extract(epoch from (m.month || '-01')::timestamp + interval '1 month') * 1000)::bigint - 1, 'archive',
@@ -91,18 +91,19 @@ const hubLane = statement(
   "operator_hub_lane",
   `select 'hub' as chain_id, t.sender, t.next_nonce, t.open, t.first_open_nonce, t.oldest_open_ms, t.cancel_transactions,
      e.waiting, e.oldest_waiting_ms, e.postponed, e.postponed_since_ms, e.postponed_reason
-   from (select count(*) filter (where transaction_id is null and set_aside_since_ms is null) as waiting,
-       min(created_at_ms) filter (where transaction_id is null and set_aside_since_ms is null) as oldest_waiting_ms,
+   from (select count(*) filter (where slot_id is null and set_aside_since_ms is null) as waiting,
+       min(created_at_ms) filter (where slot_id is null and set_aside_since_ms is null) as oldest_waiting_ms,
        count(*) filter (where set_aside_since_ms is not null) as postponed,
        min(set_aside_since_ms) as postponed_since_ms,
        max(reason) filter (where set_aside_since_ms is not null) as postponed_reason
      from hub_executions where state = 'attested') e
-   left join (select sender, max(nonce) + 1 as next_nonce, count(*) filter (where state = 'open') as open,
+   left join (select chain_id, sender,
+       (select l.next_nonce from lanes l where l.chain_id = slots.chain_id and l.sender = slots.sender) as next_nonce, count(*) filter (where state = 'open') as open,
        min(nonce) filter (where state = 'open') as first_open_nonce,
        min(created_at_ms) filter (where state = 'open') as oldest_open_ms,
-       count(*) filter (where state = 'open' and is_noop) as cancel_transactions
-     from hub_transactions group by sender) t on true
-   where t.sender is not null or e.waiting > 0 or e.postponed > 0 order by t.sender`,
+       count(*) filter (where state = 'open' and cancel_reason is not null) as cancel_transactions
+     from slots where leg_kind = 'hub' and state <> 'dead' group by chain_id, sender) t on true
+   where t.sender is not null or e.waiting > 0 or e.postponed > 0 order by t.chain_id, t.sender`,
 );
 
 /**

@@ -16,7 +16,7 @@ function aChain(simulatedGas: bigint, baseFeePerGas = GWEI): ConnectedChain {
 }
 
 const question = {
-  leg: { kind: "fill", requestId: `0x${"aa".repeat(32)}` },
+  leg: { kind: "fill", id: `0x${"aa".repeat(32)}`, requestId: `0x${"aa".repeat(32)}` },
   currency: NATIVE_CURRENCY,
   amount: 1n,
   recipient: `0x${"bb".repeat(20)}`,

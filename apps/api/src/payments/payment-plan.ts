@@ -1,29 +1,35 @@
-import { paymentCall } from "@causeway/chains";
-import type { CallPlan } from "@causeway/chains";
+import { paymentCall, transferCall } from "@causeway/chains";
 import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
 import type { Address, OrderId, PricedUnit, TxHash } from "@causeway/domain";
-import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { ConnectedChain, TransferChain } from "../chains/chains.port.ts";
 import type { OwnKeys } from "../chains/index.ts";
 import type { Leg } from "../db/leg.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
 /** A payment for the solver to plan, on one chain. */
-export interface PaymentQuestion {
+export interface TransferQuestion {
   readonly leg: Leg;
   readonly currency: Address;
   readonly amount: bigint;
   readonly recipient: Address;
   /**
    * Ends the transaction's input: the order id, or for the refund of an unattributed deposit the hash of its
-   * transaction.
+   * transaction. Undefined: it belongs to no order.
    */
-  readonly orderId: OrderId | TxHash;
+  readonly orderId: OrderId | TxHash | undefined;
   readonly cancelAfterMs: number;
+}
+
+export interface PaymentQuestion extends TransferQuestion {
   /** The recipient is a contract: native tokens go through the router. */
   readonly toContract: boolean;
   /** Maximum gas units of the payment; see `gasAllowance`. */
   readonly maxGas: bigint;
+}
+
+export interface PaymentOfOrder extends PaymentQuestion {
+  readonly orderId: OrderId;
 }
 
 export type PaymentPlan =
@@ -33,14 +39,15 @@ export type PaymentPlan =
       readonly gas: bigint;
       readonly plan: SlotPlan;
     }
+  /** The solver cannot pay it now. */
+  | { readonly kind: "short"; readonly why: string }
   /** The chain itself reports that this payment reverts. */
-  | { readonly kind: "reverts"; readonly reason: string }
+  | { readonly kind: "refused"; readonly why: string }
   /**
    * It would use far more gas than was paid for: a recipient's code must not spend the solver's native
    * tokens.
    */
-  | { readonly kind: "tooDear"; readonly gas: bigint }
-  | { readonly kind: "insufficientFunds" };
+  | { readonly kind: "tooDear"; readonly why: string; readonly gas: bigint };
 
 /** A payment may need this multiple of its priced gas: tokens and wallets differ. */
 const MAX_GAS_FACTOR = 3n;
@@ -76,28 +83,73 @@ export async function planPayment(
   { chain, connection, pulse }: ConnectedChain,
   question: PaymentQuestion,
 ): Promise<PaymentPlan> {
+  const { leg, currency, amount, recipient, orderId, toContract, maxGas, cancelAfterMs } = question;
   const sender = services.signer.address;
-  const call: CallPlan = paymentCall(question, question.toContract, chain.contracts.router);
+  const call =
+    orderId === undefined
+      ? transferCall(currency, recipient, amount)
+      : paymentCall({ currency, amount, recipient, orderId }, toContract, chain.contracts.router);
   const prices = pulse.gasPrices();
   // Simulated with its gas price, as it will be sent: a recipient could detect a simulation without one.
   const outcome = await connection.reader.simulate(sender, call, prices);
-  if (outcome.kind === "reverts") return { kind: "reverts", reason: outcome.reason };
-  if (outcome.kind === "insufficientFunds") return { kind: "insufficientFunds" };
-  if (outcome.gas > question.maxGas) return { kind: "tooDear", gas: outcome.gas };
+  if (outcome.kind === "insufficientFunds")
+    return { kind: "short", why: `the solver lacks the funds for the ${leg.kind}` };
+  // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
+  if (outcome.kind === "reverts")
+    return pulse.solverBalance(currency).amount < amount
+      ? { kind: "short", why: `the solver's inventory does not cover the ${leg.kind}` }
+      : { kind: "refused", why: outcome.reason };
+  const { gas } = outcome;
+  if (gas > maxGas) return excessiveGas(leg, gas);
   const { maxFeePerGas, maxPriorityFeePerGas } = prices;
+  const fees = { maxFeePerGas, maxPriorityFeePerGas };
+  const outflow = { currency, amount };
+  const plan = {
+    chainId: chain.id,
+    sender,
+    leg,
+    call,
+    gasLimit: withHeadroom(gas),
+    ...fees,
+    outflow,
+    cancelAfterMs,
+  };
+  return { kind: "ready", gas, plan };
+}
+
+export function excessiveGas({ kind }: Leg, gas: bigint): Extract<PaymentPlan, { kind: "tooDear" }> {
+  return { kind: "tooDear", why: `the ${kind} would use ${gas} gas, more than allowed`, gas };
+}
+
+/**
+ * Plans one payment on a chain that pays by transfers: as a slot, its nonce is a counter of ours, its call
+ * the recipient and order, and its gas the cost, as one unit at that price.
+ * @param cost in base units of the native token. Undefined: what the chain answers
+ * @throws RpcFault
+ */
+export async function planTransfer(
+  connected: Pick<TransferChain, "chain" | "rail">,
+  { leg, currency, amount, recipient, orderId, cancelAfterMs }: TransferQuestion,
+  cost?: bigint,
+): Promise<Exclude<PaymentPlan, { kind: "ready" }> | { readonly kind: "ready"; readonly plan: SlotPlan }> {
+  const [why, maxFeePerGas] = await Promise.all([
+    connected.rail.refusalOf({ recipient, currency, amount }),
+    cost ?? connected.rail.paymentCost(currency, recipient),
+  ]);
+  if (why !== undefined) return { kind: "refused", why };
+  const call = { to: recipient, data: orderId ?? "0x", value: 0n } as const;
+  const gas = { gasLimit: 1n, maxFeePerGas, maxPriorityFeePerGas: 0n };
+  const outflow = { currency, amount };
   return {
     kind: "ready",
-    gas: outcome.gas,
     plan: {
-      chainId: chain.id,
-      sender,
-      leg: question.leg,
+      chainId: connected.chain.id,
+      sender: connected.rail.solver,
+      leg,
       call,
-      gasLimit: withHeadroom(outcome.gas),
-      maxFeePerGas,
-      maxPriorityFeePerGas,
-      outflow: { currency: question.currency, amount: question.amount },
-      cancelAfterMs: question.cancelAfterMs,
+      ...gas,
+      outflow,
+      cancelAfterMs,
     },
   };
 }

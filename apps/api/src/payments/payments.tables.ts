@@ -3,7 +3,6 @@ import type { Address, FailReason, Hex, RequestId, TxHash } from "@causeway/doma
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from "drizzle-orm/pg-core";
 import { int8, json, uint } from "../db/columns.tables.ts";
-import type { LegKind } from "../db/leg.port.ts";
 import type { AttemptKind, SlotState } from "../db/records.port.ts";
 
 /** Call data that is in the operator's archive only. */
@@ -30,8 +29,8 @@ export const slots = pgTable(
     chainId: int8("chain_id").notNull(),
     sender: text("sender").$type<Address>().notNull(),
     nonce: int8("nonce").notNull(),
-    legKind: text("leg_kind").$type<LegKind>().notNull(),
-    /** Request id of a fill or execution, deposit id of a refund, claim id, or sweep id. */
+    legKind: text("leg_kind").notNull(),
+    /** Its id among the legs of this kind: of a request, deposit, claim or sweep, or the name of a call. */
     legId: text("leg_id").notNull(),
     requestId: text("request_id").$type<RequestId>(),
     callTo: text("call_to").$type<Address>().notNull(),

@@ -1,8 +1,10 @@
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { Slot, SlotPlan } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import type { LegKindToPay, Refused, Wanted } from "./reserve.port.ts";
+import type { PaymentKind } from "./legs/leg-kind.ts";
+import type { Refused, Wanted } from "./wanted.port.ts";
 import { reserve } from "./reserve.ts";
 
 const NATIVE: Address = `0x${"00".repeat(20)}`;
@@ -12,13 +14,13 @@ const funds = {
   native: NATIVE,
   balance: () => ({ amount: 100n, blockNumber: 1n }),
 };
-const REFUSED: Refused = { kind: "refused" };
+const REFUSED: Refused = { kind: "refused", why: "not now" };
 
-function wants(claimId: `0x${string}`): Wanted {
+function wants(id: string): Wanted {
   const plan: SlotPlan = {
     chainId: funds.chainId,
     sender: funds.sender,
-    leg: { kind: "claim", claimId, requestId: undefined },
+    leg: { kind: "claim", id, requestId: undefined },
     call: { to: NATIVE, data: "0x", value: 0n },
     gasLimit: 1n,
     maxFeePerGas: 1n,
@@ -37,9 +39,7 @@ function aDatabase(...paid: readonly string[]) {
     lockLane: async () => undefined,
     reserved: async () => ({ amount: 0n, gasWei: 0n }),
     reserve: async (plans: readonly SlotPlan[]) =>
-      plans
-        .filter(({ leg }) => leg.kind === "claim" && !paid.includes(leg.claimId))
-        .map((plan, nonce) => ({ ...plan, nonce }) as Slot),
+      plans.filter(({ leg }) => !paid.includes(leg.id)).map((plan, nonce) => ({ ...plan, nonce }) as Slot),
   };
   const tx = { lanes, requests: { lockAll: async () => new Map() } } as unknown as Tx;
   const uow = {
@@ -50,27 +50,29 @@ function aDatabase(...paid: readonly string[]) {
       return result;
     },
   };
-  return { services: { uow, clock: { nowMs: () => 1 } }, written, note: (what: string) => notes.push(what) };
+  const services = { uow, clock: { nowMs: () => 1 } } as WorkerServices;
+  return { services, written, note: (what: string) => notes.push(what) };
 }
 
-const idOf = ({ plan: { leg } }: Wanted): string => (leg.kind === "claim" ? leg.claimId : "");
+const idOf = ({ plan: { leg } }: Wanted): string => leg.id;
 
 /** Legs that take something before the lane is locked, and may refuse then or once they have a slot. */
 function aKind(
   { note }: ReturnType<typeof aDatabase>,
   refuses: { readonly due?: string; readonly taken?: string } = {},
-): LegKindToPay<Wanted, Refused> {
-  return {
-    due: async (_, wanted) =>
+): PaymentKind {
+  const kind: Pick<PaymentKind, "lock" | "taken"> = {
+    lock: async (_, __, wanted) =>
       wanted.map((one) => {
         note(`due ${idOf(one)}`);
         return idOf(one) === refuses.due ? REFUSED : "due";
       }),
-    async taken(_, taken) {
+    async taken(_, __, taken) {
       for (const { wanted } of taken) note(`taken ${idOf(wanted)}`);
       return taken.some(({ wanted }) => idOf(wanted) === refuses.taken) ? REFUSED : undefined;
     },
   };
+  return kind as PaymentKind;
 }
 
 test("commits what a leg wrote that refuses before it has a slot, and rolls back one that refuses with it", async () => {

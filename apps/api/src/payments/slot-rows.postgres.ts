@@ -1,7 +1,4 @@
-import { unreachable } from "@causeway/domain";
-import type { Hex } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
-import type { Leg, LegKind } from "../db/leg.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import { attempts, NO_CALL_DATA, slots } from "./payments.tables.ts";
 
@@ -43,13 +40,12 @@ export type SlotRow = Pick<typeof slots.$inferSelect, keyof typeof SLOT>;
 export type AttemptRow = typeof attempts.$inferSelect;
 
 export function slotOf(row: SlotRow, signed: readonly AttemptRow[]): Slot {
-  const requestId = row.requestId ?? undefined;
   return {
     id: String(row.id),
     chainId: row.chainId,
     sender: row.sender,
     nonce: row.nonce,
-    leg: legOf(row.legKind, row.legId, requestId),
+    leg: { kind: row.legKind, id: row.legId, requestId: row.requestId ?? undefined },
     call: {
       to: row.callTo,
       // Archived: a final payment is never sent again.
@@ -74,23 +70,6 @@ export function slotOf(row: SlotRow, signed: readonly AttemptRow[]): Slot {
     createdAtMs: row.createdAtMs,
     attempts: signed.map(attemptOf),
   };
-}
-
-function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
-  switch (kind) {
-    case "fill":
-    case "execution":
-      return { kind, requestId: id as Hex };
-    case "refund":
-      return { kind, depositId: id, requestId };
-    case "claim":
-      return { kind, claimId: id as Hex, requestId: undefined };
-    case "sweep":
-      if (requestId === undefined) throw new Error(`invariant violated: sweep ${id} without a request`);
-      return { kind, sweepId: id, requestId };
-    default:
-      return unreachable(kind);
-  }
 }
 
 function attemptOf({ slotId: _, firstBroadcastAtMs, ...row }: AttemptRow): Attempt {

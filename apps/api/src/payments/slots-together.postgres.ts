@@ -1,6 +1,5 @@
 import type { Address } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
-import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
 import {
   columnsOf,
@@ -16,21 +15,6 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { attempts, lanes, slots } from "./payments.tables.ts";
 import { SLOT, slotOf } from "./slot-rows.postgres.ts";
 
-const liveOfLegs = defineSql(
-  "slots_live_of_legs",
-  { legId: slots.legId },
-  (p: Params<{ kind: LegKind; legIds: readonly string[] }>) => text`
-    select ${slots.legId} from ${slots}
-    where ${slots.legKind} = ${p.kind} and ${slots.legId} = any(${p.legIds}::text[]) and ${slots.state} <> 'dead'`,
-);
-const takeNonces = defineSql(
-  "lane_take_nonces",
-  { nonce: Number },
-  (p: Params<{ chainId: number; sender: Address; count: number }>) => text`
-    update ${lanes} set ${nameOf(lanes.nextNonce)} = ${lanes.nextNonce} + ${p.count}::bigint
-    where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}
-    returning ${lanes.nextNonce} - ${p.count}::bigint as nonce`,
-);
 const PLANNED = {
   nonce: slots.nonce,
   legKind: slots.legKind,
@@ -48,19 +32,34 @@ const PLANNED = {
   cancelAfterMs: slots.cancelAfterMs,
   callAuthorizations: slots.callAuthorizations,
 };
-const insertSlots = defineSql(
-  "slots_insert",
-  SLOT,
-  (p: Params<{ planned: string; chainId: number; sender: Address; atMs: number }>) => {
-    const names = namesOf(...Object.values(PLANNED));
-    const { chainId, sender, state, createdAtMs, settlementNoted, legKind } = slots;
-    return text`
-      insert into ${slots} (${names}, ${namesOf(chainId, sender, createdAtMs, state, settlementNoted)})
-      select ${names}, ${p.chainId}::bigint, ${p.sender}::text, ${p.atMs}::bigint, 'open', ${nameOf(legKind)} not in ('fill', 'refund')
-      from ${recordset(p.planned, PLANNED)}
-      returning ${columnsOf(SLOT)}`;
-  },
-);
+interface Planned extends Record<string, unknown> {
+  readonly planned: string;
+  readonly kind: string;
+  readonly legIds: readonly string[];
+  readonly chainId: number;
+  readonly sender: Address;
+  readonly atMs: number;
+}
+// Takes nonces for the legs without a live slot; a given nonce is the plan's place among the plans.
+const insertSlots = defineSql("slots_insert", SLOT, (p: Params<Planned>) => {
+  const { chainId, sender, state, createdAtMs, settlementNoted, nonce, legKind, legId: id } = slots;
+  const others = Object.values(PLANNED).filter((column) => column !== nonce);
+  return text`
+    with free as materialized (
+      select given.*, row_number() over (order by given.nonce) as place from ${recordset(p.planned, PLANNED)}
+      where given.leg_id not in (select ${id} from ${slots}
+        where ${legKind} = ${p.kind} and ${id} = any(${p.legIds}::text[]) and ${state} <> 'dead')),
+    counted as materialized (select count(*) as slots from free),
+    taken as (
+      update ${lanes} set ${nameOf(lanes.nextNonce)} = ${lanes.nextNonce} + counted.slots from counted
+      where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender} and counted.slots > 0
+      returning ${lanes.nextNonce} - counted.slots as first)
+    insert into ${slots} (${namesOf(nonce, ...others)}, ${namesOf(chainId, sender, createdAtMs, state, settlementNoted)})
+    select taken.first + free.place - 1, ${namesOf(...others)}, ${p.chainId}::bigint, ${p.sender}::text, ${p.atMs}::bigint,
+      'open', ${nameOf(legKind)} not in ('fill', 'refund')
+    from free cross join taken order by free.place
+    returning ${columnsOf(SLOT)}`;
+});
 const SIGNED = {
   slotId: attempts.slotId,
   n: attempts.n,
@@ -111,21 +110,16 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
   const [first] = plans;
   if (first === undefined) return [];
   const { chainId, sender, leg } = first;
-  const live = await liveOfLegs(sql, { kind: leg.kind, legIds: plans.map((plan) => legId(plan.leg)) });
-  const taken = new Set(live.map((slot) => slot.legId));
-  const free = plans.filter((plan) => {
-    const id = legId(plan.leg);
-    if (taken.has(id)) return false;
-    taken.add(id);
-    return true;
-  });
-  if (free.length === 0) return [];
-  const [lane] = await takeNonces(sql, { chainId, sender, count: free.length });
-  if (lane === undefined) throw new Error(`invariant violated: lane not opened on chain ${chainId}`);
-  const rows = free.map((plan, at) => ({
-    nonce: lane.nonce + at,
+  const ofLegs = new Map<string, SlotPlan>();
+  for (const plan of plans) {
+    const id = plan.leg.id;
+    if (!ofLegs.has(id)) ofLegs.set(id, plan);
+  }
+  const legIds = [...ofLegs.keys()];
+  const rows = [...ofLegs.values()].map((plan, at) => ({
+    nonce: at,
     legKind: plan.leg.kind,
-    legId: legId(plan.leg),
+    legId: plan.leg.id,
     requestId: plan.leg.requestId ?? null,
     callTo: plan.call.to,
     callData: plan.call.data,
@@ -139,7 +133,8 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
     cancelAfterMs: plan.cancelAfterMs,
     callAuthorizations: plan.call.authorizationList ?? null,
   }));
-  const stored = await insertSlots(sql, { planned: rowsJson(PLANNED, rows), chainId, sender, atMs });
+  const planned = rowsJson(PLANNED, rows);
+  const stored = await insertSlots(sql, { planned, kind: leg.kind, legIds, chainId, sender, atMs });
   return stored.map((row) => slotOf(row, []));
 }
 

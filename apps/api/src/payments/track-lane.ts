@@ -1,21 +1,12 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import type { Slot } from "../db/records.port.ts";
 import { type Case, takeCare } from "./care.ts";
-import type { LegServices } from "./legs/leg-course.ts";
 import type { LaneFacts, Observation, Turn } from "./moves.ts";
-import {
-  type EvmServices,
-  evmPayer,
-  isUsedByOthers,
-  observeMined,
-  observeUsed,
-  type Trail,
-  trailOf,
-} from "./payers/evm.ts";
-
-type Needs = EvmServices & LegServices;
+import { isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "./payers/evm.ts";
+import { payerOf } from "./payers/index.ts";
 
 /**
  * Compares a chain's lanes with it after a new head: which nonces are mined, orphaned or final. Reads one
@@ -26,7 +17,7 @@ type Needs = EvmServices & LegServices;
  * @throws the first fault, after the others were handled: the next head retries
  */
 export async function trackLane(
-  services: Needs,
+  services: WorkerServices,
   connected: ConnectedChain,
   blocks: readonly BlockRef[],
   { reorged }: { readonly reorged: boolean } = { reorged: false },
@@ -43,14 +34,14 @@ export async function trackLane(
 }
 
 async function trackSender(
-  services: Needs,
+  services: WorkerServices,
   connected: ConnectedChain,
   { sender, slots }: { readonly sender: Address; readonly slots: readonly Slot[] },
   trail: Trail,
   reorged: boolean,
 ): Promise<void> {
   const payer = {
-    ...evmPayer(services, connected),
+    ...payerOf(services, { chainId: connected.chain.id, sender }),
     isUsedByOthers: async (slot: Slot) => await isUsedByOthers(services, connected, slot, trail),
   };
   const { enginePolicy: policy, clock } = services;

@@ -2,7 +2,7 @@ import { inconsistent, RpcFault } from "@causeway/chains";
 import type { TransactionFact } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
-import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { LaneChain } from "../chains/chains.port.ts";
 import type { NonceUser } from "./nonce-user.port.ts";
 import type { LaneState, Reads } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
@@ -12,8 +12,6 @@ import { endOf, isNonEvm } from "../http/request-end.ts";
  * Nonces of our keys that the chain has used and the database does not know: the key was used elsewhere, or a
  * failover lost the last commits. Planning a payment that was lost this way again would pay twice.
  */
-
-type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 
 const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does not know";
 const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
@@ -30,7 +28,7 @@ const MAX_NONCES = 256;
  */
 export async function whyUnexplained(
   { reads }: Pick<Services, "reads">,
-  { chain, connection: { reader } }: OneChain,
+  { chain, connection: { reader } }: LaneChain,
   sender: Address,
 ): Promise<string | undefined> {
   const [used, pending] = await Promise.all([
@@ -83,7 +81,7 @@ export async function whyMaybePaid(
  */
 export async function whyMaybePaidOut(
   services: PaidServices,
-  connected: OneChain,
+  connected: LaneChain,
   claimId: Hex32,
 ): Promise<string | undefined> {
   const formers = (services.formerSigners ?? []).map(({ address }) => address);
@@ -97,7 +95,7 @@ export async function whyMaybePaidOut(
  */
 export async function whyMaybeReturned(
   services: PaidServices,
-  connected: OneChain,
+  connected: LaneChain,
   depositTx: TxHash,
 ): Promise<string | undefined> {
   return await whyPaidBy(services, connected, { id: depositTx }, []);
@@ -142,7 +140,7 @@ export async function paymentOfLostOrder(
 /** @param formers configured former keys that may also have paid */
 async function whyPaidBy(
   services: PaidServices,
-  connected: OneChain,
+  connected: LaneChain,
   { id, orderId }: { readonly id: string; readonly orderId?: OrderId },
   formers: readonly Address[],
 ): Promise<string | undefined> {
@@ -165,7 +163,7 @@ function whyLost(txHash: TxHash): string {
  */
 async function lostFill(
   services: Pick<Services, "reads" | "events" | "uow">,
-  connected: OneChain,
+  connected: LaneChain,
   { requestId, order, recipient, destination }: PayableTerms,
 ): Promise<TxHash | undefined> {
   const { chain, connection } = connected;
@@ -193,7 +191,7 @@ async function lostFill(
  */
 async function isFormerUnexplained(
   services: Pick<Services, "reads" | "events" | "uow">,
-  connected: OneChain,
+  connected: LaneChain,
   sender: Address,
 ): Promise<boolean> {
   const { chain, connection } = connected;
@@ -214,7 +212,7 @@ async function isFormerUnexplained(
  */
 export async function paidBy(
   services: Pick<Services, "reads">,
-  connected: OneChain,
+  connected: LaneChain,
   txHash: TxHash,
 ): Promise<string | undefined> {
   return (await useOf(services, connected, txHash)).pays;
@@ -223,7 +221,7 @@ export async function paidBy(
 /** The result of `paidBy`, and the end of the input. @throws RpcFault */
 async function useOf(
   { reads }: Pick<Services, "reads">,
-  { chain, connection }: OneChain,
+  { chain, connection }: LaneChain,
   txHash: TxHash,
 ): Promise<Omit<NonceUser, "txHash">> {
   const state = await stateOf(connection, txHash);
@@ -253,7 +251,7 @@ async function servedBy(
 }
 
 /** Reads a transaction that is in a block. @throws RpcFault also if the node does not know it */
-async function stateOf({ reader }: OneChain["connection"], txHash: TxHash) {
+async function stateOf({ reader }: LaneChain["connection"], txHash: TxHash) {
   const state = await reader.transaction(txHash);
   if (state.kind === "absent")
     throw inconsistent("eth_getTransactionByHash", "the node does not return a transaction of its own block");
@@ -304,7 +302,7 @@ interface UsedNonces {
  */
 export async function explainNonces(
   services: Pick<Services, "reads" | "events" | "uow">,
-  connected: OneChain,
+  connected: LaneChain,
   { sender, lane, used }: UsedNonces,
 ): Promise<Explained> {
   const { reads, events } = services;
@@ -334,7 +332,7 @@ export async function explainNonces(
 
 async function findNonceUser(
   services: Pick<Services, "reads" | "events" | "uow">,
-  connected: OneChain,
+  connected: LaneChain,
   { sender, nonce, from }: { sender: Address; nonce: number; from: bigint | undefined },
 ): Promise<NonceUser | undefined> {
   const { chain, connection } = connected;

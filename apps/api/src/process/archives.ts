@@ -1,4 +1,5 @@
 import type { Env } from "@causeway/config";
+import type pg from "pg";
 import { readDatabaseUrl } from "../config/database-url.ts";
 import { checkSessions } from "../db/check-sessions.postgres.ts";
 import { withDatabaseProblems } from "../db/database-problem.postgres.ts";
@@ -8,6 +9,9 @@ import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
 import type { OpenArchives } from "./commands/archive-command.ts";
 
 const LOCK = "select pg_try_advisory_lock(hashtextextended('causeway:archive', 0)) as taken";
+const NOW = "select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms";
+/** Between the clocks of the host and of the database. */
+const MAX_DIFFERENCE_MS = 60_000;
 /** Choosing the requests of a large month takes minutes, and blocks no other session. */
 const STATEMENT_TIMEOUT_MS = 6 * 3_600_000;
 
@@ -32,6 +36,12 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
         client.release();
         throw new Error("another `operator archive` is running on this database; wait until it has ended");
       }
+      try {
+        await checkClock(client);
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
       return { store: archiveStore(client), close: () => client.release(true) };
     },
     filesIn: archiveFiles,
@@ -40,4 +50,18 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
       await pool.end();
     },
   };
+}
+
+/**
+ * The clock decides which requests are old enough: if it is ahead, the command would take requests that the
+ * service still reads.
+ */
+async function checkClock(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ now_ms: number }>(NOW);
+  const aheadMs = Date.now() - (rows[0]?.now_ms ?? Number.NaN);
+  if (Math.abs(aheadMs) <= MAX_DIFFERENCE_MS) return;
+  throw new Error(
+    `the clock of this host is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? "ahead of" : "behind"} the clock of the database; ` +
+      `correct them until they differ by at most ${MAX_DIFFERENCE_MS / 1000} s, then run the command again`,
+  );
 }

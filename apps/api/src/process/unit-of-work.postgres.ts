@@ -13,7 +13,7 @@ import { codeOf, inTransaction } from "../db/in-transaction.postgres.ts";
 import { laneWrites } from "../payments/lane-writes.postgres.ts";
 import { ledgerWrites } from "../balances/ledger-writes.postgres.ts";
 import { nonceMappingWrites } from "../settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
-import { newJobs, type NewJobs } from "../db/new-jobs.ts";
+import { newJobs, type NewJobs, type StoredJob } from "../db/new-jobs.ts";
 import { outbox } from "../db/outbox.postgres.ts";
 import { sqlOn, statement, type Sql } from "../db/pool.postgres.ts";
 import { priceExposureWrites } from "../markets/prices/price-exposure.postgres.ts";
@@ -39,7 +39,7 @@ const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_ti
  * A deadlock victim is run again (nothing of it was committed), at most three times.
  * @param events where a commit reports what happened by it
  * @param servers shared with the reads that payments are planned by
- * @param relay the relay of this process: it needs no announcement of jobs, which takes longer
+ * @param relay takes jobs to the relay of this process, which needs no announcement
  */
 export function postgresUnitOfWork(
   pool: pg.Pool,
@@ -56,14 +56,14 @@ export function postgresUnitOfWork(
       for (let attempt = 1; ; attempt++) {
         try {
           const { lockTimeoutMs } = options;
-          const { result, announces, hasJobs, raised } = await runOnce(
+          const { result, announces, jobs, raised } = await runOnce(
             pool,
             servers,
             relay,
             work,
             lockTimeoutMs,
           );
-          if (hasJobs) relay.committed();
+          if (jobs.length > 0) relay.committed(jobs);
           if (announces) announcements.send();
           for (const raise of raised) raise(events);
           return result;
@@ -84,7 +84,7 @@ async function runOnce<T>(
   lockTimeoutMs: number | undefined,
 ): Promise<Committed<T>> {
   let announces = false;
-  let hasJobs = false;
+  let stored: readonly StoredJob[] = [];
   const raised: Raise[] = [];
   const result = await inTransaction(pool, async (client, atEnd) => {
     const statements = sqlOn(client);
@@ -123,16 +123,16 @@ async function runOnce<T>(
       idempotency: idempotencyWrites(sql),
       priceExposure: priceExposureWrites(sql),
     });
-    hasJobs = await jobs.flush(!relay.isHeard());
+    stored = await jobs.flush(!relay.isHeard());
     return done;
   });
-  return { result, announces, hasJobs, raised };
+  return { result, announces, jobs: stored, raised };
 }
 
 interface Committed<T> {
   readonly result: T;
   readonly announces: boolean;
-  readonly hasJobs: boolean;
+  readonly jobs: readonly StoredJob[];
   readonly raised: readonly Raise[];
 }
 

@@ -4,11 +4,18 @@ import { connectPayouts } from "../settlement/withdrawals/evm-payouts.adapter.ts
 import { withNodeErrors } from "../settlement/withdrawals/node-unavailable.adapter.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { settlementReads } from "../settlement/settlement-reads.postgres.ts";
+import { watchServer } from "../db/server-watch.postgres.ts";
+import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
 import { withdrawalStore } from "../settlement/withdrawals/withdrawal-store.postgres.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
 import { settlementServices } from "../settlement/settlement.wiring.ts";
 import type { OpenWithdrawals } from "./commands/withdraw-command.ts";
+
+const ONLY_THE_WORKER = {
+  kind: "waits",
+  why: "the hub's chain is enabled, so only the worker sends transactions to the hub: it must run",
+} as const;
 
 /**
  * What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the
@@ -27,6 +34,7 @@ export const openWithdrawals: OpenWithdrawals = ({
     applicationName: "causeway operator",
   });
   const sql = sqlOn(pool);
+  const servers = watchServer();
   const all = config.chains.map((one) => ({ chain: one }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
@@ -36,7 +44,8 @@ export const openWithdrawals: OpenWithdrawals = ({
       events,
       signer: rawKeySigner(config.solver.privateKey.reveal()),
       formerSigners: [],
-      uow: postgresUnitOfWork(pool, events),
+      uow: postgresUnitOfWork(pool, events, servers),
+      reads: postgresReads(sql, servers),
       chains: {
         all,
         rails: config.rails,
@@ -46,8 +55,14 @@ export const openWithdrawals: OpenWithdrawals = ({
     settlementReads(sql),
     settlement,
   );
-  const settling = { ...bare, hub: withNodeErrors(bare.hub) };
-  const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
+  const isHubEnabled = all.some(({ chain: { id } }) => id === settlement.hub.chainId);
+  const settling = {
+    ...bare,
+    hub: withNodeErrors(bare.hub),
+    // Nothing watches here, and that lane makes other payments.
+    sendAsPayment: isHubEnabled ? async () => ONLY_THE_WORKER : undefined,
+  };
+  const payouts = connectPayouts(settling, settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
   return {
     services: {
       ...settling,

@@ -5,8 +5,8 @@ import type { WorkerKeys } from "../config/own-accounts.ts";
 import { redisMemory, startJobs, startLeaderLocks, startRelay } from "../db/db.wiring.ts";
 import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
-import { groupedPayments } from "../payments/executions/executions.wiring.ts";
-import { reconcileClaims } from "../payments/reconcile-claims.ts";
+import { createFillsAhead } from "../payments/fills-ahead.ts";
+import { groupedPayments } from "../payments/pay-together.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
 import { ledTasks, leaderReport } from "../reconcile/leader-report.ts";
@@ -46,7 +46,7 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
     chains: createChainDirectory(evmChains, paidChains),
     slotsInHand: new Set<string>(),
   };
-  const paying = { ...signing, ...groupedPayments(signing) };
+  const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };
 
   const repeat = repeating(lifecycle, events);
   // At the start too: after a long stop the current month may have no partition.
@@ -64,8 +64,6 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
 
   const { reconcileIntervalMs } = config.engine;
   repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(reconciling));
-  repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(reconciling));
-  repeat("reconciler of sweeps", reconcileIntervalMs, addresses.reconcile);
   repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(context));
   repeat("pruning of webhooks", PRUNE_EVERY_MS, pruneByAge(context, webhooks.prune));
   repeat("depository balances", HELD_EVERY_MS, depositoryGauge(context));

@@ -1,49 +1,37 @@
-import type { AccountState } from "@causeway/chains";
 import type { Address, RequestTerms } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, settle, soon } from "@causeway/domain";
-import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
-import type { ChainDirectory } from "../chains/chains.port.ts";
-import type { Clock } from "../db/clock.port.ts";
-import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
-import type { PermitTokens } from "../chains/permits.port.ts";
-import type { PriceBook } from "../markets/prices/price-source.port.ts";
-import type { QuotedRequests } from "../deposits/addresses/quoted-requests.port.ts";
-import type { QuotePolicy } from "../markets/quote-policy.port.ts";
-import type { Random } from "../db/random.port.ts";
-import type { Reservations, RouteTimings } from "../markets/quote.port.ts";
-import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
-import type { TokenBook } from "../markets/tokens/token-book.port.ts";
-import type { TokenQuirks } from "../chains/token-quirks.port.ts";
-import {
-  askForAddress,
-  newDepositAddress,
-  refuseUnmovable,
-  sweepGasOf,
-  type WalletNonces,
-  withAddress,
-} from "../deposits/index.ts";
-import { permitTermsOf } from "./permits/permit-terms.ts";
-import { chooseSignature } from "./permits/permit-way.ts";
-import { withQuoted } from "./with-quoted.ts";
-import { toQuoteAnswer } from "./quote-answer.ts";
-import { readQuestion } from "./quote-question.ts";
-import type { QuoteQuestion } from "./quote-question.ts";
-import { agree } from "./quote-terms.ts";
-import type { Agreement } from "./quote-terms.ts";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
-import { agreeFees } from "./routing/agree-fees.ts";
-import type { ChosenRoute } from "./routing/chosen-route.ts";
-import { readFeeOptions } from "./routing/fee-options.ts";
-import { prepareQuestion, dryRunFirst } from "./routing/dry-run-first.ts";
-import { judgeSponsor } from "./routing/judge-sponsor.ts";
-import { withFees } from "./routing/with-fees.ts";
-import { chooseRoute } from "./routing/choose-route.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import { type OrderSigners, signedOrder } from "../chains/index.ts";
-import { agreeNonEvm, goesByRail, priceNonEvm, quoteNonEvm } from "./non-evm/quote-by-rail.ts";
-import type { ValuedRoute } from "./routing/choose-route.ts";
-import { balanceUnavailable } from "../http/refusals.ts";
+import type { PermitTokens } from "../chains/permits.port.ts";
+import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
+import type { TokenQuirks } from "../chains/token-quirks.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { Random } from "../db/random.port.ts";
+import type { QuotedRequests } from "../deposits/addresses/quoted-requests.port.ts";
+import { newDepositAddress, type WalletNonces, withAddress } from "../deposits/index.ts";
+import { depositsNotEnabled } from "../http/refusals.ts";
+import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
+import type { PriceBook } from "../markets/prices/price-source.port.ts";
+import type { QuotePolicy } from "../markets/quote-policy.port.ts";
+import type { Reservations, RouteTimings } from "../markets/quote.port.ts";
+import type { TokenBook } from "../markets/tokens/token-book.port.ts";
+import { createMarket } from "./market.ts";
+import { permitTermsOf } from "./permits/permit-terms.ts";
+import { toQuoteAnswer } from "./quote-answer.ts";
+import { refuseUnpayable } from "./quote-limits.ts";
+import type { QuoteQuestion } from "./quote-question.ts";
+import { agree, type Agreement, type Stamp } from "./quote-terms.ts";
+import { readQuestion } from "./read-question.ts";
+import { agreeFees } from "./routing/agree-fees.ts";
+import { chooseRoute, type ValuedRoute } from "./routing/choose-route.ts";
+import type { ChosenRoute } from "./routing/chosen-route.ts";
+import { priceCalls } from "./routing/dry-run-calls.ts";
+import { dryRunFirst } from "./routing/dry-run-first.ts";
+import { judgeSponsor } from "./routing/judge-sponsor.ts";
+import { evmOf } from "./sides/side.ts";
+import { withQuoted } from "./with-quoted.ts";
 
 /** What agreeing on terms needs. `solver` is the address that signs orders and pays. */
 export interface AgreeServices {
@@ -54,10 +42,9 @@ export interface AgreeServices {
   readonly tokens?: TokenBook | undefined;
   /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
-  /** Undefined: swaps are not enabled. */
-  readonly liquidity?: LiquiditySource | undefined;
-  /** Undefined: tokens without a price source have no price. */
-  readonly poolUsd?: PoolUsd | undefined;
+  readonly liquidity: LiquiditySource;
+  /** For tokens without a price source. */
+  readonly poolUsd: PoolUsd;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
   readonly reservations: Reservations;
@@ -105,8 +92,8 @@ export async function createQuote(
 
 /**
  * {@link createQuote} with the answer passed to `serialize` before the terms are stored (after it, if someone
- * signs first, and for non-EVM chains): what waits for the commit is then one string instead of hundreds of
- * objects that the garbage collector would have to move.
+ * signs first): what waits for the commit is then one string instead of hundreds of objects that the garbage
+ * collector would have to move.
  */
 export async function quoteAs<Serialized>(
   services: QuoteServices,
@@ -115,7 +102,6 @@ export async function quoteAs<Serialized>(
   keyId?: string,
   key?: AskingKey,
 ): Promise<Serialized> {
-  if (goesByRail(services.chains, input)) return serialize(await quoteNonEvm(services, input, keyId));
   const { answered, stored } = await storeQuote(services, input, serialize, keyId, key);
   await stored;
   return answered;
@@ -151,10 +137,7 @@ export async function priceQuote(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<QuoteAnswer> {
-  const { answer } = goesByRail(services.chains, input)
-    ? await priceNonEvm(services, input, keyId)
-    : await priced(services, input, keyId, key);
-  return answer;
+  return (await priced(services, input, keyId, key)).answer;
 }
 
 async function priced(
@@ -163,55 +146,67 @@ async function priced(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
-  const worked = settle(workOut(services, input, keyId, key));
-  const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
-  if (key !== undefined && agreement.terms.sponsorship !== undefined)
-    await judgeSponsor(services, key, agreement.terms);
-  const answer = toQuoteAnswer({
-    policy: services.quotePolicy,
-    question,
-    ...valued,
-    agreement,
-    account: await accountOf(question, valued.route),
-    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
-  });
-  return { answer, terms: withQuoted(agreement.terms, answer) };
+  const { question, valued, agreement } = await workOut(services, input, keyId, key);
+  const { terms, promise } = agreement;
+  const { route } = valued;
+  if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
+  const { resetsApproval } = question.tokens;
+  const facts = { policy: services.quotePolicy, ...question, resetsApproval, route, terms, promise };
+  const [made] = await Promise.all([
+    question.from.steps(facts),
+    refuseUnpayable(question, route.trade.expected),
+  ]);
+  const timeEstimateSeconds = timeEstimate(services.timings, question, route, terms.inputUsd);
+  const answer = toQuoteAnswer({ question, ...valued, agreement, made, timeEstimateSeconds });
+  return { answer, terms: withQuoted(terms, answer) };
 }
 
-/** Parses, routes and prices a question; synchronous when everything is in memory. */
-function* workOut(
-  services: AgreeServices,
+/** Reads the question, chooses its route and agrees on the terms. */
+async function workOut(
+  sources: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
   key: AskingKey | undefined,
-): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
-  const { quoted, addressOptions } = askForAddress(input);
-  const plain = yield* readQuestion(services, quoted);
-  const options = readFeeOptions(input, key, services.appBalance !== undefined);
-  const read = options === undefined ? plain : yield* withFees(services, plain, options);
-  const asked = input.usePermit === true ? yield* soon(chooseSignature(services, read, input)) : read;
-  const { origin, originCurrency } = asked;
-  if (addressOptions) refuseUnmovable(asked, services.depositAddressOperator);
-  const paid = addressOptions ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
-  const question = yield* prepareQuestion(services, input, paid);
-  const valued = yield* chooseRoute(services, question);
-  const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
-  const paying =
-    question.fees === undefined
-      ? agreed
-      : {
-          ...agreed,
-          terms: { ...agreed.terms, ...(yield* agreeFees(services, question, valued.route)) },
-        };
-  const agreement = yield* soon(dryRunFirst(services, question, valued, paying));
+): Promise<{
+  readonly question: QuoteQuestion;
+  readonly valued: ValuedRoute;
+  readonly agreement: Agreement;
+}> {
+  const market = createMarket(sources);
+  const services = { ...sources, market };
+  const { question: asked, addressOptions } = await market.decide(() => readQuestion(services, input, key));
+  const question = await priceCalls(services, asked);
+  const stamp = stampOf(services, question);
+  const { valued, agreed } = await market.decide(() => {
+    const chosen = chooseRoute(services, question);
+    const { terms, ...promised } = agree(services, question, chosen, stamp, keyId);
+    const fees = agreeFees(services, question, chosen.route);
+    return { valued: chosen, agreed: { ...promised, terms: { ...terms, ...fees } } };
+  });
+  const agreement = await dryRunFirst(services, question, valued, agreed);
+  const { terms } = agreement;
   if (question.permit !== undefined) {
     const signing = { ...question, permit: question.permit };
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
-    return { question, valued, agreement: { ...agreement, terms: { ...agreement.terms, permit } } };
+    return { question, valued, agreement: { ...agreement, terms: { ...terms, permit } } };
   }
-  if (!addressOptions) return { question, valued, agreement };
-  const terms = withAddress(agreement.terms, origin.chain, addressOptions);
-  return { question, valued, agreement: { ...agreement, terms } };
+  if (addressOptions === undefined) return { question, valued, agreement };
+  const atAddress = withAddress(terms, evmOf(question.from).chain, addressOptions);
+  return { question, valued, agreement: { ...agreement, terms: atAddress } };
+}
+
+/** Drawn once: decisions may run several times. */
+function stampOf(
+  { clock, random, walletNonces }: Pick<AgreeServices, "clock" | "random" | "walletNonces">,
+  { origin, from }: QuoteQuestion,
+): Stamp {
+  const nowMs = clock.nowMs();
+  const nextNonce = (): number => {
+    if (walletNonces === undefined) throw depositsNotEnabled(origin.chain);
+    return walletNonces.next(nowMs, Number.parseInt(random.bytes32().slice(2, 10), 16) / 2 ** 32);
+  };
+  const walletNonce = from.needsWalletNonce ? nextNonce() : undefined;
+  return { nowMs, salt: random.bytes32(), requestId: random.bytes32(), walletNonce };
 }
 
 /**
@@ -223,33 +218,16 @@ export async function agreeOn(
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
-  if (goesByRail(services.chains, input)) return await agreeNonEvm(services, input, keyId);
-  return (await settle(workOut(services, input, keyId, undefined))).agreement.terms;
-}
-
-async function accountOf(
-  { origin, originCurrency, user, permit }: QuoteQuestion,
-  { trade }: ChosenRoute,
-): Promise<AccountState> {
-  const { depository, approvalProxy, permit2 } = origin.chain.contracts;
-  const isDirect = trade.origin === undefined || originCurrency.address === NATIVE_CURRENCY;
-  const spender =
-    permit?.method === "permit2" && permit2 !== undefined ? permit2 : isDirect ? depository : approvalProxy;
-  try {
-    return await origin.connection.reader.accountState(user, originCurrency.address, spender);
-  } catch (cause) {
-    throw balanceUnavailable(origin.chain, cause);
-  }
+  return (await workOut(services, input, keyId, undefined)).agreement.terms;
 }
 
 function timeEstimate(
   timings: RouteTimings,
-  { origin, destination }: QuoteQuestion,
+  { origin, destination, from }: QuoteQuestion,
   { kind }: ChosenRoute,
   inputUsd: bigint,
 ): number {
   // The user pays the recipient in one block: there are no confirmations to wait for.
   if (kind !== "bridge") return origin.chain.blockTimeSeconds;
-  const confirmations = confirmationsFor(origin.chain.confirmationTiers, inputUsd);
-  return timings.estimateSeconds(origin.chain.id, destination.chain.id, confirmations);
+  return timings.estimateSeconds(origin.chain.id, destination.chain.id, from.confirmations(inputUsd));
 }

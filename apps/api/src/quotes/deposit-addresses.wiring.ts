@@ -4,7 +4,6 @@ import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
 import { type AddressServices, createAddressWatch } from "../deposits/index.ts";
-import { reconcileSweeps } from "../payments/index.ts";
 import type { Lifecycle } from "@causeway/service-kit";
 import { agreeOn, type AgreeServices } from "./create-quote.ts";
 
@@ -30,8 +29,6 @@ export function addressServices(
 export interface AddressWork {
   /** Watches a chain's deposit addresses: called with each scanned block. */
   readonly watch: (connected: ConnectedChain) => (atBlock: bigint) => Promise<void>;
-  /** Enqueues jobs for sweeps that lost theirs. */
-  readonly reconcile: () => Promise<void>;
 }
 
 /** Watches deposit addresses. Does nothing if the instance has none. */
@@ -39,8 +36,7 @@ export async function startDepositAddresses(
   services: Services & { readonly lifecycle: Lifecycle },
 ): Promise<AddressWork> {
   const { chains, events, lifecycle, reads } = services;
-  if (services.depositAddressOperator === undefined)
-    return { watch: () => async () => undefined, reconcile: async () => undefined };
+  if (services.depositAddressOperator === undefined) return { watch: () => async () => undefined };
   const chainIds = chains.all.map(({ chain }) => chain.id);
   const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
   lifecycle.add("polled facts of deposit addresses", () => polled.close());
@@ -54,6 +50,5 @@ export async function startDepositAddresses(
       const watch = createAddressWatch(watching, connected);
       return (atBlock) => watch.look(atBlock);
     },
-    reconcile: () => reconcileSweeps(watching),
   };
 }

@@ -1,6 +1,6 @@
-import { amountToUsdUp, gasCostWei, soon } from "@causeway/domain";
-import type { Soon } from "@causeway/domain";
-import type { PriceBook } from "../markets/prices/price-source.port.ts";
+import { amountToUsdUp, gasCostWei } from "@causeway/domain";
+import type { Market } from "./market.ts";
+import { evmOf } from "./sides/side.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 
 /**
@@ -10,16 +10,16 @@ import type { QuoteQuestion } from "./quote-question.ts";
  * @param gasUnits of the user's transactions, an approval included
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */
-export function* originGasOf(
-  { prices }: { readonly prices: PriceBook },
-  { origin, destination, originGasOverhead, sweepGas, permit }: QuoteQuestion,
+export function originGasOf(
+  market: Pick<Market, "usd">,
+  { origin, destination, from, originGasOverhead, sweepGas, permit }: QuoteQuestion,
   gasUnits: bigint,
-): Soon<bigint | undefined> {
+): bigint | undefined {
   const isSent = permit !== undefined || (originGasOverhead !== undefined && origin !== destination);
   const units = sweepGas ?? (isSent ? gasUnits + BigInt(originGasOverhead ?? 0) : undefined);
   if (units === undefined) return undefined;
-  const { chain, pulse } = origin;
+  const { chain, pulse } = evmOf(from);
   const wei = gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps);
-  const priceUsd = yield* soon(prices.usd(chain.native));
+  const priceUsd = market.usd(chain.native);
   return amountToUsdUp(wei, { decimals: chain.native.decimals, priceUsd });
 }

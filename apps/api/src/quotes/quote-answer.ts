@@ -1,23 +1,14 @@
-import type { AccountState } from "@causeway/chains";
-import type { Currency, PricedUnit, QuoteStep, ChainFormat } from "@causeway/domain";
+import type { Currency, PricedUnit, VmType, ChainFormat } from "@causeway/domain";
 import {
-  addressStep,
   amountToUsdDown,
-  depositGas,
-  depositSteps,
+  familyOf,
   feeSponsorshipText,
   formatAmount,
+  formatOrder,
   formatUsd,
   toWrittenUsd,
   NATIVE_CURRENCY,
-  orderToJson,
   pairClassOf,
-  routedGas,
-  routedSteps,
-  sendGas,
-  sendSteps,
-  signatureGas,
-  signatureSteps,
   slippageDetails,
   formatAddress,
   tradeImpact,
@@ -25,33 +16,28 @@ import {
   payBy,
 } from "@causeway/domain";
 import type { AmountObject, QuoteAnswer, QuoteCurrency, QuoteDetails, QuoteFees } from "@causeway/wire";
-import type { QuotePolicy } from "../markets/quote-policy.port.ts";
-import { signatureFacts } from "./permits/signature-facts.ts";
-import { isSigned } from "./permits/typed-data.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { Agreement } from "./quote-terms.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { sidesOf } from "./routing/route-sides.ts";
-import { routedFacts } from "./routing/routed-facts.ts";
+import type { UserSteps } from "./sides/side.ts";
 
 export interface AnswerFacts extends ValuedRoute {
-  readonly policy: Pick<QuotePolicy, "gas">;
   readonly question: QuoteQuestion;
   readonly agreement: Agreement;
-  /** The user's balance of the input currency, and the allowance of the contract that pulls it. */
-  readonly account: AccountState;
+  readonly made: UserSteps;
   readonly timeEstimateSeconds: number;
 }
 
-/** The wire form of a quote. */
+/** The wire form of a quote. Addresses are in the format of their chain. */
 export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
-  const { question, agreement } = facts;
+  const { question, agreement, made } = facts;
+  const { origin, from } = question;
   const { terms } = agreement;
-  const { steps, gasUnits } = stepsOf(facts);
   return {
     requestId: terms.requestId,
-    steps,
-    fees: feesOf(facts, gasUnits),
+    steps: made.steps,
+    fees: feesOf(facts),
     ...(terms.sponsorship !== undefined && {
       feeSponsorship: { quoted: feeSponsorshipText(terms.sponsorship) },
     }),
@@ -62,11 +48,11 @@ export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
       v2: {
         orderId: terms.orderId,
         hubType: "onchain",
-        orderData: orderToJson(terms.order),
+        orderData: formatOrder(terms.order, familiesOf(question)),
         paymentDetails: {
-          chainId: question.origin.chain.name,
-          depository: question.origin.chain.contracts.depository,
-          currency: terms.origin.currency,
+          chainId: origin.chain.name,
+          depository: formatAddress(origin.chain, from.depository),
+          currency: formatAddress(origin.chain, terms.origin.currency),
           amount: terms.origin.amount.toString(),
         },
       },
@@ -75,8 +61,18 @@ export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
   };
 }
 
+function familiesOf({ origin, destination }: QuoteQuestion): (name: string) => VmType {
+  const families = new Map([origin, destination].map(({ chain }) => [chain.name, familyOf(chain)]));
+  return (name) => {
+    const family = families.get(name);
+    if (family === undefined)
+      throw new Error(`invariant violated: order on ${name}, which is not of its route`);
+    return family;
+  };
+}
+
 /** Warns that no refund is guaranteed, which the 0 alone does not explain. */
-export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
+function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
   if (refundMinimum > 0n) return {};
   const message =
     "At current fees, the gas of a refund may cost as much as the deposit is worth, so no refund amount is guaranteed.";
@@ -85,73 +81,22 @@ export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnin
   };
 }
 
-function stepsOf(facts: AnswerFacts): { readonly steps: QuoteStep[]; readonly gasUnits: bigint } {
-  const { question, account, agreement, route } = facts;
-  const { origin, originCurrency } = question;
-  const { terms, promise } = agreement;
-  const { steps: gas } = facts.policy.gas;
-  const { maxFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
-  const amount = promise.maxInput;
-  const payment = {
-    requestId: terms.requestId,
-    chainId: origin.chain.id,
-    user: terms.user,
-    currency: originCurrency.address,
-    symbol: originCurrency.symbol,
-    amount,
-    amountFormatted: formatAmount(amount, originCurrency.decimals),
-    gas,
-    tellsGas: !origin.chain.fees.gasCountsData,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-  };
-  if (terms.depositAddress !== undefined)
-    return {
-      steps: [addressStep(payment, terms.depositAddress.address)],
-      gasUnits: originCurrency.address === NATIVE_CURRENCY ? gas.transferNative : gas.transferErc20,
-    };
-  if (route.kind === "send") {
-    const { router } = origin.chain.contracts;
-    const toContract = route.toContract === true;
-    const sent = { ...payment, recipient: terms.recipient, toContract, router };
-    return { steps: sendSteps(sent), gasUnits: sendGas(sent) };
-  }
-  const { allowance } = account;
-  const { resetsApproval } = question.tokens ?? originCurrency;
-  if (isSigned(terms)) {
-    const signed = { ...payment, ...signatureFacts(terms, { allowance, resetsApproval }) };
-    return { steps: signatureSteps(signed), gasUnits: signatureGas(signed) };
-  }
-  const { swapped } = sidesOf(route);
-  if (swapped !== undefined) {
-    const routed = routedFacts(facts, swapped);
-    const routedPayment = { ...payment, ...routed, allowance, resetsApproval };
-    return { steps: routedSteps(routedPayment), gasUnits: routedGas(routedPayment) };
-  }
-  const deposit = {
-    ...payment,
-    orderId: terms.orderId,
-    depository: origin.chain.contracts.depository,
-    explicitDeposit: terms.explicitDeposit,
-    allowance,
-    resetsApproval,
-  };
-  return { steps: depositSteps(deposit), gasUnits: depositGas(deposit) };
-}
-
-function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): QuoteFees {
+function feesOf({ question, route, values, made }: AnswerFacts): QuoteFees {
   const { origin } = question;
   const { priced } = route.trade;
   const { sponsored = 0n } = priced;
   const unit = values.deposited;
-  const { baseFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
-  const gasWei = gasUnits * (baseFeePerGas + maxPriorityFeePerGas);
-  const currency = toWireCurrency(route.deposited);
+  const currency = toWireCurrency(route.deposited, origin.chain);
   const inDeposit = (amount: bigint) => amountObject(currency, unit, amount, amount);
   const nothing = nothingOf(currency, unit);
   const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
   return {
-    gas: amountObject(toWireCurrency(origin.chain.native), values.originNative, gasWei, gasWei),
+    gas: amountObject(
+      toWireCurrency(origin.chain.native, origin.chain),
+      values.originNative,
+      made.gas,
+      made.gas,
+    ),
     relayer: {
       ...inDeposit(priced.execution + priced.service),
       // The sum of the two amounts as written: rounding it again could differ.
@@ -169,9 +114,11 @@ function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): Quo
 function detailsOf(facts: AnswerFacts): QuoteDetails {
   const { question, route, values, agreement } = facts;
   const { terms, promise, refundMinimum } = agreement;
+  const { chain: originChain } = question.origin;
+  const { chain: destinationChain } = question.destination;
   const { trade } = route;
-  const inputCurrency = toWireCurrency(question.originCurrency);
-  const outputCurrency = toWireCurrency(question.destinationCurrency);
+  const inputCurrency = toWireCurrency(question.originCurrency, originChain);
+  const outputCurrency = toWireCurrency(question.destinationCurrency, destinationChain);
   const currencyIn = amountObject(inputCurrency, values.input, trade.input, trade.input);
   const currencyOut = amountObject(outputCurrency, values.output, trade.expected, promise.minimumAmount);
   const { deposit, paid, originRouter, originSources, destinationRouter, destinationSources } =
@@ -180,7 +127,7 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
     deposit === undefined
       ? currencyIn
       : amountObject(
-          toWireCurrency(route.deposited),
+          toWireCurrency(route.deposited, originChain),
           values.deposited,
           deposit,
           promise.minDeposit ?? deposit,
@@ -188,7 +135,7 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
   const paidOut =
     paid === undefined
       ? currencyOut
-      : amountObject(toWireCurrency(route.paidFrom), paid.unit, paid.amount, paid.amount);
+      : amountObject(toWireCurrency(route.paidFrom, destinationChain), paid.unit, paid.amount, paid.amount);
   const { priced } = trade;
   const topup = terms.gasTopup && route.kind === "bridge" ? terms.gasTopup.amount : undefined;
   const hasSwap =
@@ -212,15 +159,15 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
   );
   return {
     operation: operationOf(facts),
-    sender: terms.user,
-    recipient: terms.recipient,
+    sender: formatAddress(originChain, terms.user),
+    recipient: formatAddress(destinationChain, terms.recipient),
     currencyIn,
     currencyOut,
     refundCurrency: { ...deposited, minimumAmount: refundMinimum.toString() },
     ...(topup !== undefined &&
       route.kind === "bridge" && {
         currencyGasTopup: amountObject(
-          toWireCurrency(question.destination.chain.native),
+          toWireCurrency(destinationChain.native, destinationChain),
           route.pricing.facts.destinationNative,
           topup,
           topup,
@@ -237,7 +184,7 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
     ),
     slippageTolerance: slippageOf(facts),
     timeEstimate: facts.timeEstimateSeconds,
-    userBalance: facts.account.balance.toString(),
+    userBalance: facts.made.balance.toString(),
     isFixedRate: terms.sponsorship?.fixedRate !== undefined,
     ...(terms.sponsorship?.fixedRate !== undefined && {
       fixedRateFee: { usd: formatUsd(terms.sponsorship.usd) },
@@ -298,7 +245,7 @@ function operationOf({ question, route }: AnswerFacts): QuoteDetails["operation"
   return "swap";
 }
 
-export function amountObject(
+function amountObject(
   currency: QuoteCurrency,
   unit: PricedUnit,
   amount: bigint,
@@ -318,7 +265,7 @@ export function amountObject(
 /** A zero amount is worth nothing at any price, and every quote has two of them. */
 const nothings = new WeakMap<QuoteCurrency, AmountObject>();
 
-export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
+function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
   let nothing = nothings.get(currency);
   if (nothing === undefined) {
     nothing = amountObject(currency, unit, 0n, 0n);
@@ -329,9 +276,8 @@ export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObje
 
 /** Wire forms of currencies. Configured currencies appear in every quote, so each is converted once. */
 const wireCurrencies = new WeakMap<Currency, QuoteCurrency>();
-const ON_EVM: ChainFormat = { vmType: "evm" };
 
-export function toWireCurrency(currency: Currency, chain: ChainFormat = ON_EVM): QuoteCurrency {
+function toWireCurrency(currency: Currency, chain: ChainFormat): QuoteCurrency {
   let wire = wireCurrencies.get(currency);
   if (wire === undefined) {
     wire = {

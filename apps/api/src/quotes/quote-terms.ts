@@ -1,30 +1,52 @@
-import type { Address, GasTopup, Order, PricingFacts, RequestTerms, Soon } from "@causeway/domain";
+import type {
+  Address,
+  GasTopup,
+  Hex32,
+  Order,
+  PricedUnit,
+  PricingFacts,
+  RequestId,
+  RequestTerms,
+} from "@causeway/domain";
 import {
   amountToUsdDown,
   convertUp,
-  gasCostWei,
   NATIVE_CURRENCY,
   orderIdOf,
   refundAmount,
   topupCost,
   topupFee,
 } from "@causeway/domain";
-import type { Random } from "../db/random.port.ts";
+import type { Market } from "./market.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import { fillContractOf } from "../chains/index.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
-import { gasOf } from "../markets/index.ts";
+import { type RoutePricing } from "../markets/index.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
-import type { ChosenRoute, RouteValues } from "./routing/chosen-route.ts";
+import type { ChosenRoute, RoutePromise, RouteValues } from "./routing/chosen-route.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
 import { promiseOf } from "./routing/route-promise.ts";
-import type { RoutePromise } from "./routing/route-promise.ts";
 
 /** A client sends this referrer to test refunds. */
 export const FORCE_REFUND_REFERRER = "debug-force-refund";
 
 /** How long a payment that reached a deposit address in time may take to become a filled deposit. */
 const SWEEP_GRACE_MS = 24 * 3600_000;
+
+export interface AgreeServices {
+  readonly market: Pick<Market, "costOfPaying">;
+  readonly quotePolicy: QuotePolicy;
+  readonly solver: Address;
+}
+
+/** The parts of the terms that do not depend on the question. */
+export interface Stamp {
+  readonly nowMs: number;
+  readonly salt: Hex32;
+  readonly requestId: RequestId;
+  /** The nonce of the user's transfer, where transfers carry no other id. */
+  readonly walletNonce: number | undefined;
+}
 
 export interface Agreement {
   readonly terms: RequestTerms;
@@ -37,22 +59,22 @@ export interface Agreement {
  * Fixes the terms and the order whose hash is the id of the deposit.
  * @param keyId of the client's API key, if any
  */
-export function* agree(
-  services: { readonly random: Random; readonly quotePolicy: QuotePolicy; readonly solver: Address },
+export function agree(
+  services: AgreeServices,
   question: QuoteQuestion,
   { route, values }: ValuedRoute,
-  nowMs: number,
+  { nowMs, salt, requestId, walletNonce }: Stamp,
   keyId: string | undefined,
-): Soon<Agreement> {
+): Agreement {
   const { quotePolicy } = services;
   const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
   const { trade, deposited } = route;
   const isRouted = trade.origin !== undefined;
-  const promise = yield* promiseOf(quotePolicy, question, route);
+  const promise = promiseOf(quotePolicy, question, route);
   const deposit = trade.priced.input;
   // Refunds scale with the deposit, so the minimum refund is computed from the smallest allowed deposit.
   const minInput = promise.minDeposit ?? deposit;
-  const refundMinimum = minRefund(quotePolicy, question, route, values, minInput);
+  const refundMinimum = minRefund(services, question, route, values, minInput);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const payByMs = nowMs + lifetimeSeconds * 1000;
@@ -69,7 +91,7 @@ export function* agree(
     version: "v1",
     solverChainId: quotePolicy.solverChainName,
     solver: services.solver,
-    salt: services.random.bytes32(),
+    salt,
     inputs: [
       {
         payment: {
@@ -118,7 +140,7 @@ export function* agree(
   };
 
   const terms: RequestTerms = {
-    requestId: services.random.bytes32(),
+    requestId,
     orderId: orderIdOf(order),
     kind: route.kind,
     tradeType: question.tradeType,
@@ -147,6 +169,7 @@ export function* agree(
     inputUsd: amountToUsdDown(deposit, values.deposited),
     ...(route.kind === "bridge" && route.originGasUsd !== undefined && { originGasUsd: route.originGasUsd }),
     ...(keyId !== undefined && { keyId }),
+    ...(walletNonce !== undefined && { walletNonce }),
     // A deposit through the router always names its order.
     explicitDeposit: question.explicitDeposit || isRouted,
     createdAtMs: nowMs,
@@ -167,14 +190,14 @@ function gasTopupOf(facts: PricingFacts): GasTopup | undefined {
 }
 
 function minRefund(
-  policy: QuotePolicy,
+  { market, quotePolicy: policy }: AgreeServices,
   question: QuoteQuestion,
   route: ChosenRoute,
   values: RouteValues,
   deposit: bigint,
 ): bigint {
   const { deposited, trade } = route;
-  const { origin, originCurrency, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
+  const { origin, from, originCurrency, refundTo, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
   // Gas cannot be deducted from a token without a price, and such a token is never deposited.
   if (values.deposited.priceUsd === 0n) return deposit;
   // A refund also pays for the transaction with which the service deposited.
@@ -186,14 +209,17 @@ function minRefund(
           deposited,
           exchanged: trade.origin,
         }) + BigInt(originGasOverhead);
-  const cost = gasCostWei(
-    gasOf(policy.gas.refund, deposited, false) + sweepGas + permitGas,
-    origin.pulse.gasPrices(),
-    origin.chain.fees.minPriorityFeeWei,
-    policy.refundGasMarginBps,
-  );
+  const cost = from.refundCost(policy, deposited, {
+    payment: market.costOfPaying(origin, deposited.address, refundTo, "originChainId"),
+    depositGas: sweepGas + permitGas,
+  });
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
-  const rest = refund.kind === "refund" ? refund.amount - gasOfRevertedFills(question, route, values) : 0n;
+  // The gas of calls is deducted where they are agreed.
+  const revertedGas =
+    route.kind === "bridge" && question.calls === undefined
+      ? gasOfRevertedFills(route.pricing, values.deposited)
+      : 0n;
+  const rest = refund.kind === "refund" ? refund.amount - revertedGas : 0n;
   return rest > 0n ? rest : 0n;
 }
 
@@ -202,16 +228,11 @@ function minRefund(
  */
 const MAX_REVERTED_FILLS = 3n;
 
-/**
- * Gas that fills may waste by reverting; deducted from the refund. The gas of calls is deducted where they
- * are agreed.
- */
-function gasOfRevertedFills(
-  { calls }: QuoteQuestion,
-  route: ChosenRoute,
-  { deposited }: RouteValues,
+/** Gas that fills may waste by reverting; deducted from the refund. In base units of the deposit. */
+export function gasOfRevertedFills(
+  { runsForeignCode, facts }: Pick<RoutePricing, "runsForeignCode" | "facts">,
+  deposited: PricedUnit,
 ): bigint {
-  if (route.kind !== "bridge" || !route.pricing.runsForeignCode || calls !== undefined) return 0n;
-  const { fillGasCostWei, destinationNative } = route.pricing.facts;
-  return convertUp(fillGasCostWei * MAX_REVERTED_FILLS, destinationNative, deposited);
+  if (!runsForeignCode) return 0n;
+  return convertUp(facts.fillGasCostWei * MAX_REVERTED_FILLS, facts.destinationNative, deposited);
 }

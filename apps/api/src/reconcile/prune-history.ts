@@ -29,7 +29,6 @@ export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
   idempotency_keys: IDEMPOTENCY_KEPT_MS,
   claims: 24 * 3_600 * 1000,
   attempts: 30 * 24 * 3_600 * 1000,
-  hub_attempts: 30 * 24 * 3_600 * 1000,
   hub_executions: 30 * 24 * 3_600 * 1000,
 };
 
@@ -65,9 +64,6 @@ export async function pruneHistory(
     ),
     signedBytes: await prune(services, "attempts", async (tx, beforeMs, limit) =>
       all(await tx.lanes.dropBytes(beforeMs, limit)),
-    ),
-    hubBytes: await prune(services, "hub_attempts", async (tx, beforeMs, limit) =>
-      all(await tx.settlement.dropBytes(beforeMs, limit)),
     ),
     attestations: await prune(services, "hub_executions", async (tx, beforeMs, limit) =>
       all(await tx.settlement.dropSignatures(beforeMs, limit)),

@@ -1,15 +1,12 @@
-import type { Services } from "../db/services.port.ts";
 import { expireFastFills } from "../executions/index.ts";
-import { settleEndedExecutions } from "../payments/index.ts";
+import { LEG_KINDS, requeueLost, settleEndedExecutions } from "../payments/index.ts";
 import { expireRequests } from "./expire-requests.ts";
-import { rescueOverdue } from "../db/rescue-lost.ts";
-import type { TransitionServices } from "../requests/index.ts";
 
 const BATCH = 500;
 
-type Needs = Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quotePolicy" | "queuedLegs"> &
-  TransitionServices &
-  Parameters<typeof expireRequests>[0];
+type Needs = Parameters<typeof requeueLost>[0] &
+  Parameters<typeof expireRequests>[0] &
+  Parameters<typeof expireFastFills>[0];
 
 /**
  * Expires requests past their deadline and adds new jobs for what lost its job. Each part fails alone. May
@@ -25,27 +22,10 @@ export async function reconcileRequests(services: Needs): Promise<void> {
     }
   };
   await part("expiry", async () => ({ expired: await expireRequests(services) }));
-  const { reads } = services;
-  const ofRequest = (requestId: string) => ({ requestId });
-  await part("executions", async () => ({
-    executions: await rescueOverdue(
-      services,
-      "execute",
-      (...due) => reads.overdueExecutions(...due),
-      ofRequest,
-    ),
-  }));
-  await part("fills", async () => ({
-    fills: await rescueOverdue(services, "fill", (...due) => reads.overdueFills(...due), ofRequest),
-  }));
-  await part("refunds", async () => ({
-    refunds: await rescueOverdue(
-      services,
-      "refund",
-      (...due) => reads.overdueRefunds(...due),
-      (depositId) => ({ depositId }),
-    ),
-  }));
+  for (const kind of LEG_KINDS) {
+    const legs = `${kind.name}s`;
+    await part(legs, async () => ({ [legs]: await requeueLost(services, kind) }));
+  }
   await part("ended executions", async () => await settleEndedExecutions(services, BATCH));
   await part("fast fills", async () => await expireFastFills(services, BATCH));
   if (Object.values(counts).some((count) => count > 0)) services.events.happened("reconciled", counts);

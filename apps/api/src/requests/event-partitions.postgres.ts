@@ -1,6 +1,6 @@
 import { getTableName, sql as text, type SQL } from "drizzle-orm";
 import pg from "pg";
-import { defineSql, nameOf, runSql } from "../db/define-query.postgres.ts";
+import { defineSql, nameOf, nullable, runSql } from "../db/define-query.postgres.ts";
 import { inTransaction } from "../db/in-transaction.postgres.ts";
 import type { Month } from "../db/month.port.ts";
 import { endOfMonth, monthAfter, monthOf, startOfMonth, toMonth } from "../db/month.ts";
@@ -20,6 +20,9 @@ const LOCK_TIMEOUT = "500ms";
 const LOCK_NOT_AVAILABLE = "55P03";
 /** Counting stops here: any row in the default partition is one too many. */
 const MAX_COUNTED = text.raw("10000");
+
+/** Rows of the default partition that one statement reads. */
+const PAGE = 20_000;
 
 /** An SQL name. */
 const named = (name: string): SQL => text`${text.identifier(name)}`;
@@ -84,9 +87,16 @@ export async function makePartition(client: pg.PoolClient, month: Month): Promis
   await lockPartitions(client);
   const sql = sqlOn(client);
   if ((await partitionedMonths(sql)).includes(month)) return;
-  // A row that is committed after `fill` would make the new partition overlap the default one.
+  const partition = named(partitionName(month));
+  await createLike(sql, partition, month);
+  // After months without a partition there are more rows than one statement may move. Others still read
+  // these rows and write new ones.
+  for await (const page of pagesOfDefault(sql)) await move(sql, takeFromDefault(month, page), partition);
+  // Writers wait at the parent. One that waited at the default partition would fail: it would still insert a
+  // row that belongs to the new partition by then.
+  await runSql(sql, {}, text`lock table only ${requestEvents} in share row exclusive mode`);
   await runSql(sql, {}, text`lock table ${named(DEFAULT)} in access exclusive mode`);
-  await fill(sql, named(partitionName(month)), takeFromDefault(month));
+  await move(sql, takeFromDefault(month, text`true`), partition);
   await attach(sql, month);
 }
 
@@ -102,17 +112,11 @@ export async function removeEvents(client: pg.PoolClient, month: Month, kept: SQ
   await lockPartitions(client);
   if (!(await partitionedMonths(sql)).includes(month)) return;
   const [partition, staying] = [named(partitionName(month)), named(`${PARENT}_staying`)];
-  // Events written after `fill` would be dropped with the old partition.
+  // Events written after `move` would be dropped with the old partition.
   await runSql(sql, {}, text`lock table ${partition} in share mode`);
-  await fill(sql, staying, text`select * from ${partition} as ${requestEvents} where ${kept}`);
+  await createLike(sql, staying, month);
+  await move(sql, text`select * from ${partition} as ${requestEvents} where ${kept}`, staying);
   const [row] = await runSql(sql, { some: Boolean }, text`select exists (select from ${staying}) as some`);
-  // With this constraint, attaching the partition scans no rows while others wait.
-  const [from, to] = [startOfMonth(month), endOfMonth(month)].map((ms) => text.raw(String(ms)));
-  await runSql(
-    sql,
-    {},
-    text`alter table ${staying} add constraint in_month check (at_ms >= ${from} and at_ms < ${to})`,
-  );
   // From here until the commit, others wait for the trace.
   await runSql(sql, {}, text`drop table ${partition}`);
   if (row?.some === true) {
@@ -142,19 +146,41 @@ async function lockPartitions(client: pg.PoolClient): Promise<void> {
   );
 }
 
-const takeFromDefault = (month: Month): SQL => text`delete from ${named(DEFAULT)}
+const takeFromDefault = (month: Month, page: SQL): SQL => text`delete from ${named(DEFAULT)}
   where ${nameOf(requestEvents.atMs)} >= ${startOfMonth(month)}::bigint and ${nameOf(requestEvents.atMs)} < ${endOfMonth(month)}::bigint
-  returning *`;
+    and ${page} returning *`;
 
-/** Creates a table like a partition, with the rows that the statement `rows` returns. */
-async function fill(sql: Sql, table: SQL, rows: SQL): Promise<void> {
-  // Without the identity: the partition takes that of its parent.
+/** Conditions that divide the rows of the default partition by their ids. */
+async function* pagesOfDefault(sql: Sql): AsyncGenerator<SQL> {
+  const id = nameOf(requestEvents.id);
+  for (let after = 0; ;) {
+    const [page] = await runSql(
+      sql,
+      { last: nullable(Number) },
+      text`select max(id) as last from (select ${id} from ${named(DEFAULT)} where ${id} > ${after} order by ${id} limit ${PAGE}) as page`,
+    );
+    if (page === undefined || page.last === null) return;
+    yield text`${id} > ${after} and ${id} <= ${page.last}`;
+    after = page.last;
+  }
+}
+
+/** Creates a table like the partition of a month. */
+async function createLike(sql: Sql, table: SQL, month: Month): Promise<void> {
+  const [from, to] = [startOfMonth(month), endOfMonth(month)].map((ms) => text.raw(String(ms)));
+  // Without the identity: the partition takes that of its parent. With the constraint, attaching the
+  // partition scans no rows while others wait.
   await runSql(
     sql,
     {},
-    text`create table ${table} (like ${requestEvents} including defaults including constraints including indexes including storage)`,
+    text`create table ${table} (like ${requestEvents} including defaults including constraints including indexes including storage,
+      constraint in_month check (at_ms >= ${from} and at_ms < ${to}))`,
   );
-  await runSql(sql, {}, text`with moved as (${rows}) insert into ${table} select * from moved`);
+}
+
+/** Inserts the rows that a statement returns. */
+async function move(sql: Sql, rows: SQL, to: SQL): Promise<void> {
+  await runSql(sql, {}, text`with moved as (${rows}) insert into ${to} select * from moved`);
 }
 
 async function attach(sql: Sql, month: Month): Promise<void> {

@@ -6,6 +6,7 @@ import { claims } from "../balances/claims.tables.ts";
 import { outbox } from "../db/db.tables.ts";
 import { defineQuery, defineSql, nullable, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { readByKey } from "../db/read-by-key.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import { idempotencyKeys } from "../http/idempotency.tables.ts";
 import { requestTransactions } from "./history/history.tables.ts";
@@ -17,8 +18,13 @@ import { batchedStatusReads } from "./status-reads.postgres.ts";
 const ping = defineQuery("read_ping", (db) =>
   db.select({ requestId: requests.requestId }).from(requests).limit(1),
 );
-const byId = defineQuery("read_request", (db, { requestId }: Params<{ requestId: RequestId }>) =>
-  db.select(REQUEST).from(requests).where(eq(requests.requestId, requestId)),
+const byIds = defineQuery(
+  "read_requests",
+  (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
+    db
+      .select(REQUEST)
+      .from(requests)
+      .where(text`${requests.requestId} = any(${requestIds}::text[])`),
 );
 const byOrders = defineQuery(
   "read_requests_by_orders",
@@ -86,10 +92,10 @@ export function requestReads(sql: Sql): RequestReads {
       await ping(sql, {});
     },
     status: batchedStatusReads(sql),
-    async request(requestId) {
-      const [row] = await byId(sql, { requestId });
-      return row && requestOf(row);
-    },
+    request: readByKey(
+      async (requestIds) => (await byIds(sql, { requestIds })).map(requestOf),
+      ({ terms }) => terms.requestId,
+    ),
     async requestsByOrders(orderIds) {
       if (orderIds.length === 0) return new Map();
       const rows = await byOrders(sql, { orderIds });

@@ -9,6 +9,7 @@ import {
   namesOf,
   recordset,
   rowsJson,
+  untilWritten,
   type GivenRow,
   type Params,
 } from "../db/define-query.postgres.ts";
@@ -163,9 +164,17 @@ const save = defineSql(
   { announces: true },
 );
 
-/** Saves locked requests, each at most once, and announces the changes to followers. */
+/**
+ * Saves locked requests, each at most once, and announces the changes to followers. In a transaction it waits
+ * like {@link defineWrite}.
+ */
 export async function saveRequests(sql: Sql, saves: readonly RequestSave[], atMs: number): Promise<void> {
-  if (saves.length === 0) return;
+  if (saves.length > 0) await untilWritten(sql, saveAndList(sql, saves, atMs));
+}
+
+async function saveAndList({ query, db }: Sql, saves: readonly RequestSave[], atMs: number): Promise<void> {
+  // Waits for each answer, because the transaction waits for this function as a whole.
+  const sql: Sql = { query, db };
   const unlisted = await save(sql, {
     requestIds: saves.map(({ requestId }) => requestId),
     rows: rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow)),

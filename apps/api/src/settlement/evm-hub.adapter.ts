@@ -1,25 +1,16 @@
 import {
-  FEE_HISTORY_BLOCKS,
-  FEE_HISTORY_PERCENTILE,
   RpcFault,
-  createChainWriter,
+  checkedTransport,
   createRpcTransport,
   finalBlockReads,
-  gasPricesFrom,
-  readFeeHistory,
   viemTransport,
   type ObserveCall,
 } from "@causeway/chains";
 import { allocatorAbi, hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
 import { MAX_TRANSACTION_GAS } from "@causeway/domain";
 import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
-import {
-  BaseError,
-  ContractFunctionRevertedError,
-  createPublicClient,
-  encodeFunctionData,
-  toHex as toQuantity,
-} from "viem";
+import { BaseError, ContractFunctionRevertedError, createPublicClient, encodeFunctionData } from "viem";
+import { calledChain } from "../chains/called-chain.adapter.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { HubChain, HubSigners } from "./hub.port.ts";
 import type { SignedExecution } from "./settlement.port.ts";
@@ -42,29 +33,11 @@ export function connectHub(
   multisig: Address,
   rpc: { readonly onCall?: ObserveCall } = {},
 ): HubChain {
-  const transport = createRpcTransport({ ...rpc, url: hub.rpcUrl, connections: 2 });
+  const raw = createRpcTransport({ ...rpc, url: hub.rpcUrl, connections: 2 });
+  const { transport } = checkedTransport(raw, hub.chainId);
   const client = createPublicClient({ transport: viemTransport(transport) });
-  const writer = createChainWriter(transport);
   const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;
-  let verified: Promise<void> | undefined;
   let known: { readonly signers: HubSigners; readonly atMs: number } | undefined;
-
-  const verify = async (): Promise<void> => {
-    verified ??= checkChain().catch((error: unknown) => {
-      verified = undefined;
-      throw error;
-    });
-    await verified;
-  };
-  const checkChain = async (): Promise<void> => {
-    const id = await client.getChainId();
-    if (id !== hub.chainId)
-      throw new RpcFault({
-        kind: "wrongChain",
-        method: "eth_chainId",
-        reason: `the node serves chain ${id}, expected the hub's chain ${hub.chainId}`,
-      });
-  };
 
   const final = finalBlockReads(transport, {
     finality: hub.finality,
@@ -93,28 +66,10 @@ export function connectHub(
   };
   const wordAt = async (to: Address, data: Hex, at: "latest" | "final"): Promise<Hex | undefined> =>
     at === "latest" ? await callAt(to, data, at) : await atFinal(async (pin) => await callAt(to, data, pin));
-  const nonceAt = async (account: Address, at: BlockPin | "latest"): Promise<number> => {
-    const answer = await transport.request("eth_getTransactionCount", [account, at]);
-    if (typeof answer === "string" && /^0x[0-9a-f]{1,13}$/i.test(answer)) return Number(answer);
-    throw new RpcFault({
-      kind: "garbage",
-      method: "eth_getTransactionCount",
-      reason: "the response is not a number",
-    });
-  };
-
   return {
     hub,
-    async nonces(account) {
-      await verify();
-      const [latest, final] = await Promise.all([
-        nonceAt(account, "latest"),
-        atFinal(async (pin) => await nonceAt(account, pin)),
-      ]);
-      return { latest, final: final ?? 0 };
-    },
+    lane: calledChain({ id: hub.chainId, name: hub.name, fees: FEES }, transport, final),
     async executed(keys, at) {
-      await verify();
       if (keys.length === 0) return new Set();
       const read = async (pin: BlockPin | "latest"): Promise<Set<Hex32>> => {
         const words = await Promise.all(
@@ -125,7 +80,6 @@ export function connectHub(
       return at === "latest" ? await read(at) : ((await atFinal(read)) ?? new Set());
     },
     async refusal(execution, sender) {
-      await verify();
       try {
         await client.simulateContract({
           ...oracle,
@@ -140,7 +94,6 @@ export function connectHub(
     },
     async signers() {
       if (known !== undefined && clock.nowMs() - known.atMs < SIGNERS_KEPT_MS) return known.signers;
-      await verify();
       const contract = { abi: oracleMultisigAbi, address: multisig } as const;
       const [addresses, threshold] = await Promise.all([
         client.readContract({ ...contract, functionName: "signers" }),
@@ -153,36 +106,11 @@ export function connectHub(
       known = { signers, atMs: clock.nowMs() };
       return signers;
     },
-    async gasPrices() {
-      await verify();
-      const [block, history] = await Promise.all([
-        client.getBlock({ blockTag: "latest" }),
-        transport.request("eth_feeHistory", [
-          toQuantity(FEE_HISTORY_BLOCKS),
-          "latest",
-          [FEE_HISTORY_PERCENTILE],
-        ]),
-      ]);
-      const head = {
-        number: block.number,
-        hash: block.hash,
-        parentHash: block.parentHash,
-        timestamp: block.timestamp,
-        baseFeePerGas: block.baseFeePerGas ?? undefined,
-      };
-      return gasPricesFrom(head, readFeeHistory(history), FEES);
-    },
-    async broadcast(raw) {
-      await verify();
-      return await writer.broadcast(raw);
-    },
     async transactionGasLimit() {
-      await verify();
       const { gasLimit } = await client.getBlock({ blockTag: "latest" });
       return gasLimit < MAX_TRANSACTION_GAS ? gasLimit : MAX_TRANSACTION_GAS;
     },
     async executionGas(executions, sender, threshold, room) {
-      await verify();
       const facts = { oracle: oracle.address, multisig, sender, threshold, room };
       return await Promise.all(executions.map((execution) => executionGas(transport, facts, execution)));
     },
@@ -195,13 +123,11 @@ export function connectHub(
       return { to: hub.oracleAddress, data };
     },
     async balance(owner, tokenId, at) {
-      await verify();
       const data = encodeFunctionData({ abi: hubAbi, functionName: "balanceOf", args: [owner, tokenId] });
       return BigInt((await wordAt(hub.hubAddress, data, at)) ?? 0);
     },
     async recordedWithdrawal(address, at) {
       if (hub.allocatorAddress === undefined) return undefined;
-      await verify();
       const data = encodeFunctionData({ abi: allocatorAbi, functionName: "withdrawalIdOf", args: [address] });
       const id = await wordAt(hub.allocatorAddress, data, at);
       return id === undefined || BigInt(id) === 0n ? undefined : id;

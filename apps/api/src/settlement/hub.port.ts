@@ -1,5 +1,5 @@
-import type { BroadcastOutcome, GasPrices } from "@causeway/chains";
 import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
+import type { CalledChain } from "../chains/chains.port.ts";
 import type { SignedExecution } from "./settlement.port.ts";
 
 /** The signers that the hub's multisig accepts, and how many signatures it reads. */
@@ -12,15 +12,13 @@ export interface HubSigners {
 /** The hub as settlement uses it. @throws RpcFault: nothing is known, retry. */
 export interface HubChain {
   readonly hub: AttestationHub;
-  /** Nonces that `account` has used, at the newest block and at the newest final one. */
-  nonces(account: Address): Promise<{ readonly latest: number; readonly final: number }>;
+  /** The hub's chain for the payment engine, which sends the transactions. */
+  readonly lane: CalledChain;
   /** Which of the keys were executed, at the newest block or at the newest final one. */
   executed(keys: readonly Hex32[], at: "latest" | "final"): Promise<ReadonlySet<Hex32>>;
   /** Why the hub would refuse this one execution now. Undefined if it would run. */
   refusal(execution: SignedExecution, sender: Address): Promise<string | undefined>;
   signers(): Promise<HubSigners>;
-  gasPrices(): Promise<GasPrices>;
-  broadcast(raw: Hex): Promise<BroadcastOutcome>;
   /** Gas limit of one transaction now: the block's, capped by EIP-7825. */
   transactionGasLimit(): Promise<bigint>;
   /** Gas of each execution in a batch that `sender` submits, when none may use more than `room`. */

@@ -1,5 +1,10 @@
-/** Pace of settlement; all times in ms. */
-export interface SettlementPolicy {
+import type { EnginePolicy } from "../db/engine-policy.port.ts";
+
+/** Pace of settlement, and of its transactions; all times in ms. */
+export interface SettlementPolicy extends Pick<
+  EnginePolicy,
+  "stuckAfterMs" | "rebroadcastIntervalMs" | "bumpBps" | "maxAttempts"
+> {
   /** Pause between two rounds. */
   readonly intervalMs: number;
   /** Delay before a failed oracle request is retried. It doubles with each failure, up to the maximum. */
@@ -11,9 +16,4 @@ export interface SettlementPolicy {
   readonly concurrency: number;
   /** Maximum number of executions per hub transaction. */
   readonly batchSize: number;
-  /** A hub transaction not mined this long after it was signed is replaced with higher fees. */
-  readonly stuckAfterMs: number;
-  readonly rebroadcastIntervalMs: number;
-  readonly bumpBps: number;
-  readonly maxAttempts: number;
 }

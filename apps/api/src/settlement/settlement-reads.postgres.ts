@@ -9,8 +9,8 @@ import { deposits } from "../deposits/deposits.tables.ts";
 import { attempts, slots } from "../payments/payments.tables.ts";
 import { REQUEST, requestOf } from "../requests/request-rows.postgres.ts";
 import { requests } from "../requests/requests.tables.ts";
-import { EXECUTION, executionOf, hubTransactionOf } from "./settlement-rows.postgres.ts";
-import { hubAttempts, hubExecutions, hubTransactions, settlements } from "./settlement.tables.ts";
+import { EXECUTION, executionOf } from "./settlement-rows.postgres.ts";
+import { hubBatches, hubExecutions, settlements } from "./settlement.tables.ts";
 
 /** A fill that an app guarantees and whose deposit has not arrived. */
 const isGuaranteed = text`${slots.legKind} = 'fill' and ${requests.front} is not null and ${requests.front} <> 'none'
@@ -56,38 +56,29 @@ const toCarry = defineSql(
   EXECUTION,
   (p: Params<{ nowMs: number; limit: number }>) => text`
     select ${columnsOf(EXECUTION)} from ${hubExecutions}
-    where ${hubExecutions.state} = 'attested' and ${hubExecutions.transactionId} is null and ${hubExecutions.nextTryMs} <= ${p.nowMs}
+    where ${hubExecutions.state} = 'attested' and ${hubExecutions.slotId} is null and ${hubExecutions.nextTryMs} <= ${p.nowMs}
       -- The hub would refuse a payment while the execution that credits its deposit waits.
       and not exists (select from ${settlements} join ${hubExecutions} ${credit} on ${credit.idempotencyKey} = ${settlements.depositKey}
         where ${settlements.paymentKey} = ${hubExecutions.idempotencyKey} and ${settlements.state} = 'attested'
-          and ${credit.state} = 'attested' and ${credit.transactionId} is null and ${credit.nextTryMs} > ${p.nowMs})
+          and ${credit.state} = 'attested' and ${credit.slotId} is null and ${credit.nextTryMs} > ${p.nowMs})
     order by ${hubExecutions.id} limit ${p.limit}`,
 );
 const byKey = defineQuery("hub_execution_by_key", (db, { key }: Params<{ key: string }>) =>
   db.select(EXECUTION).from(hubExecutions).where(eq(hubExecutions.idempotencyKey, key)),
 );
-const ofTransaction = defineQuery(
-  "hub_executions_of_transaction",
-  (db, { transactionId }: Params<{ transactionId: string }>) =>
-    db
-      .select(EXECUTION)
-      .from(hubExecutions)
-      .where(text`${hubExecutions.transactionId} = ${transactionId} and ${hubExecutions.state} = 'attested'`)
-      .orderBy(asc(hubExecutions.id)),
-);
-const openTransactions = defineQuery("hub_transactions_open", (db) =>
+const ended = defineQuery("hub_executions_ended", (db, _: Params<{ limit: number }>) =>
   db
-    .select()
-    .from(hubTransactions)
-    .where(text`${hubTransactions.state} = 'open'`)
-    .orderBy(asc(hubTransactions.sender), asc(hubTransactions.nonce)),
+    .select({ execution: EXECUTION, slotId: slots.id })
+    .from(hubExecutions)
+    .innerJoin(slots, eq(slots.id, hubExecutions.slotId))
+    .where(text`${hubExecutions.state} = 'attested' and ${slots.state} in ('final', 'dead')`)
+    .orderBy(asc(hubExecutions.id))
+    .limit(text.placeholder("limit")),
 );
-const attemptsOf = defineQuery("hub_attempts_of", (db, { ids }: Params<{ ids: readonly number[] }>) =>
-  db
-    .select()
-    .from(hubAttempts)
-    .where(text`${hubAttempts.transactionId} = any(${ids}::bigint[])`)
-    .orderBy(asc(hubAttempts.transactionId), asc(hubAttempts.n)),
+const nextBatchId = defineSql(
+  "hub_next_batch",
+  { id: String },
+  () => text`select nextval(${hubBatches.seqName}) as id`,
 );
 const waiting = defineSql(
   "settlement_waiting",
@@ -137,13 +128,15 @@ export function settlementReads(sql: Sql): SettlementReads {
       const [row] = await byKey(sql, { key });
       return row && executionOf(row);
     },
-    executionsOf: async (transactionId) => (await ofTransaction(sql, { transactionId })).map(executionOf),
-    async openTransactions() {
-      const rows = await openTransactions(sql, {});
-      if (rows.length === 0) return [];
-      const found = await attemptsOf(sql, { ids: rows.map((row) => row.id) });
-      const byTransaction = Map.groupBy(found, (attempt) => attempt.transactionId);
-      return rows.map((row) => hubTransactionOf(row, byTransaction.get(row.id) ?? []));
+    endedExecutions: async (limit) =>
+      (await ended(sql, { limit })).map(({ execution, slotId }) => ({
+        ...executionOf(execution),
+        slotId: String(slotId),
+      })),
+    async nextBatchId() {
+      const [row] = await nextBatchId(sql, {});
+      if (row === undefined) throw new Error("invariant violated: a sequence returned no number");
+      return row.id;
     },
     waiting: async () => await waiting(sql, {}),
   };

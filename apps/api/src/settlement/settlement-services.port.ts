@@ -1,5 +1,6 @@
 import type { Chain, RailChain } from "@causeway/domain";
 import type { HubChain } from "./hub.port.ts";
+import type { CallSent, ContractCall } from "../payments/contract-call.port.ts";
 import type { AttestationOracle } from "./oracles.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { SettlementPolicy } from "./settlement-policy.port.ts";
@@ -18,10 +19,15 @@ export interface KnownChains {
 /** Dependencies of settlement; quotes, fills and refunds use none of them. */
 export interface SettlementServices extends Pick<
   WorkerServices,
-  "clock" | "events" | "signer" | "formerSigners" | "uow"
+  "clock" | "events" | "signer" | "formerSigners" | "uow" | "reads"
 > {
   readonly chains: KnownChains;
   readonly hub: HubChain;
+  /**
+   * Sends calls of the hub if its chain is enabled: they are payments of the solver's lane there, and its
+   * watcher cares for them. Absent: the chain is not enabled, and settlement cares for them.
+   */
+  readonly sendAsPayment?: ((call: ContractCall) => Promise<CallSent>) | undefined;
   /** At least one; the next is asked when one does not help. */
   readonly oracles: readonly AttestationOracle[];
   readonly settlement: SettlementReads;

@@ -1,4 +1,4 @@
-import type { Address, Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
+import type { Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 
 /** A final payment of the solver, and all that oracles are asked about it. */
@@ -41,43 +41,18 @@ export interface ExecutionRecord extends SignedExecution {
   readonly reason: string | undefined;
 }
 
-/** A transaction that carries executions: one nonce, one call, never changed. */
-export interface HubTransactionPlan {
-  readonly sender: Address;
-  readonly nonce: number;
-  readonly call: { readonly to: Address; readonly data: Hex };
-  readonly gasLimit: bigint;
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-}
-
-export interface HubTransaction extends HubTransactionPlan {
-  readonly id: string;
-  readonly createdAtMs: number;
-  /** Signed variants, oldest first. */
-  readonly attempts: readonly HubAttempt[];
-  /** The hub refused it for good: its call is now a no-op that uses the nonce. */
-  readonly isNoop: boolean;
-}
-
-export interface HubAttempt {
-  readonly n: number;
-  /** It carries nothing. */
-  readonly isNoop: boolean;
-  readonly raw: Hex;
-  readonly txHash: TxHash;
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-  readonly createdAtMs: number;
-  readonly broadcastAtMs: number | undefined;
-}
-
 /** Why a payment is not attested yet, and when to ask again. */
 export interface Postponement {
   readonly reason: string;
   /** An oracle refused, or none can attest it: an operator should look. */
   readonly rejected: boolean;
   readonly nextTryMs: number;
+}
+
+/** An execution, as long as this slot carries it. Undefined: as long as none does. */
+export interface Carried {
+  readonly key: Hex32;
+  readonly slotId: string | undefined;
 }
 
 /** Stored state of settlement, inside one transaction. */
@@ -94,47 +69,27 @@ export interface SettlementWrites {
    * which get the new signature.
    */
   addExecutions(executions: readonly SignedExecution[], atMs: number): Promise<void>;
-  /** Serializes the allocation of hub nonces until the end of the transaction. */
-  lockHub(): Promise<void>;
-  /** One above every allocated nonce; 0 before the first. */
-  nextNonce(sender: Address): Promise<number>;
-  /** @throws ExecutionsTaken if another transaction carries one of them */
-  addTransaction(
-    plan: HubTransactionPlan,
-    executionIds: readonly string[],
-    atMs: number,
-  ): Promise<HubTransaction>;
-  /**
-   * The hub refuses the transaction for good: its nonce goes to `noop`, and its executions are released to go
-   * one per transaction. Returns them; undefined if it was taken apart before.
-   */
-  takeApart(
-    transactionId: string,
-    noop: { readonly to: Address; readonly gasLimit: bigint },
-    nextTryMs: number,
-  ): Promise<readonly ExecutionRecord[] | undefined>;
+  /** Locks executions in a fixed order. False if a transaction carries one of them already. */
+  lockUncarried(executionIds: readonly string[]): Promise<boolean>;
+  /** The transaction with this slot carries the locked executions. */
+  carry(executionIds: readonly string[], slotId: string): Promise<void>;
+  /** Releases the executions of a refused transaction, to go one per transaction. Returns them. */
+  takeApart(slotId: string, nextTryMs: number): Promise<readonly ExecutionRecord[]>;
   /**
    * Releases all executions and nonce mappings of an open transaction, so that another transaction can carry
-   * them. The transaction stays open, because its nonce may still be used. Returns how many were released.
+   * them. Returns how many were released.
    */
-  abandon(transactionId: string, reason: string, atMs: number): Promise<number>;
+  abandon(slotId: string, reason: string, atMs: number): Promise<number>;
   /** Too large for any transaction: it is checked again from `nextTryMs` on. */
   setAside(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
-  /** False if attempt `n` exists already: another process signed first. */
-  addAttempt(transactionId: string, attempt: HubAttempt): Promise<boolean>;
-  setBroadcast(transactionId: string, n: number, atMs: number): Promise<void>;
-  /** The nonce is used, beyond reorgs. */
-  setTransactionFinal(transactionId: string, atMs: number): Promise<void>;
-  /** Drops the signed bytes and calls of up to `limit` attempts that became final before `beforeMs`. */
-  dropBytes(beforeMs: number, limit: number): Promise<number>;
   /** Drops what oracles signed for up to `limit` executions that were settled before `beforeMs`. */
   dropSignatures(beforeMs: number, limit: number): Promise<number>;
   /** The hub has run them for good. Returns the payments that this settles. */
   settle(keys: readonly Hex32[], atMs: number): Promise<readonly SettledPayment[]>;
   /** The hub did not run it; payments that need it are due again at `nextTryMs`. */
-  refuse(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
+  refuse(carried: Carried, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** No transaction carries it any more; another may from `nextTryMs` on. */
-  release(key: Hex32, reason: string, nextTryMs: number): Promise<void>;
+  release(carried: Carried, reason: string, nextTryMs: number): Promise<void>;
 }
 
 export interface SettledPayment {
@@ -152,9 +107,10 @@ export interface SettlementReads {
    */
   executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
-  executionsOf(transactionId: string): Promise<ExecutionRecord[]>;
-  /** Transactions of every sender whose nonce may still be unused, by sender and nonce. */
-  openTransactions(): Promise<HubTransaction[]>;
+  /** Executions whose transaction is final or dead, without a result. */
+  endedExecutions(limit: number): Promise<(ExecutionRecord & { readonly slotId: string })[]>;
+  /** Number of the next hub batch. */
+  nextBatchId(): Promise<string>;
   /** Backlog per state, for the metrics. */
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }

@@ -1,6 +1,6 @@
-import type { Address, Hex, RequestId, TxHash, Hex32 } from "@causeway/domain";
+import type { Address, Hex, RequestId, Hex32 } from "@causeway/domain";
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgSequence, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { int8, uint } from "../db/columns.tables.ts";
 import type { ExecutionKind, ExecutionState } from "./settlement.port.ts";
 import type { WithdrawalOutcome } from "./withdrawals/withdrawals.port.ts";
@@ -43,62 +43,8 @@ export const settlements = pgTable(
   ],
 );
 
-/**
- * A transaction that submits executions to the hub: one nonce and its signed variants. Its call never
- * changes.
- */
-export const hubTransactions = pgTable(
-  "hub_transactions",
-  {
-    id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
-    sender: text("sender").$type<Address>().notNull(),
-    nonce: int8("nonce").notNull(),
-    callTo: text("call_to").$type<Address>().notNull(),
-    /** `0x` once it is pruned: 30 days after the transaction became final. */
-    callData: text("call_data").$type<Hex>().notNull(),
-    gasLimit: int8("gas_limit").notNull(),
-    maxFeePerGas: uint("max_fee_per_gas").notNull(),
-    maxPriorityFeePerGas: uint("max_priority_fee_per_gas").notNull(),
-    /** `open`: the nonce may be unused. `final`: used, beyond reorgs of the hub. */
-    state: text("state").$type<"open" | "final">().notNull(),
-    createdAtMs: int8("created_at_ms").notNull(),
-    /** The hub rejected the transaction permanently, so its nonce is spent on a no-op. */
-    isNoop: boolean("is_noop").notNull().default(false),
-    /** When it became final. Null if it is not. */
-    finalAtMs: int8("final_at_ms"),
-  },
-  (t) => [
-    unique().on(t.sender, t.nonce),
-    index("hub_transactions_open")
-      .on(t.nonce)
-      .where(sql`${t.state} = 'open'`),
-  ],
-);
-
-/** Signed bytes of such a transaction, committed before they are broadcast. */
-export const hubAttempts = pgTable(
-  "hub_attempts",
-  {
-    transactionId: int8("transaction_id")
-      .notNull()
-      .references(() => hubTransactions.id),
-    n: integer("n").notNull(),
-    /** The signed bytes. `0x` once they are pruned: 30 days after the transaction became final. */
-    raw: text("raw").$type<Hex>().notNull(),
-    txHash: text("tx_hash").$type<TxHash>().notNull(),
-    maxFeePerGas: uint("max_fee_per_gas").notNull(),
-    maxPriorityFeePerGas: uint("max_priority_fee_per_gas").notNull(),
-    createdAtMs: int8("created_at_ms").notNull(),
-    broadcastAtMs: int8("broadcast_at_ms"),
-    isNoop: boolean("is_noop").notNull().default(false),
-  },
-  (t) => [
-    primaryKey({ columns: [t.transactionId, t.n] }),
-    index("hub_attempts_with_bytes")
-      .on(t.createdAtMs)
-      .where(sql`${t.raw} <> '0x'`),
-  ],
-);
+/** Numbers of hub batches: the leg ids of their slots. */
+export const hubBatches = pgSequence("hub_batches");
 
 /** What a quorum of oracles signed, executed on the hub once, in the order of `id`. */
 export const hubExecutions = pgTable(
@@ -119,8 +65,8 @@ export const hubExecutions = pgTable(
      * needs a new attestation.
      */
     state: text("state").$type<ExecutionState>().notNull(),
-    /** The transaction that carries it. Null if none does. */
-    transactionId: int8("transaction_id").references(() => hubTransactions.id),
+    /** The hub transaction that carries it. Null if none does. */
+    slotId: int8("slot_id").references(() => slots.id),
     reason: text("reason"),
     nextTryMs: int8("next_try_ms").notNull(),
     createdAtMs: int8("created_at_ms").notNull(),
@@ -133,9 +79,9 @@ export const hubExecutions = pgTable(
   (t) => [
     index("hub_executions_due")
       .on(t.id)
-      .where(sql`${t.state} = 'attested' and ${t.transactionId} is null`),
-    index("hub_executions_transaction")
-      .on(t.transactionId)
+      .where(sql`${t.state} = 'attested' and ${t.slotId} is null`),
+    index("hub_executions_slot")
+      .on(t.slotId)
       .where(sql`${t.state} = 'attested'`),
     index("hub_executions_with_signature")
       .on(t.settledAtMs)

@@ -2,7 +2,9 @@ import type { Lifecycle } from "@causeway/service-kit";
 import type { ObserveEndpoint } from "../chains/observe-endpoint.port.ts";
 import type { ApiConfig, SettlementConfig } from "../config/config.ts";
 import type { Lead } from "../db/leadership.port.ts";
+import { sendSolverCall } from "../payments/index.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import { restrictSigners } from "./restrict-signers.adapter.ts";
 import { connectHub } from "./evm-hub.adapter.ts";
 import type { HubChain } from "./hub.port.ts";
@@ -18,7 +20,10 @@ import type { SettlementReads } from "./settlement.port.ts";
 
 /** Connects the hub and the oracles. Settlement shares these connections with nothing else. */
 export function settlementServices(
-  services: Pick<SettlementServices, "clock" | "events" | "signer" | "formerSigners" | "uow" | "chains">,
+  services: Pick<
+    SettlementServices,
+    "clock" | "events" | "signer" | "formerSigners" | "uow" | "reads" | "chains"
+  >,
   settlement: SettlementReads,
   config: SettlementConfig,
   observe?: ObserveEndpoint,
@@ -37,8 +42,6 @@ export function settlementServices(
   };
 }
 
-type SettlingParts = Parameters<typeof settlementServices>[0];
-
 /** What a worker that settles shows in its metrics. */
 export interface Settling {
   readonly hub: HubChain;
@@ -48,7 +51,7 @@ export interface Settling {
 
 /** Settles payments on the hub and publishes nonce mappings. Undefined: settlement is not configured. */
 export function startSettlement(
-  services: SettlingParts & {
+  services: WorkerServices & {
     readonly config: Pick<ApiConfig, "settlement">;
     readonly sql: Sql;
     readonly lifecycle: Lifecycle;
@@ -59,12 +62,12 @@ export function startSettlement(
 ): Settling | undefined {
   const { config, sql, lifecycle } = services;
   if (config.settlement === undefined) return undefined;
-  const settling = settlementServices(
-    services,
-    settlementReads(sql),
-    config.settlement,
-    services.observeEndpoint,
-  );
+  const { hub } = config.settlement;
+  const enabled = services.chains.get(hub.chainId);
+  const settling: SettlementServices = {
+    ...settlementServices(services, settlementReads(sql), config.settlement, services.observeEndpoint),
+    sendAsPayment: enabled && (async (call) => await sendSolverCall(services, enabled, call)),
+  };
   lifecycle.add("hub", () => settling.hub.close());
   const publishing = services.nonceMappingAccess.publishing(settling);
   const settler = settlePayments(

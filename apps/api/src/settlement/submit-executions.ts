@@ -1,52 +1,54 @@
-import { signTransaction } from "@causeway/chains";
 import type { Hex32 } from "@causeway/domain";
-import { ExecutionsTaken } from "../payments/executions-taken.port.ts";
-import type { ExecutionRecord, HubAttempt, HubTransaction, SignedExecution } from "./settlement.port.ts";
-import type { SettlementServices } from "./settlement-services.port.ts";
-import { replacementFees } from "../payments/index.ts";
+import type { Slot } from "../db/records.port.ts";
 import { orderSignerOf } from "../chains/index.ts";
+import { careForCalls } from "../payments/index.ts";
+import type { ExecutionRecord } from "./settlement.port.ts";
+import type { SettlementServices } from "./settlement-services.port.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
+import { sendToHub } from "./send-to-hub.ts";
 import { settleExecutions } from "./settle-executions.ts";
-
-/** Gas of a zero-value transfer to the sender, also on chains that charge more than 21,000 for it. */
-const NOOP_GAS = 100_000n;
 
 type Needs = Pick<
   SettlementServices,
-  "clock" | "events" | "signer" | "formerSigners" | "uow" | "hub" | "settlement" | "settlementPolicy"
+  | "clock"
+  | "events"
+  | "signer"
+  | "formerSigners"
+  | "uow"
+  | "reads"
+  | "hub"
+  | "sendAsPayment"
+  | "settlement"
+  | "settlementPolicy"
 >;
 
 /**
- * One round: concludes final transactions, resubmits those not mined, and sends the next batch when none is
- * pending. State is read from the hub, never from a receipt: whatever crashes, reorgs or others do, each
- * execution runs once. Safe to run at any time in any number of processes.
+ * One round: cares for the transactions to the hub, concludes what ended ones carried, and sends the next
+ * batch when none is pending. Executions are judged by the hub's state, never by a receipt: whatever crashes,
+ * reorgs or others do, each one runs once. Safe to run at any time in any number of processes.
  * @throws RpcFault: the next round continues
  */
 export async function submitExecutions(services: Needs): Promise<void> {
-  const { hub, signer, settlement } = services;
-  const used = await hub.nonces(signer.address);
-  const usedBy = new Map([[signer.address, used]]);
-  let waits = false;
-  for (const transaction of await settlement.openTransactions()) {
-    const { sender, nonce } = transaction;
-    const { final, latest } = usedBy.get(sender) ?? (await hub.nonces(sender));
-    usedBy.set(sender, { final, latest });
-    if (nonce < final) await conclude(services, transaction);
-    else if (nonce >= latest) {
-      // Transactions of a former key do not delay those of the current key.
-      if (sender === signer.address) waits = true;
-      if (orderSignerOf(services, sender) !== undefined) await care(services, transaction);
-      else await abandon(services, transaction, "the key of the sender is not configured");
-    }
+  const { hub, signer, formerSigners, reads, settlementPolicy } = services;
+  if (services.sendAsPayment === undefined)
+    await careForCalls(services, hub.lane, [signer, ...formerSigners], settlementPolicy);
+  const calls = await reads.unsettledCalls(hub.hub.chainId);
+  const open = calls.filter(({ leg, state }) => leg.kind === "hub" && state === "open");
+  for (const slot of open) {
+    if (slot.cancelReason !== undefined) await takeApart(services, slot);
+    else if (slot.sender !== signer.address) await abandonIfUnpayable(services, slot);
   }
-  // One at a time: a batch queued behind another could be out of date when it is mined.
-  if (!waits) await carryNext(services, used.latest);
+  await concludeEnded(services);
+  // One at a time: a batch queued behind another could be out of date when it is mined. Transactions of a
+  // former key do not delay those of the current key.
+  if (!open.some(({ sender }) => sender === signer.address)) await carryNext(services);
 }
 
-/** The nonce is final. What the hub has not run by now, this transaction will not run. */
-async function conclude(services: Needs, transaction: HubTransaction): Promise<void> {
-  const { hub, settlement, uow, clock, settlementPolicy: policy } = services;
-  const executions = await settlement.executionsOf(transaction.id);
+/** What the hub has not run when a nonce is final, the transaction with that nonce will not run. */
+async function concludeEnded(services: Needs): Promise<void> {
+  const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
+  const executions = await settlement.endedExecutions(policy.batchSize);
+  if (executions.length === 0) return;
   const keys = executions.map(({ idempotencyKey }) => idempotencyKey);
   const done = await hub.executed(keys, "final");
   const undone = executions.filter(({ idempotencyKey }) => !done.has(idempotencyKey));
@@ -54,180 +56,82 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
     undone.map(({ idempotencyKey }) => idempotencyKey),
     "latest",
   );
-  const left: { readonly key: Hex32; readonly refusal: string | undefined }[] = [];
+  const left: { readonly key: Hex32; readonly slotId: string; readonly refusal: string | undefined }[] = [];
   for (const execution of undone) {
-    const key = execution.idempotencyKey;
-    left.push({ key, refusal: soon.has(key) ? undefined : await hub.refusal(execution, signerOf(services)) });
+    const { idempotencyKey: key, slotId } = execution;
+    // Executed, but not final yet: the next rounds look again.
+    if (!soon.has(key)) left.push({ key, slotId, refusal: await hub.refusal(execution, signer.address) });
   }
   const nowMs = clock.nowMs();
   await settleExecutions(services, [...done]);
   await uow.run(async (tx) => {
-    for (const { key, refusal } of left) {
+    for (const { key, slotId, refusal } of left) {
       // If the hub refuses it even alone, it needs new signatures or another hub; otherwise another
       // transaction.
       if (refusal === undefined)
-        await tx.settlement.release(key, "the hub transaction did not execute it", nowMs + policy.retryMs);
-      else await tx.settlement.refuse(key, refusal, nowMs + policy.maxRetryMs, nowMs);
+        await tx.settlement.release(
+          { key, slotId },
+          "the hub transaction did not execute it",
+          nowMs + policy.retryMs,
+        );
+      else await tx.settlement.refuse({ key, slotId }, refusal, nowMs + policy.maxRetryMs, nowMs);
     }
-    await tx.settlement.setTransactionFinal(transaction.id, nowMs);
   });
   for (const { key, refusal } of left)
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
 /**
- * Releases what a former key's transaction carries to the current key. The former transaction may still be
- * mined: the hub runs each execution once and sets a mapping once. It stays open, so that its nonce is used
- * if its key returns.
+ * Releases what a former key's transaction carries to the current key, if that transaction can neither be
+ * replaced nor paid for. It may still be mined: the hub runs each execution once and sets a mapping once. It
+ * stays open, so that its nonce is used if its key returns.
  */
-async function abandon(
-  { uow, clock, events }: Needs,
-  { id, sender, nonce }: HubTransaction,
-  reason: string,
-): Promise<void> {
+async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
+  const { uow, clock, events, hub } = services;
+  const { id, sender, nonce, gasLimit, maxFeePerGas } = slot;
+  const isConfigured = orderSignerOf(services, sender) !== undefined;
+  if (isConfigured && (await hub.lane.nativeBalance(sender)) >= gasLimit * maxFeePerGas) return;
+  const reason = isConfigured
+    ? "the sender lacks the native token of the hub"
+    : "the key of the sender is not configured";
   const freed = await uow.run((tx) => tx.settlement.abandon(id, reason, clock.nowMs()));
   if (freed > 0) events.alarm("hub_transaction_abandoned", { sender, nonce, reason, freed });
 }
 
 /**
- * Moves a pending transaction forward: signs it if no one has, broadcasts it again, bumps its fees when
- * stuck.
+ * The hub refuses the bytes for good, so a no-op takes their nonce. The executions are sent again one by one;
+ * one that was alone is postponed, so that the others go on.
  */
-async function care(services: Needs, transaction: HubTransaction): Promise<void> {
-  const { settlementPolicy: policy } = services;
-  const nowMs = services.clock.nowMs();
-  const latest = transaction.attempts.findLast(({ isNoop }) => isNoop === transaction.isNoop);
-  if (latest === undefined) return send(services, transaction, transaction);
-  const isStuck = nowMs - latest.createdAtMs > policy.stuckAfterMs;
-  if (isStuck && transaction.attempts.length < policy.maxAttempts) {
-    const fees = replacementFees(latest, await services.hub.gasPrices(), policy.bumpBps, undefined);
-    if (fees !== undefined) return send(services, transaction, fees);
-  }
-  if (nowMs - (latest.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs)
-    await broadcast(services, transaction, latest);
-}
-
-/** Signs the next variant of a transaction, commits its bytes, and then broadcasts them. */
-async function send(
-  services: Needs,
-  transaction: HubTransaction,
-  fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint },
-): Promise<void> {
-  const { nonce, call, gasLimit, sender } = transaction;
-  const key = orderSignerOf(services, sender);
-  if (key === undefined) throw new Error(`invariant violated: no key to sign for ${sender}`);
-  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
-  const { raw, hash } = await signTransaction(
-    {
-      chainId: services.hub.hub.chainId,
-      nonce,
-      ...call,
-      value: 0n,
-      gas: gasLimit,
-      maxFeePerGas,
-      maxPriorityFeePerGas,
-    },
-    (digest) => key.signDigest(digest),
-  );
-  const attempt: HubAttempt = {
-    n: transaction.attempts.length,
-    isNoop: transaction.isNoop,
-    raw,
-    txHash: hash,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    createdAtMs: services.clock.nowMs(),
-    broadcastAtMs: undefined,
-  };
-  // Commit before broadcast: after a crash, the next process sends these very bytes.
-  const ours = await services.uow.run((tx) => tx.settlement.addAttempt(transaction.id, attempt));
-  // If not ours, another process signed first and broadcasts.
-  if (ours) await broadcast(services, transaction, attempt);
-}
-
-async function broadcast(services: Needs, transaction: HubTransaction, attempt: HubAttempt): Promise<void> {
-  const outcome = await services.hub.broadcast(attempt.raw);
-  const facts = { nonce: transaction.nonce, attempt: attempt.n, txHash: attempt.txHash };
-  switch (outcome.kind) {
-    case "accepted":
-    case "alreadyKnown":
-    case "nonceTooLow":
-    case "underpriced":
-      await services.uow.run((tx) =>
-        tx.settlement.setBroadcast(transaction.id, attempt.n, services.clock.nowMs()),
-      );
-      services.events.happened("hub_broadcast", { ...facts, outcome: outcome.kind });
-      return;
-    case "insufficientFunds":
-      // The balance was moved to the current key's account. The bytes are broadcast again, in case money
-      // returns.
-      if (transaction.sender !== services.signer.address) {
-        await services.uow.run((tx) =>
-          tx.settlement.setBroadcast(transaction.id, attempt.n, services.clock.nowMs()),
-        );
-        return abandon(services, transaction, "the sender lacks the native token of the hub");
-      }
-      services.events.alarm("hub_refused", {
-        ...facts,
-        reason: "the solver lacks the native token of the hub",
-      });
-      return;
-    case "rejected":
-      services.events.alarm("hub_refused", { ...facts, reason: outcome.reason });
-      if (!transaction.isNoop) await takeApart(services, transaction, outcome.reason);
-      return;
-    default:
-      outcome satisfies never;
-  }
-}
-
-/**
- * The hub refuses the bytes for good, but the nonce must be used or later ones are stuck: the next round
- * spends it on a no-op. The executions are sent again one by one; one that was alone is postponed, so that
- * the others go on.
- */
-async function takeApart(services: Needs, transaction: HubTransaction, reason: string): Promise<void> {
-  const { uow, clock, settlementPolicy: policy } = services;
+async function takeApart(services: Needs, { id, nonce }: Slot): Promise<void> {
+  const { uow, clock, events, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
-  const noop = { to: transaction.sender, gasLimit: NOOP_GAS };
-  const alone = await uow.run(async (tx) => {
-    const freed = await tx.settlement.takeApart(transaction.id, noop, nowMs + policy.retryMs);
-    const [only, ...others] = freed ?? [];
-    if (only === undefined || others.length > 0) return undefined;
-    await tx.settlement.setAside(only.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
-    return only;
+  const reason = "the hub refuses its transaction";
+  const freed = await uow.run(async (tx) => {
+    const executions = await tx.settlement.takeApart(id, nowMs + policy.retryMs);
+    const [only, ...others] = executions;
+    if (only !== undefined && others.length === 0)
+      await tx.settlement.setAside(only.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
+    return executions;
   });
-  if (alone !== undefined) tellSetAside(services, alone, reason);
+  const [only, ...others] = freed;
+  if (only === undefined) return;
+  events.alarm("hub_refused", { nonce, reason, executions: freed.length });
+  if (others.length === 0) tellSetAside(services, only, reason);
 }
 
-async function carryNext(services: Needs, latestNonce: number): Promise<void> {
-  const { hub, uow, clock, signer } = services;
+async function carryNext(services: Needs): Promise<void> {
   const batch = await chooseBatch(services);
   if (batch === undefined) return;
-  const call = hub.carry(batch.executions satisfies readonly SignedExecution[]);
-  const { maxFeePerGas, maxPriorityFeePerGas } = await hub.gasPrices();
-  const planned = await uow
-    .run(async (tx) => {
-      await tx.settlement.lockHub();
-      const nonce = Math.max(latestNonce, await tx.settlement.nextNonce(signer.address));
-      return await tx.settlement.addTransaction(
-        {
-          sender: signer.address,
-          nonce,
-          call,
-          gasLimit: batch.gasLimit,
-          maxFeePerGas,
-          maxPriorityFeePerGas,
-        },
-        batch.executions.map(({ id }) => id),
-        clock.nowMs(),
-      );
-    })
-    .catch((error: unknown) => {
-      if (error instanceof ExecutionsTaken) return undefined;
-      throw error;
-    });
-  if (planned !== undefined) await send(services, planned, planned);
+  const { executions, gasLimit } = batch;
+  const ids = executions.map(({ id }) => id);
+  await sendToHub(
+    services,
+    { ...services.hub.carry(executions), gasLimit },
+    {
+      lock: async (tx) => await tx.settlement.lockUncarried(ids),
+      taken: async (tx, slotId) => await tx.settlement.carry(ids, slotId),
+    },
+  );
 }
 
 /** The executions of the next transaction, if any. Postpones those that fit into no transaction. */
@@ -280,10 +184,7 @@ async function leaveToOthers(services: Needs, keys: readonly Hex32[]): Promise<v
   const nextTryMs = services.clock.nowMs() + services.settlementPolicy.retryMs;
   await services.uow.run(async (tx) => {
     for (const key of keys)
-      if (!final.has(key)) await tx.settlement.release(key, "executed, not final yet", nextTryMs);
+      if (!final.has(key))
+        await tx.settlement.release({ key, slotId: undefined }, "executed, not final yet", nextTryMs);
   });
-}
-
-function signerOf({ signer }: Needs) {
-  return signer.address;
 }

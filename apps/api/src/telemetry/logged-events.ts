@@ -12,6 +12,8 @@ const WAITS: ReadonlySet<EventName> = new Set([
   "execution_waits",
   "sweep_waits",
   "fast_fill_cover_waits",
+  "hub_waits",
+  "hub_refused",
 ]);
 /** Facts that differ between tries of the same series. */
 const OF_ONE_TRY: ReadonlySet<string> = new Set(["waitedMs", "failures"]);

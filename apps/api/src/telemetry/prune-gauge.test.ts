@@ -9,7 +9,6 @@ const KEPT_MS = {
   idempotency_keys: 1_000,
   claims: 1_000,
   attempts: 0,
-  hub_attempts: 0,
   hub_executions: 0,
 };
 

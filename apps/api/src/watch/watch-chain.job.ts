@@ -86,7 +86,7 @@ async function lead(
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
-  const { nudgeIntervalMs, reconcileIntervalMs } = services.enginePolicy;
+  const { laneIntervalMs, reconcileIntervalMs } = services.enginePolicy;
   await openLane(services, connected);
   let trail: readonly BlockRef[] = await loadTrail(services, connected);
   services.events.happened("chain_leads", { chain: chain.name });
@@ -174,7 +174,7 @@ async function lead(
       if (hasFailed) await pause(SERVED_PAUSE_MS, stop);
       if (newest?.hash === looked?.hash)
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, nudgeIntervalMs);
+          const timer = setTimeout(resolve, laneIntervalMs);
           wake = () => {
             clearTimeout(timer);
             resolve();
@@ -224,7 +224,7 @@ function createLaneMaintenance(
     look() {
       const nowMs = performance.now();
       if (round !== undefined || nowMs < nextAtMs) return;
-      nextAtMs = nowMs + services.enginePolicy.nudgeIntervalMs;
+      nextAtMs = nowMs + services.enginePolicy.laneIntervalMs;
       round = maintainLane(services, connected)
         .catch((error: unknown) =>
           services.events.fault("chain_fault", error, { chain: connected.chain.name }),

@@ -1,4 +1,4 @@
-import type { ConnectedPayingRail } from "../chains/chains.port.ts";
+import type { TransferChain } from "../chains/chains.port.ts";
 import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { attributeLate, CursorMoved, readArrivals, unreadLag } from "../deposits/index.ts";
@@ -16,7 +16,7 @@ const MAX_STAND_BY_MS = 5_000;
  * mapped late, and tracks open payments, at any news and at least once per interval. None of the three waits
  * for the others.
  */
-export function watchRail(services: WorkerServices, connected: ConnectedPayingRail, leadOf: Lead): Watcher {
+export function watchRail(services: WorkerServices, connected: TransferChain, leadOf: Lead): Watcher {
   const closing = new AbortController();
   const loop = standBy(services, connected, leadOf, closing.signal);
   return {
@@ -29,7 +29,7 @@ export function watchRail(services: WorkerServices, connected: ConnectedPayingRa
 
 async function standBy(
   services: WorkerServices,
-  connected: ConnectedPayingRail,
+  connected: TransferChain,
   leadOf: Lead,
   closing: AbortSignal,
 ): Promise<void> {
@@ -56,7 +56,7 @@ async function standBy(
 
 async function lead(
   services: WorkerServices,
-  connected: ConnectedPayingRail,
+  connected: TransferChain,
   worked: () => void,
   stop: AbortSignal,
 ): Promise<void> {
@@ -88,8 +88,8 @@ async function lead(
 /** Runs at any news of the chain and at least once per interval, one run at a time. */
 async function again(
   { events, enginePolicy }: Pick<WorkerServices, "events" | "enginePolicy">,
-  { chain }: Pick<ConnectedPayingRail, "chain">,
-  rail: ConnectedPayingRail["rail"],
+  { chain }: Pick<TransferChain, "chain">,
+  rail: TransferChain["rail"],
   stop: AbortSignal,
   act: () => Promise<void>,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function again(
         await pause(pauses.after(error), stop);
       }
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, enginePolicy.nudgeIntervalMs);
+        const timer = setTimeout(resolve, enginePolicy.laneIntervalMs);
         wake = () => {
           clearTimeout(timer);
           resolve();

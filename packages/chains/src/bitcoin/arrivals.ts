@@ -1,7 +1,7 @@
 import type { Hex } from "@causeway/domain";
 import type { RailArrivals } from "../rail.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
-import { bytesIn, readRawBlock, type BitcoinTransaction } from "./raw-transaction.ts";
+import { inconsistent } from "@causeway/families";
+import { bytesIn, readRawBlock, type BitcoinTransaction } from "@causeway/families/bitcoin";
 import type { BitcoinReads } from "./rpc.ts";
 
 /** Where reading had come to: a block that was final then. */

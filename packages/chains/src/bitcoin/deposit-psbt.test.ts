@@ -3,7 +3,7 @@ import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { expect, test } from "vitest";
 import { carry, depository, orderId, unsigned, user } from "../../../../test/support/bitcoin-transactions.ts";
 import { depositTransaction, usualDepositFee } from "./deposit-psbt.ts";
-import { hexOf, readRawTransaction } from "./raw-transaction.ts";
+import { hexOf, readRawTransaction } from "@causeway/families/bitcoin";
 
 const publicKey = pubECDSA(user.key);
 const kinds = {

@@ -2,7 +2,7 @@ import { p2sh, p2tr, p2wpkh, Transaction } from "@scure/btc-signer";
 import type { Coin } from "./coin-selection.ts";
 import { selectCoins } from "./coin-selection.ts";
 import { textScript } from "./payment-transaction.ts";
-import { bytesIn, hexOf } from "./raw-transaction.ts";
+import { bytesIn, hexOf } from "@causeway/families/bitcoin";
 import { feeFor, inputKindOf, vsizeOf, type InputKind } from "./sizes.ts";
 
 /** A user's deposit as a transaction that his wallet signs. Pure. */

@@ -1,6 +1,6 @@
 import { nativeCurrency } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { judgeDeposit } from "./deposits.ts";
+import { judgeDeposit, type BitcoinOutput } from "@causeway/families/bitcoin";
 import {
   aParty,
   aTransaction,
@@ -14,7 +14,6 @@ import {
   recipient,
   user,
 } from "../../../../test/support/bitcoin-transactions.ts";
-import type { BitcoinOutput } from "./raw-transaction.ts";
 
 const second = aParty(9);
 const rules = { depositories: new Set([depository.script, second.script]), network: "mainnet" } as const;

@@ -1,9 +1,15 @@
 import { sha256x2 } from "@scure/btc-signer/utils.js";
 import { type AttestationChain, nativeCurrency } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
-import type { ReportedSpend } from "./answers.ts";
+import {
+  FIRST_BLOCKS,
+  hexOf,
+  idOf,
+  type BitcoinOutput,
+  type ReportedSpend,
+} from "@causeway/families/bitcoin";
 import { evidenceOfNode } from "./evidence.ts";
 import {
   aPsbt,
@@ -18,8 +24,6 @@ import {
   unsigned,
   user,
 } from "../../../../test/support/bitcoin-transactions.ts";
-import { FIRST_BLOCKS } from "./finality.ts";
-import { hexOf, idOf, type BitcoinOutput } from "./raw-transaction.ts";
 import type { SpendHints } from "./explorer.ts";
 
 const facts = { network: "mainnet", confirmations: 6, blockTimeSeconds: 600, esploraUrl: undefined } as const;

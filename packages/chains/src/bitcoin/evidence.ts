@@ -1,12 +1,12 @@
 import { type AttestationChain, type BitcoinAttestationFacts, nativeCurrency } from "@causeway/domain";
-import type {
-  Evidence,
-  EvidenceSource,
-  PaymentAnswer,
-  TransactionDeposits,
-  WithdrawalAnswer,
-} from "../evidence.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import {
+  inconsistent,
+  type Evidence,
+  type EvidenceSource,
+  type PaymentAnswer,
+  type TransactionDeposits,
+  type WithdrawalAnswer,
+} from "@causeway/families";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import {
   createRpcTransport,
@@ -14,14 +14,22 @@ import {
   type RpcTransport,
   type RpcTransportOptions,
 } from "../nodes/transport.ts";
-import { isHash } from "./answers.ts";
-import { judgeDeposit, pays } from "./deposits.ts";
+import {
+  certainId,
+  effectOf,
+  isFor,
+  isHash,
+  judgeDeposit,
+  judgePayments,
+  meaningOf,
+  pays,
+  readWithdrawal,
+  scriptOf,
+  type BitcoinOutput,
+  type WithdrawalPlan,
+} from "@causeway/families/bitcoin";
 import { createExplorer, type SpendHints } from "./explorer.ts";
-import { isFor, judgePayments } from "./payments.ts";
-import type { BitcoinOutput } from "./raw-transaction.ts";
 import { createBitcoinReads, type BitcoinReads, type FinalTransaction } from "./rpc.ts";
-import { scriptOf } from "./scripts.ts";
-import { certainId, effectOf, meaningOf, readWithdrawal, type WithdrawalPlan } from "./withdrawals.ts";
 
 export interface BitcoinEvidenceOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;

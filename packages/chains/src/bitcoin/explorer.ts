@@ -1,6 +1,12 @@
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { createRestClient, jsonOf } from "../nodes/rest-client.ts";
-import { readCoins, readFeeRate, readOutspend, type ReportedCoin, type ReportedSpend } from "./answers.ts";
+import {
+  readUnspentOutputs,
+  readFeeRate,
+  readOutspend,
+  type ReportedOutput,
+  type ReportedSpend,
+} from "@causeway/families/bitcoin";
 
 /** What is asked of an explorer: hints that a node has to confirm. */
 export interface SpendHints {
@@ -12,7 +18,7 @@ export interface SpendHints {
 /** What else an explorer knows: what an address holds, and what fees are. */
 export interface Explorer extends SpendHints {
   /** @param address as the network spells it @throws RpcFault */
-  coinsOf(address: string): Promise<readonly ReportedCoin[]>;
+  coinsOf(address: string): Promise<readonly ReportedOutput[]>;
   /** Satoshis per 1 000 virtual bytes; undefined when it has no opinion. @throws RpcFault */
   feeRate(withinBlocks: number): Promise<bigint | undefined>;
 }
@@ -24,7 +30,7 @@ export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
     jsonOf(name, await client.get(name, path));
   return {
     spendOf: async (txid, vout) => readOutspend(await ask("outspend", `/tx/${txid}/outspend/${vout}`)),
-    coinsOf: async (address) => readCoins(await ask("utxo", `/address/${address}/utxo`)),
+    coinsOf: async (address) => readUnspentOutputs(await ask("utxo", `/address/${address}/utxo`)),
     feeRate: async (withinBlocks) => readFeeRate(await ask("fee-estimates", "/fee-estimates"), withinBlocks),
     close: async () => await client.close(),
   };

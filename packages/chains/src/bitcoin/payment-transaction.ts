@@ -3,7 +3,7 @@ import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { Script } from "@scure/btc-signer";
 import type { OrderId } from "@causeway/domain";
 import type { Coin } from "./coin-selection.ts";
-import { bytesIn, hexOf, type BitcoinOutput } from "./raw-transaction.ts";
+import { bytesIn, hexOf, type BitcoinOutput } from "@causeway/families/bitcoin";
 
 /**
  * Below it a transaction says that it may be replaced by one that pays more (BIP 125), and is not bound by

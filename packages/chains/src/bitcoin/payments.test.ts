@@ -14,9 +14,14 @@ import {
   solver,
   unsigned,
 } from "../../../../test/support/bitcoin-transactions.ts";
-import { judgePayments } from "./payments.ts";
-import { bytesIn, hexOf, readRawTransaction, type BitcoinOutput } from "./raw-transaction.ts";
-import { signsAllOutputs } from "./sighash.ts";
+import {
+  bytesIn,
+  hexOf,
+  judgePayments,
+  readRawTransaction,
+  signsAllOutputs,
+  type BitcoinOutput,
+} from "@causeway/families/bitcoin";
 
 const currency = nativeCurrency("bitcoin-vm");
 const rules = { depositories: new Set([depository.script]) };

@@ -1,7 +1,7 @@
 import { encodeAddress, type Hex, nativeCurrency, type OrderId } from "@causeway/domain";
 import { bitcoinEvidence } from "./evidence.ts";
-import type { DepositFact } from "../family.ts";
-import { inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { DepositFact } from "@causeway/families/evm";
+import { inconsistent, NodeRefusal } from "@causeway/families";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 import {
   type ChainRail,
@@ -17,14 +17,22 @@ import {
 import { observed, type RailOptions } from "../rail-options.ts";
 import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
 import { selectCoins } from "./coin-selection.ts";
-import { judgeDeposit } from "./deposits.ts";
+import {
+  addressBytesOfScript,
+  bytesIn,
+  hexOf,
+  isKeyProgram,
+  judgeDeposit,
+  readRawTransaction,
+  scriptOf,
+  scriptOfAddress,
+  type BitcoinTransaction,
+} from "@causeway/families/bitcoin";
 import { createExplorer, type Explorer } from "./explorer.ts";
 import { keptFeeRate, MOST } from "./fee-rate.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
-import { bytesIn, hexOf, readRawTransaction, type BitcoinTransaction } from "./raw-transaction.ts";
 import { keyOf, replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
 import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
-import { addressBytesOfScript, isKeyProgram, scriptOf, scriptOfAddress } from "./scripts.ts";
 import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
 import { createWallet } from "./wallet.ts";
 

@@ -1,10 +1,13 @@
 import type { BitcoinAttestationFacts } from "@causeway/domain";
-import type { Evidence } from "../evidence.ts";
+import { inconsistent, NodeRefusal, RpcFault, type Evidence } from "@causeway/families";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
-import { inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
+  bytesIn,
   fieldsOf,
+  finalityOf,
+  FIRST_BLOCKS,
+  isCoinbase,
   isInteger,
   readBlockBytes,
   readBlockHash,
@@ -12,17 +15,12 @@ import {
   readBytes,
   readPlaced,
   readStanding,
-  type BlockStanding,
-  type PlacedTransaction,
-} from "./answers.ts";
-import { FIRST_BLOCKS, finalityOf } from "./finality.ts";
-import {
-  bytesIn,
-  isCoinbase,
   type BitcoinInput,
   type BitcoinOutput,
   type BitcoinTransaction,
-} from "./raw-transaction.ts";
+  type BlockStanding,
+  type PlacedTransaction,
+} from "@causeway/families/bitcoin";
 
 /** A transaction in a block of the chain. */
 export interface FinalTransaction {

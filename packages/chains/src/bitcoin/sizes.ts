@@ -1,4 +1,4 @@
-import { isWitnessProgram } from "./scripts.ts";
+import { isWitnessProgram } from "@causeway/families/bitcoin";
 
 /**
  * How large transactions become, and what that costs. Pure; weights and virtual bytes as BIP 141 counts them.

@@ -7,13 +7,16 @@ import {
   type OrderId,
 } from "@causeway/domain";
 import { createRestClient } from "../nodes/rest-client.ts";
-import type { ReportedCoin } from "./answers.ts";
+import {
+  bytesIn,
+  readRawTransaction,
+  scriptOfAddress,
+  type ReportedOutput,
+} from "@causeway/families/bitcoin";
 import { depositTransaction, usualDepositFee } from "./deposit-psbt.ts";
 import { createExplorer } from "./explorer.ts";
 import { keptFeeRate } from "./fee-rate.ts";
-import { bytesIn, readRawTransaction } from "./raw-transaction.ts";
 import { inputKindOf } from "./sizes.ts";
-import { scriptOfAddress } from "./scripts.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
@@ -89,7 +92,7 @@ export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
         rate: perKilobyte,
         publicKey: publicKey === undefined ? undefined : bytesIn(publicKey.replace(/^0x/, "")),
       };
-      const spendable = (list: readonly ReportedCoin[]) => ({
+      const spendable = (list: readonly ReportedOutput[]) => ({
         ...wish,
         coins: list.map((coin) => ({ ...coin, script: userScript })),
       });
@@ -105,6 +108,6 @@ export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
   };
 }
 
-function largestFirst(a: ReportedCoin, b: ReportedCoin): number {
+function largestFirst(a: ReportedOutput, b: ReportedOutput): number {
   return a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1;
 }

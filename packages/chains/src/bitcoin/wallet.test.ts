@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { solver, sourceOf } from "../../../../test/support/bitcoin-transactions.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { ReportedCoin } from "./answers.ts";
-import { bytesIn } from "./raw-transaction.ts";
+import { RpcFault } from "@causeway/families";
+import { bytesIn, type ReportedOutput } from "@causeway/families/bitcoin";
 import { createWallet } from "./wallet.ts";
 
 /** An explorer that lists such amounts at the solver's address, and a node that has them all. */
 function aWorld(amounts: readonly bigint[]) {
   const sources = amounts.map((amount, at) => sourceOf({ script: solver.script, amount }, at));
   const bytes = new Map(sources.map(({ txid, hex }) => [txid, bytesIn(hex)]));
-  const listed = sources.map(({ txid }, at): ReportedCoin => ({
+  const listed = sources.map(({ txid }, at): ReportedOutput => ({
     txid,
     vout: 0,
     amount: amounts[at] ?? 0n,

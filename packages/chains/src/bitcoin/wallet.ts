@@ -1,11 +1,10 @@
 import { decodeBitcoinAddress, type BitcoinNetwork } from "@causeway/domain";
-import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import { inconsistent, RpcFault } from "@causeway/families";
 import type { Coin } from "./coin-selection.ts";
 import type { Explorer } from "./explorer.ts";
-import { readRawTransaction } from "./raw-transaction.ts";
+import { addressBytesOfScript, readRawTransaction } from "@causeway/families/bitcoin";
 import { keyOf } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
-import { addressBytesOfScript } from "./scripts.ts";
 
 /** Coins of one script. */
 export interface Wallet {

@@ -16,8 +16,14 @@ import {
   sourceOf,
   unsigned,
 } from "../../../../test/support/bitcoin-transactions.ts";
-import { hexOf, type BitcoinOutput } from "./raw-transaction.ts";
-import { certainId, effectOf, meaningOf, readWithdrawal } from "./withdrawals.ts";
+import {
+  certainId,
+  effectOf,
+  hexOf,
+  meaningOf,
+  readWithdrawal,
+  type BitcoinOutput,
+} from "@causeway/families/bitcoin";
 
 const second = aParty(9);
 const depositories = new Set([depository.script, second.script]);

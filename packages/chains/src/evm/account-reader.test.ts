@@ -2,7 +2,7 @@ import { encodeFunctionResult, decodeFunctionData, multicall3Abi, type Hex } fro
 import { expect, test } from "vitest";
 import type { Address } from "@causeway/domain";
 import { createAccountReader, type AccountReaderOptions } from "./account-reader.ts";
-import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 const multicall3: Address = `0x${"3c".repeat(20)}`;

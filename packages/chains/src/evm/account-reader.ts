@@ -1,6 +1,5 @@
 import { NATIVE_CURRENCY, type Address } from "@causeway/domain";
-import type { AccountState } from "../family.ts";
-import { bytesOf, toQuantity } from "./answers.ts";
+import { bytesOf, toQuantity, type AccountState } from "@causeway/families/evm";
 import {
   allowanceCall,
   balanceCall,
@@ -11,7 +10,7 @@ import {
   type SubCall,
 } from "./multicall.ts";
 import { isUnknownBlock } from "./rpc-errors.ts";
-import { inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { inconsistent, NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**

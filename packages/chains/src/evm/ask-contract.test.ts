@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { askContract } from "./ask-contract.ts";
-import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const to = `0x${"c0".repeat(20)}` as const;

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
-import { bytesOf } from "./answers.ts";
+import { bytesOf } from "@causeway/families/evm";
 import { simulationOutcomeOf } from "./rpc-errors.ts";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**

@@ -1,7 +1,12 @@
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { TransactionFact } from "../family.ts";
-import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import {
+  addressTopic,
+  ERC20_DEPOSIT_TOPIC,
+  TRANSFER_TOPIC,
+  type TransactionFact,
+} from "@causeway/families/evm";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 import {
   blockReads,
   findAttestedDepository,
@@ -10,7 +15,6 @@ import {
   type Attestability,
   type Depositing,
 } from "./attestable.ts";
-import { addressTopic, ERC20_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
 const blockHash: Hex = `0x${"22".repeat(32)}`;

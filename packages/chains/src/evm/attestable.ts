@@ -5,14 +5,21 @@ import {
   type AttestationHub,
   type Hex,
 } from "@causeway/domain";
-import { readBlock, readReceipt } from "./answers.ts";
-import { depositFilters, depositsInLogs } from "./deposits.ts";
+import {
+  depositFilters,
+  depositsInLogs,
+  readBlock,
+  readReceipt,
+  type BlockRef,
+  type LogFact,
+  type ReceiptFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 import { fetchBlockLogs, type LogQuestion } from "./range-logs.ts";
 import { requireReadableReceipt } from "./receipt-size.ts";
 import { isLate, isTooLarge } from "./rpc-errors.ts";
 import { attestedIn, type Depositories } from "./watched-deposits.ts";
-import type { BlockRef, LogFact, ReceiptFact, TransactionFact } from "../family.ts";
-import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import { inconsistent, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** What of the hub decides how oracles attest deposits. */

@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Address } from "@causeway/domain";
-import type { TracedCall } from "../family.ts";
+import type { TracedCall } from "@causeway/families/evm";
 import { isTracingRefused, isTypeRefused } from "./rpc-errors.ts";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NodeRefusal } from "@causeway/families";
 import type { TraceQuestion } from "./trace-question.ts";
 import { runChanges, type AuthorizationWay } from "./trace-run.ts";
 

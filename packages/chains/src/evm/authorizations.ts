@@ -1,6 +1,6 @@
 import { recoverAuthorizationAddress } from "viem/utils";
 import type { Address, Hex } from "@causeway/domain";
-import type { Authorization } from "../family.ts";
+import type { Authorization } from "@causeway/families/evm";
 
 /** Half of the secp256k1 order: authorizations above it count for nothing (EIP-7702). */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;

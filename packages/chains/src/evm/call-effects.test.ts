@@ -21,7 +21,7 @@ import {
 } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { solver as solverAccount, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
-import type { AccountChange, CallEffects, ChainReader, TracedCall } from "../family.ts";
+import type { AccountChange, CallEffects, ChainReader, TracedCall } from "@causeway/families/evm";
 import { judgeEffects, type ForbiddenEffect } from "./call-effects.ts";
 import { createChainReader } from "./reader.ts";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";

@@ -1,6 +1,6 @@
 import type { Address, FrameLog, Hex } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { CallEffects } from "../family.ts";
+import type { CallEffects } from "@causeway/families/evm";
 
 export interface EffectRules {
   /** Whose transaction it is: it alone may spend, and its nonce rises by one. */

@@ -1,12 +1,10 @@
 import type { Chain } from "@causeway/domain";
-import type { ChainConnection, EffectsView } from "../family.ts";
-import { quantityOf } from "./answers.ts";
-import type { IgnoredLog } from "./deposits.ts";
+import { quantityOf, type ChainConnection, type EffectsView, type IgnoredLog } from "@causeway/families/evm";
 import { readEffectsView } from "./effects-view.ts";
 import { createHeadSource } from "./heads.ts";
 import { createChainReader } from "./reader.ts";
 import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
 import type { AttestationRules } from "./attestable.ts";
 import { createChainWriter } from "./writer.ts";

@@ -2,9 +2,9 @@ import { decodeFunctionData, parseAbi, parseTransaction } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
-import { readReceipt } from "./answers.ts";
+import { readReceipt } from "@causeway/families/evm";
 import { createDataFees } from "./data-fee.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 
 const abi = parseAbi(["function getL1Fee(bytes unsignedTransaction) view returns (uint256)"]);
 const to: Address = `0x${"ab".repeat(20)}`;

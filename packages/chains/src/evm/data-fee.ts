@@ -1,8 +1,8 @@
 import { encodeFunctionData, serializeTransaction, type Hex as ViemHex } from "viem";
 import type { Address } from "@causeway/domain";
-import type { ChainReader } from "../family.ts";
+import type { ChainReader } from "@causeway/families/evm";
 import { askContract } from "./ask-contract.ts";
-import { garbage } from "../nodes/rpc-fault.ts";
+import { garbage } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**

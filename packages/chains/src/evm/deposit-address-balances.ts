@@ -1,5 +1,5 @@
 import { NATIVE_CURRENCY, type Address } from "@causeway/domain";
-import { bytesOf, toQuantity } from "./answers.ts";
+import { bytesOf, toQuantity } from "@causeway/families/evm";
 import {
   balanceCall,
   decodeAggregate3,

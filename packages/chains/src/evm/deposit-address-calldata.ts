@@ -1,7 +1,7 @@
 import { depositAddressFactoryAbi } from "@causeway/contracts";
 import type { Address, DepositAddressKey, Hex, OrderId } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
-import type { CallPlan } from "../family.ts";
+import type { CallPlan } from "@causeway/families/evm";
 
 /** One deposit out of an address. */
 export interface SweptDeposit {

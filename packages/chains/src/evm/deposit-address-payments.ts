@@ -1,9 +1,16 @@
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
-import { readBlock, readBlockTransactions, readReceipt, toQuantity } from "./answers.ts";
-import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, wordsOf } from "./event-words.ts";
+import {
+  addressOfTopic,
+  addressTopic,
+  readBlock,
+  readBlockTransactions,
+  readReceipt,
+  toQuantity,
+  TRANSFER_TOPIC,
+  wordsOf,
+} from "@causeway/families/evm";
 import { fetchRangeLogs, type LogNode } from "./range-logs.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { inconsistent } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 interface Blocks {

@@ -17,11 +17,14 @@ import {
   usdc,
   type Said,
 } from "../../test/event-logs.ts";
-import type { DepositEvidence } from "../evidence.ts";
-import type { TransactionFact } from "../family.ts";
-import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
-import { addressTopic } from "./deposits.ts";
-import { CALL_EXECUTED_TOPIC } from "./withdrawals.ts";
+import type { DepositEvidence } from "@causeway/families";
+import {
+  addressTopic,
+  CALL_EXECUTED_TOPIC,
+  depositEvidenceIn,
+  needsCalldata,
+  type TransactionFact,
+} from "@causeway/families/evm";
 
 // Numbers are those of the cases that an attestation must withstand.
 

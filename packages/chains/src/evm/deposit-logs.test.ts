@@ -2,10 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Address, Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import { json, startLyingNode, type Answer, type RpcCall } from "../../test/lying-node.ts";
-import type { DepositFact } from "../family.ts";
+import { NATIVE_DEPOSIT_TOPIC, type DepositFact } from "@causeway/families/evm";
 import { createRpcTransport } from "../nodes/transport.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
-import { NATIVE_DEPOSIT_TOPIC } from "./deposits.ts";
 
 const present: Address = `0x${"d0".repeat(20)}`;
 const former: Address = `0x${"d1".repeat(20)}`;

@@ -1,6 +1,11 @@
 import type { Address, Hex } from "@causeway/domain";
-import type { BlockRange, DepositFact, TransactionFact } from "../family.ts";
-import { depositFilters, type IgnoredLog } from "./deposits.ts";
+import {
+  depositFilters,
+  type BlockRange,
+  type DepositFact,
+  type IgnoredLog,
+  type TransactionFact,
+} from "@causeway/families/evm";
 import { fetchRangeLogs, type LogNode } from "./range-logs.ts";
 import {
   blockReads,

@@ -1,8 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { EffectsView, FeeCaps } from "../family.ts";
-import { toQuantity } from "./answers.ts";
+import { toQuantity, type EffectsView, type FeeCaps } from "@causeway/families/evm";
 import { isMethodMissing, isTracingRefused } from "./rpc-errors.ts";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NodeRefusal } from "@causeway/families";
 import { transactionOf, type Ask } from "./trace-question.ts";
 import { runCalls } from "./trace-run.ts";
 

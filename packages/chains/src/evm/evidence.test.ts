@@ -13,9 +13,9 @@ import {
   type Said,
 } from "../../test/event-logs.ts";
 import { startAnsweringNode, type RpcCall } from "../../test/lying-node.ts";
-import type { EvidenceSource } from "../evidence.ts";
+import type { EvidenceSource } from "@causeway/families";
 import { evmEvidence, type EvmEvidenceOptions } from "./evidence.ts";
-import { CALL_EXECUTED_TOPIC, readWithdrawal } from "./withdrawals.ts";
+import { CALL_EXECUTED_TOPIC, readWithdrawal } from "@causeway/families/evm";
 
 type Fields = Record<string, unknown>;
 

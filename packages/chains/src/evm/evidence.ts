@@ -6,18 +6,24 @@ import {
   NATIVE_CURRENCY,
   type TxHash,
 } from "@causeway/domain";
-import type {
-  Evidence,
-  EvidenceSource,
-  PaymentAnswer,
-  TransactionDeposits,
-  WithdrawalAnswer,
-} from "../evidence.ts";
-import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
+import {
+  attestedDepository,
+  type DepositoryReading,
+  type Evidence,
+  type EvidenceSource,
+  type PaymentAnswer,
+  type TransactionDeposits,
+  type WithdrawalAnswer,
+} from "@causeway/families";
 import { checkedTransport } from "./connect.ts";
-import { depositEvidenceIn, needsCalldata, type DepositRules } from "./deposit-evidence.ts";
+import {
+  depositEvidenceIn,
+  judgePayments,
+  needsCalldata,
+  readWithdrawal,
+  type DepositRules,
+} from "@causeway/families/evm";
 import { createFinalReads, type FinalReads, type FinalTransaction } from "./final-reads.ts";
-import { judgePayments } from "./payments.ts";
 import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import {
@@ -27,7 +33,6 @@ import {
   type RpcTransportOptions,
 } from "../nodes/transport.ts";
 import { proofOfExecution, readCallRequest } from "./withdrawal-reads.ts";
-import { readWithdrawal } from "./withdrawals.ts";
 
 export interface EvmEvidenceOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;

@@ -4,10 +4,17 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { depositoryAbi, testTokenAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
-import type { BlockRange, BlockRef, ChainReader, Head } from "../family.ts";
-import { rangeOf } from "./block-trail.ts";
+import {
+  nativeTransferCall,
+  paymentCall,
+  rangeOf,
+  routerCall,
+  type BlockRange,
+  type BlockRef,
+  type ChainReader,
+  type Head,
+} from "@causeway/families/evm";
 import { connectEvmChain, type EvmConnection } from "./connect.ts";
-import { nativeTransferCall, paymentCall, routerCall } from "./fill-calldata.ts";
 import { followTrail } from "./follow-trail.ts";
 import { signTransaction } from "./sign-transaction.ts";
 

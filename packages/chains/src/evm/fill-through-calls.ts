@@ -1,11 +1,17 @@
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type FrameLog, type Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
-import type { CallPlan } from "../family.ts";
-import { TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
-import { routerCall, withOrderId, type Payment } from "./fill-calldata.ts";
-import { SOLVER_NATIVE_TRANSFER_TOPIC } from "./router-events.ts";
+import {
+  addressOfTopic,
+  addressOfWord,
+  routerCall,
+  SOLVER_NATIVE_TRANSFER_TOPIC,
+  TRANSFER_TOPIC,
+  withOrderId,
+  wordsOf,
+  type CallPlan,
+  type Payment,
+} from "@causeway/families/evm";
 
 /**
  * Fills whose whole output goes to calls, in one transaction; what is left of it goes to the recipient. Pure.

@@ -2,8 +2,7 @@ import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type FrameLog, type Hex, type OrderId } from "@causeway/domain";
 import { decodeFunctionData, erc20Abi, getAbiItem, pad, toFunctionSelector, toHex } from "viem";
 import { expect, test } from "vitest";
-import type { InnerCall } from "../family.ts";
-import { TRANSFER_TOPIC } from "./deposits.ts";
+import { TRANSFER_TOPIC, type InnerCall } from "@causeway/families/evm";
 import { fillWithCalls, keepsPayment, reachedBeside } from "./fill-with-calls.ts";
 
 const account = (digit: string): Address => `0x${digit.repeat(40)}`;

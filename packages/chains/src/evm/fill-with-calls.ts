@@ -7,11 +7,19 @@ import {
   type SimulationFailure,
 } from "@causeway/domain";
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from "viem";
-import type { CallPlan, InnerCall } from "../family.ts";
-import { TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, wordsOf } from "./event-words.ts";
-import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
-import { keptPayment } from "./net-inflow.ts";
+import {
+  addressOfTopic,
+  keptPayment,
+  nativeTransferCall,
+  routerCall,
+  TRANSFER_TOPIC,
+  transferCall,
+  withOrderId,
+  wordsOf,
+  type CallPlan,
+  type InnerCall,
+  type Payment,
+} from "@causeway/families/evm";
 
 /** Fills that make calls after their payment, in one transaction. Pure. */
 

@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { decodeFunctionData, erc20Abi } from "viem";
 import { expect, test } from "vitest";
-import type { CallPlan } from "../family.ts";
+import type { CallPlan } from "@causeway/families/evm";
 import { fillWithSwap } from "./fill-with-swap.ts";
 import type { FillWithSwap } from "./fill-with-swap.ts";
 

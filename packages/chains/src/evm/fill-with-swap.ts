@@ -1,8 +1,14 @@
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
-import type { CallPlan } from "../family.ts";
-import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
+import {
+  nativeTransferCall,
+  routerCall,
+  transferCall,
+  withOrderId,
+  type CallPlan,
+  type Payment,
+} from "@causeway/families/evm";
 
 /**
  * Fills that pay in another currency than the solver spends: exchanged, and paid, in one transaction. Pure.

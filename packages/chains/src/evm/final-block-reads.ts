@@ -1,9 +1,7 @@
 import type { EvmAttestationFacts } from "@causeway/domain";
-import type { Evidence } from "../evidence.ts";
-import type { BlockRef } from "../family.ts";
-import { finalityOf, headTagOf, lowerCandidate } from "./finality.ts";
+import { inconsistent, type Evidence } from "@causeway/families";
+import { finalityOf, headTagOf, lowerCandidate, type BlockRef } from "@causeway/families/evm";
 import { singleFlight } from "./remembered-facts.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
 import { createSightings, readHead, type Sight } from "./sighting.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 

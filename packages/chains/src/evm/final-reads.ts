@@ -1,11 +1,16 @@
 import type { EvmAttestationFacts, TxHash } from "@causeway/domain";
-import type { Evidence } from "../evidence.ts";
-import type { BlockRef, ReceiptFact, TransactionFact } from "../family.ts";
-import { readReceipt, readTransaction } from "./answers.ts";
+import { garbage, inconsistent, type Evidence } from "@causeway/families";
+import {
+  finalityOf,
+  headTagOf,
+  readReceipt,
+  readTransaction,
+  type BlockRef,
+  type ReceiptFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 import { finalBlockReads, type FinalBlockReads } from "./final-block-reads.ts";
-import { finalityOf, headTagOf } from "./finality.ts";
 import { rememberedFacts, singleFlight } from "./remembered-facts.ts";
-import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
 import { createSightings } from "./sighting.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 

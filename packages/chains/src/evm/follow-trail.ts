@@ -1,7 +1,6 @@
 import type { Hex } from "@causeway/domain";
-import type { BlockRef, ChainReader } from "../family.ts";
-import { extendTrail, type TrailStep } from "./block-trail.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { extendTrail, type BlockRef, type ChainReader, type TrailStep } from "@causeway/families/evm";
+import { inconsistent } from "@causeway/families";
 
 /** How a stored trail changes; see {@link extendTrail}. */
 export type TrailChange = Exclude<TrailStep, { kind: "needs" }>;

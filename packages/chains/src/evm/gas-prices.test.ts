@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { BlockRef } from "../family.ts";
+import type { BlockRef } from "@causeway/families/evm";
 import { gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 
 const gwei = 10n ** 9n;
 const hash = `0x${"11".repeat(32)}` as const;

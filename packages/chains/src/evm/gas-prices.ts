@@ -1,6 +1,5 @@
-import type { BlockRef, GasPrices } from "../family.ts";
-import { fieldsOf, quantityOf } from "./answers.ts";
-import { garbage } from "../nodes/rpc-fault.ts";
+import { fieldsOf, quantityOf, type BlockRef, type GasPrices } from "@causeway/families/evm";
+import { garbage } from "@causeway/families";
 
 /** Recent priority fees and the next base fee as `eth_feeHistory` tells them. */
 export interface FeeHistory {

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { Hex } from "@causeway/domain";
-import type { Head, HeadSource } from "../family.ts";
+import type { Head, HeadSource } from "@causeway/families/evm";
 import { createHeadSource } from "./heads.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 const closers: (() => Promise<void>)[] = [];

@@ -1,7 +1,6 @@
-import type { BlockRef, Head, HeadSource } from "../family.ts";
-import { readBlock } from "./answers.ts";
+import { readBlock, type BlockRef, type Head, type HeadSource } from "@causeway/families/evm";
 import { subscribeNewHeads } from "./new-heads-socket.ts";
-import { garbage } from "../nodes/rpc-fault.ts";
+import { garbage } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface HeadSourceOptions {

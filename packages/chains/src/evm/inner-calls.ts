@@ -1,5 +1,5 @@
 import type { Address, CallFrame, Hex } from "@causeway/domain";
-import type { InnerCall } from "../family.ts";
+import type { InnerCall } from "@causeway/families/evm";
 import { movesCoin } from "./native-flows.ts";
 import { isUserOperations } from "./user-operations.ts";
 

@@ -9,8 +9,13 @@ import {
   type LyingNode,
   type RpcCall,
 } from "../../test/lying-node.ts";
-import type { ChainReader, DepositFact } from "../family.ts";
-import { addressTopic, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
+import {
+  addressTopic,
+  NATIVE_DEPOSIT_TOPIC,
+  TRANSFER_TOPIC,
+  type ChainReader,
+  type DepositFact,
+} from "@causeway/families/evm";
 import { createChainReader, type ReaderOptions } from "./reader.ts";
 import { createRpcTransport } from "../nodes/transport.ts";
 import { createChainWriter } from "./writer.ts";

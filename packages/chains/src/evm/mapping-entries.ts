@@ -1,7 +1,7 @@
 import { genericMappingAbi } from "@causeway/contracts";
 import type { Address, EvmFinality, Hex, Hex32 } from "@causeway/domain";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 import { finalBlockReads } from "./final-block-reads.ts";
 

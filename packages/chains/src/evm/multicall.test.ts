@@ -9,7 +9,7 @@ import {
   nativeBalanceCall,
   uintAnswer,
 } from "./multicall.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 
 const token: Address = `0x${"c1".repeat(20)}`;
 const account: Address = `0x${"a1".repeat(20)}`;

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "@causeway/domain";
-import { garbage } from "../nodes/rpc-fault.ts";
+import { garbage } from "@causeway/families";
 
 /**
  * Hand-written ABI of Multicall3's `aggregate3`: on the quoting path, a general codec would cost more than

@@ -1,5 +1,5 @@
 import type { Address, CallFrame } from "@causeway/domain";
-import type { AccountChange } from "../family.ts";
+import type { AccountChange } from "@causeway/families/evm";
 
 /** Kinds of frames that move coin from the caller to the called; the others only lend their code or look. */
 const PAYING: ReadonlySet<string> = new Set(["CALL", "CREATE", "CREATE2", "SELFDESTRUCT"]);

@@ -1,7 +1,6 @@
 import { WebSocket } from "ws";
-import type { BlockRef } from "../family.ts";
-import { fieldsOf, quantityOf, readBlock } from "./answers.ts";
-import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
+import { fieldsOf, quantityOf, readBlock, type BlockRef } from "@causeway/families/evm";
+import { garbage, RpcFault } from "@causeway/families";
 
 export interface NewHeadsOptions {
   readonly url: string;

@@ -1,6 +1,6 @@
 import type { Address, TxHash } from "@causeway/domain";
-import { quantityOf, toQuantity } from "./answers.ts";
-import { garbage } from "../nodes/rpc-fault.ts";
+import { quantityOf, toQuantity } from "@causeway/families/evm";
+import { garbage } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**

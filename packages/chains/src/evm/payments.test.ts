@@ -26,10 +26,13 @@ import {
   usdc,
   type Said,
 } from "../../test/event-logs.ts";
-import type { PaymentQuestion } from "../evidence.ts";
-import type { TransactionFact } from "../family.ts";
-import { addressTopic } from "./deposits.ts";
-import { judgePayments, type PaymentJudgement } from "./payments.ts";
+import type { PaymentQuestion } from "@causeway/families";
+import {
+  addressTopic,
+  judgePayments,
+  type PaymentJudgement,
+  type TransactionFact,
+} from "@causeway/families/evm";
 
 // Numbers are those of the cases that an attestation must withstand.
 

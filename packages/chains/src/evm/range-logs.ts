@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "@causeway/domain";
-import type { BlockRange, BlockRef, LogFact, TransactionFact } from "../family.ts";
-import { readBlock, readLogs, readTransaction, toQuantity } from "./answers.ts";
+import {
+  readBlock,
+  readLogs,
+  readTransaction,
+  toQuantity,
+  type BlockRange,
+  type BlockRef,
+  type LogFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 import { createLogRangeSize, type LogRangeSize } from "./log-range-size.ts";
 import { isTooLarge, mayPassInParts } from "./rpc-errors.ts";
-import { garbage, inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import { garbage, inconsistent, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** What logs are asked for, and which of the answers count as asked for. */

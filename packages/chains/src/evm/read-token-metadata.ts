@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
-import type { ChainReader } from "../family.ts";
+import type { ChainReader } from "@causeway/families/evm";
 import { decodeAggregate3, encodeAggregate3 } from "./multicall.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { inconsistent } from "@causeway/families";
 import { tokenMetadataCalls, tokenMetadataOf, type TokenMetadata } from "./token-metadata.ts";
 
 /**

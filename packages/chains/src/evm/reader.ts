@@ -1,18 +1,35 @@
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
-import type { BlockRef, ChainReader, GasPrices, ReceiptFact, TransactionState } from "../family.ts";
+import {
+  bytesOf,
+  quantityOf,
+  readBlock,
+  readReceipt,
+  readTransaction,
+  toQuantity,
+  type BlockRef,
+  type ChainReader,
+  type GasPrices,
+  type IgnoredLog,
+  type ReceiptFact,
+  type TransactionState,
+} from "@causeway/families/evm";
 import { askContract } from "./ask-contract.ts";
 import { createAccountReader } from "./account-reader.ts";
-import { bytesOf, quantityOf, readBlock, readReceipt, readTransaction, toQuantity } from "./answers.ts";
 import { createDataFees } from "./data-fee.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
-import type { IgnoredLog } from "./deposits.ts";
-import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
+import {
+  FEE_HISTORY_BLOCKS,
+  FEE_HISTORY_PERCENTILE,
+  type FeePolicy,
+  gasPricesFrom,
+  readFeeHistory,
+} from "./gas-prices.ts";
 import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
 import { createLogNode } from "./range-logs.ts";
 import { isMethodMissing } from "./rpc-errors.ts";
-import { garbage, inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { garbage, inconsistent, NodeRefusal } from "@causeway/families";
 import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
 import { fetchTokenTopUps, fetchTopUps, topUpsOf } from "./top-up-reads.ts";
@@ -40,7 +57,7 @@ export interface ReaderOptions {
  * `connect.ts`.
  */
 export function createChainReader(
-  chain: Chain,
+  chain: Pick<Chain, "id" | "contracts" | "tokens"> & { readonly fees: FeePolicy },
   transport: RpcTransport,
   options: ReaderOptions = {},
 ): ChainReader {

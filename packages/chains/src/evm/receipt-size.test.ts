@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 import { requireReadableReceipt } from "./receipt-size.ts";
 import { isTooLarge } from "./rpc-errors.ts";
 

@@ -1,5 +1,5 @@
 import type { Hex } from "@causeway/domain";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { inconsistent } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**

@@ -9,7 +9,7 @@ import {
   nodeRefusalIn,
   simulationOutcomeOf,
 } from "./rpc-errors.ts";
-import { NodeRefusal, redact } from "../nodes/rpc-fault.ts";
+import { NodeRefusal, redact } from "@causeway/families";
 
 function refusal(nodeText: string, nodeCode = -32_000, nodeData?: unknown): NodeRefusal {
   return new NodeRefusal({ method: "eth_test", nodeCode, nodeText, nodeData });

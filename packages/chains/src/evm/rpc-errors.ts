@@ -1,8 +1,7 @@
 import { decodeErrorResult } from "viem";
 import type { Hex } from "@causeway/domain";
-import type { BroadcastOutcome, SimulationOutcome } from "../family.ts";
-import { saysRateLimit } from "../nodes/rate-limit.ts";
-import { NO_REVERT_DATA, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import type { BroadcastOutcome, SimulationOutcome } from "@causeway/families/evm";
+import { NO_REVERT_DATA, NodeRefusal, RpcFault, saysRateLimit } from "@causeway/families";
 
 /**
  * The one place where error codes and wordings of nodes are read. Known dialects: anvil, geth (and its

@@ -1,6 +1,5 @@
-import type { BlockRef } from "../family.ts";
-import { readBlock, toQuantity } from "./answers.ts";
-import { garbage, inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import { readBlock, toQuantity, type BlockRef } from "@causeway/families/evm";
+import { garbage, inconsistent, RpcFault } from "@causeway/families";
 import type { AskedCall, RpcTransport } from "../nodes/transport.ts";
 
 const METHOD = "eth_getBlockByNumber";

@@ -4,7 +4,7 @@ import {
   type TransactionSerializableEIP7702,
 } from "viem";
 import { keccakOf, type Address, type Hex, type Hex32, type TxHash } from "@causeway/domain";
-import type { Authorization } from "../family.ts";
+import type { Authorization } from "@causeway/families/evm";
 
 /**
  * An EIP-1559 (type 2) transaction, or with authorizations an EIP-7702 (type 4) one; prices in wei per gas.

@@ -1,5 +1,4 @@
-import type { CallPlan, ReceiptFact } from "../family.ts";
-import { TRANSFER_TOPIC } from "./deposits.ts";
+import { TRANSFER_TOPIC, type CallPlan, type ReceiptFact } from "@causeway/families/evm";
 
 /** `transfer(address,uint256)` */
 const TRANSFER_SELECTOR = "0xa9059cbb";

@@ -1,8 +1,13 @@
 import type { Address } from "@causeway/domain";
-import type { CallPlan, FeeCaps, SimulationOutcome } from "../family.ts";
-import { quantityOf, toQuantity } from "./answers.ts";
+import {
+  quantityOf,
+  toQuantity,
+  type CallPlan,
+  type FeeCaps,
+  type SimulationOutcome,
+} from "@causeway/families/evm";
 import { simulationOutcomeOf } from "./rpc-errors.ts";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** A call, and the most gas that it may use; as much as the node allows when it is not set. */

@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, multicall3Abi, padHex } from "viem";
 import { expect, test } from "vitest";
 import { readTokenMetadata } from "./read-token-metadata.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import { tokenMetadataOf } from "./token-metadata.ts";
 
 const TOKEN: Address = `0x${"ab".repeat(20)}`;

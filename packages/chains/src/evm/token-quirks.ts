@@ -1,8 +1,8 @@
 import type { Address, ChainLiquidity, Hex } from "@causeway/domain";
-import { bytesOf } from "./answers.ts";
+import { bytesOf } from "@causeway/families/evm";
 import { balanceCall, decodeAggregate3, encodeAggregate3, type SubCall } from "./multicall.ts";
 import { addressAnswer, pairAddressCall, poolAddressCall } from "./pools/pool-calls.ts";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NodeRefusal } from "@causeway/families";
 import {
   behaviourIn,
   behaviourQuestion,

@@ -1,10 +1,18 @@
 import type { Address, TxHash } from "@causeway/domain";
-import type { BlockRange, BlockRef, ReceiptFact, TopUpFact, TransactionFact } from "../family.ts";
-import { readBlockTransactions, readReceipt } from "./answers.ts";
-import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
-import { rangeOf } from "./block-trail.ts";
+import {
+  addressTopic,
+  rangeOf,
+  readBlockTransactions,
+  readReceipt,
+  TRANSFER_TOPIC,
+  type BlockRange,
+  type BlockRef,
+  type ReceiptFact,
+  type TopUpFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 import { fetchRangeLogs, type LogNode } from "./range-logs.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { inconsistent } from "@causeway/families";
 import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } from "./top-ups.ts";
 import type { TopUpQuestion } from "./top-ups.ts";
 import type { RpcTransport } from "../nodes/transport.ts";

@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi } from "viem";
 import { expect, test } from "vitest";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
-import type { ReceiptFact, TransactionFact } from "../family.ts";
+import type { ReceiptFact, TransactionFact } from "@causeway/families/evm";
 import {
   alice,
   aTransaction,

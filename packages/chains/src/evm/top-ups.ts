@@ -1,7 +1,14 @@
 import { NATIVE_CURRENCY, type Address, type Hex, type TxHash } from "@causeway/domain";
-import type { LogFact, ReceiptFact, TopUpFact, TransactionFact } from "../family.ts";
-import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, wordsOf } from "./event-words.ts";
+import {
+  addressOfTopic,
+  addressTopic,
+  TRANSFER_TOPIC,
+  wordsOf,
+  type LogFact,
+  type ReceiptFact,
+  type TopUpFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 
 /**
  * Reads transfers to the solver as top-ups of app balances. Pure: the same facts give the same top-ups,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Address, Hex } from "@causeway/domain";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import { logsOf, MAX_FRAMES, readCallFrame, readStateDiff } from "./trace-answers.ts";
 
 const one: Address = `0x${"a1".repeat(20)}`;

@@ -1,7 +1,6 @@
 import type { Address, CallFrame, FrameLog, Hex, PlacedLog } from "@causeway/domain";
-import type { AccountChange } from "../family.ts";
-import { bytesOf, fieldsOf, hashOf, quantityOf } from "./answers.ts";
-import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
+import { bytesOf, fieldsOf, hashOf, quantityOf, type AccountChange } from "@causeway/families/evm";
+import { garbage, RpcFault } from "@causeway/families";
 
 /** Turns the answers of tracing nodes into facts, or throws an {@link RpcFault}. Pure. */
 

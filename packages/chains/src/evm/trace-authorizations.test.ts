@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { failuresAbi, failuresBytecode } from "@causeway/contracts";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { mined, solver, startEvmWorld, type EvmWorld } from "../../test/chain.ts";
-import type { Authorization, ChainReader, TracedCall } from "../family.ts";
+import type { Authorization, ChainReader, TracedCall } from "@causeway/families/evm";
 import { judgeAuthorizations, recoverAuthority } from "./authorizations.ts";
 import { createChainReader } from "./reader.ts";
 import { signTransaction } from "./sign-transaction.ts";

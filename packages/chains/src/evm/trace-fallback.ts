@@ -7,10 +7,17 @@ import {
   type FrameLog,
   type KnownAbis,
 } from "@causeway/domain";
-import type { AccountChange, CallEffects, TraceOutcome } from "../family.ts";
-import { bytesOf, fieldsOf, quantityOf, toQuantity } from "./answers.ts";
+import {
+  bytesOf,
+  fieldsOf,
+  quantityOf,
+  toQuantity,
+  type AccountChange,
+  type CallEffects,
+  type TraceOutcome,
+} from "@causeway/families/evm";
 import { isMethodMissing, isTracingRefused, simulationOutcomeOf } from "./rpc-errors.ts";
-import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { garbage, NodeRefusal } from "@causeway/families";
 import { readFrameLog } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 

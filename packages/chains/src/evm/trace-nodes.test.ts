@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failuresAbi, failuresBytecode, takerAbi, takerBytecode, testTokenAbi } from "@causeway/contracts";
 import type { Address, Hex } from "@causeway/domain";
 import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
-import type { ChainReader } from "../family.ts";
+import type { ChainReader } from "@causeway/families/evm";
 import { judgeEffects } from "./call-effects.ts";
 import { readEffectsView } from "./effects-view.ts";
 import { createChainReader } from "./reader.ts";
-import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const chainId = 31_034;

@@ -1,13 +1,22 @@
 import { MAX_TRANSACTION_GAS, plainFailure, type Address, type Hex, type KnownAbis } from "@causeway/domain";
-import type { FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
-import { bytesOf, fieldsOf, hashOf, quantityOf, toQuantity } from "./answers.ts";
+import {
+  bytesOf,
+  fieldsOf,
+  hashOf,
+  quantityOf,
+  toQuantity,
+  type FeeCaps,
+  type TracedCall,
+  type TraceOptions,
+  type TraceOutcome,
+} from "@causeway/families/evm";
 import {
   judgeAuthorizations,
   recoverAuthority,
   type AuthorityState,
   type Delegation,
 } from "./authorizations.ts";
-import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
+import { garbage, inconsistent } from "@causeway/families";
 
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 

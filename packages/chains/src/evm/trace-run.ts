@@ -1,8 +1,7 @@
 import type { Address, CallFrame, Hex } from "@causeway/domain";
-import type { AccountChange } from "../family.ts";
-import { toQuantity } from "./answers.ts";
+import { toQuantity, type AccountChange } from "@causeway/families/evm";
 import { isBelowIntrinsicGas, simulationOutcomeOf } from "./rpc-errors.ts";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NodeRefusal } from "@causeway/families";
 import { readCallFrame, readStateDiff } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 

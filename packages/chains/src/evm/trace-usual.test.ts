@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { failuresAbi, failuresBytecode, takerAbi, takerBytecode } from "@causeway/contracts";
 import type { Address, CallFrame, Hex } from "@causeway/domain";
 import { mined, solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
-import type { ChainReader } from "../family.ts";
+import type { ChainReader } from "@causeway/families/evm";
 import { judgeEffects } from "./call-effects.ts";
 import { nativeFlows } from "./native-flows.ts";
 import { createChainReader } from "./reader.ts";

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failuresAbi, failuresBytecode, multicall3Abi, routerAbi, testTokenAbi } from "@causeway/contracts";
 import type { Address, Hex, SimulationFailure } from "@causeway/domain";
 import { mined, solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
-import type { ChainReader, TracedCall, TraceOutcome } from "../family.ts";
+import type { ChainReader, TracedCall, TraceOutcome } from "@causeway/families/evm";
 import { connectEvmChain, type EvmConnection } from "./connect.ts";
 
 const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };

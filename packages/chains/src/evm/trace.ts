@@ -1,10 +1,10 @@
 import { explainFailure, plainFailure, type Address, type CallFrame, type KnownAbis } from "@causeway/domain";
-import type { AccountChange, FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
+import type { AccountChange, FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "@causeway/families/evm";
 import { askPlainly, authorizationWays } from "./authorization-way.ts";
 import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
 import { innerCallsOf } from "./inner-calls.ts";
 import { isMethodMissing, isTracingRefused, isTypeRefused } from "./rpc-errors.ts";
-import { inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { inconsistent, NodeRefusal, RpcFault } from "@causeway/families";
 import { logsOf } from "./trace-answers.ts";
 import { simulateUntraced } from "./trace-fallback.ts";
 import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question.ts";

@@ -1,5 +1,5 @@
 import type { CallFrame } from "@causeway/domain";
-import type { TracedCall } from "../family.ts";
+import type { TracedCall } from "@causeway/families/evm";
 import { gasLimitsToTry } from "./gas-limit.ts";
 import { rememberedFacts } from "./remembered-facts.ts";
 

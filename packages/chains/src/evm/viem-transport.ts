@@ -1,5 +1,5 @@
 import { custom, RpcRequestError, type CustomTransport } from "viem";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**

@@ -1,8 +1,15 @@
 import { encodeAbiParameters, encodeFunctionData, erc20Abi } from "viem";
 import { expect, test } from "vitest";
 import type { Address, Hex } from "@causeway/domain";
-import type { LogFact, ReceiptFact, TransactionFact } from "../family.ts";
-import { addressTopic, depositFilters, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
+import {
+  addressTopic,
+  depositFilters,
+  NATIVE_DEPOSIT_TOPIC,
+  TRANSFER_TOPIC,
+  type LogFact,
+  type ReceiptFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 import { isWatched, watchedDepositsOf } from "./watched-deposits.ts";
 
 const present: Address = `0x${"d0".repeat(20)}`;

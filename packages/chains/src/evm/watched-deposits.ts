@@ -1,9 +1,16 @@
 import type { Address, Hex } from "@causeway/domain";
-import { attestedDepository } from "../attested-depository.ts";
-import type { DepositEvidence } from "../evidence.ts";
-import type { DepositFact, LogFact, ReceiptFact, TransactionFact } from "../family.ts";
-import { depositEvidenceIn } from "./deposit-evidence.ts";
-import { depositsInLogs, isCandidate, type DepositQuestion, type IgnoredLog } from "./deposits.ts";
+import { attestedDepository, type DepositEvidence } from "@causeway/families";
+import {
+  depositEvidenceIn,
+  depositsInLogs,
+  isCandidate,
+  type DepositFact,
+  type DepositQuestion,
+  type IgnoredLog,
+  type LogFact,
+  type ReceiptFact,
+  type TransactionFact,
+} from "@causeway/families/evm";
 
 /** Reads deposits in the present depository of a chain and in its former ones. Pure. */
 

@@ -1,12 +1,17 @@
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
-import type { Evidence } from "../evidence.ts";
-import type { BlockRef } from "../family.ts";
-import { bytesOf, readLog, toQuantity } from "./answers.ts";
+import { garbage, type Evidence } from "@causeway/families";
+import {
+  bytesOf,
+  CALL_EXECUTED_TOPIC,
+  executionIn,
+  readLog,
+  toQuantity,
+  type BlockRef,
+  type WithdrawalPayment,
+} from "@causeway/families/evm";
 import type { FinalReads } from "./final-reads.ts";
 import { mayPassInParts } from "./rpc-errors.ts";
-import { garbage } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
-import { CALL_EXECUTED_TOPIC, executionIn, type WithdrawalPayment } from "./withdrawals.ts";
 
 /** Selector of `callRequests(bytes32)`. */
 const CALL_REQUESTS: Hex = "0xd52bfcc8";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { depositoryAbi } from "@causeway/contracts";
 import { encodeEvmCallRequest, NATIVE_CURRENCY, type EvmCall, type Hex } from "@causeway/domain";
 import { alice, bob, dai, depository, logsOf, transfer, usdc, type Said } from "../../test/event-logs.ts";
-import { CALL_EXECUTED_TOPIC, executionIn, readWithdrawal } from "./withdrawals.ts";
+import { CALL_EXECUTED_TOPIC, executionIn, readWithdrawal } from "@causeway/families/evm";
 
 const transferData = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [alice, 9n] });
 const tokenCall: EvmCall = { to: usdc, data: transferData, value: 0n, allowFailure: false };

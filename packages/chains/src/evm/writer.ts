@@ -1,8 +1,7 @@
 import { keccakOf } from "@causeway/domain";
-import type { ChainWriter } from "../family.ts";
-import { hashOf } from "./answers.ts";
+import { hashOf, type ChainWriter } from "@causeway/families/evm";
 import { broadcastOutcomeOf } from "./rpc-errors.ts";
-import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { garbage, NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Sends signed bytes and reads the node's answer to them. Sending the same bytes again is always safe. */

@@ -10,27 +10,31 @@ import {
   type HyperliquidAction,
   type HyperliquidAttestationFacts,
 } from "@causeway/domain";
-import type {
-  Evidence,
-  EvidenceSource,
-  PaymentAnswer,
-  TransactionDeposits,
-  WithdrawalAnswer,
-} from "../evidence.ts";
-import type { NonceMappings } from "../nonce-mappings.ts";
+import {
+  RpcFault,
+  type Evidence,
+  type EvidenceSource,
+  type NonceMappings,
+  type PaymentAnswer,
+  type TransactionDeposits,
+  type WithdrawalAnswer,
+} from "@causeway/families";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
-import type { ExchangeTransaction } from "./answers.ts";
-import { depositIn } from "./deposits.ts";
-import { RETRY_AFTER_SECONDS } from "./finality.ts";
-import { meaningOf, type NonceMeaning } from "./nonce-meaning.ts";
-import { judgePayment, timestampOf } from "./payments.ts";
+import {
+  depositIn,
+  judgePayment,
+  meaningOf,
+  readWithdrawal,
+  RETRY_AFTER_SECONDS,
+  timestampOf,
+  type ExchangeTransaction,
+  type NonceMeaning,
+  type TransferRules,
+} from "@causeway/families/hyperliquid";
 import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
-import type { TransferRules } from "./transfers.ts";
 import { rememberedLedgers } from "./whole-ledger.ts";
 import { searchExecution } from "./withdrawal-search.ts";
-import { readWithdrawal } from "./withdrawals.ts";
 
 export interface HyperliquidEvidenceOptions {
   /** What is to be told of each call to an endpoint; the endpoints of one chain are not told apart. */

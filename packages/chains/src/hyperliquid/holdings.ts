@@ -6,7 +6,7 @@ import {
   type ExchangePlace,
   type Hex,
 } from "@causeway/domain";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import type { ExchangeRpc } from "./rpc.ts";
 
 /** A place, with its token as the exchange lists it. */

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import { RpcFault } from "@causeway/families";
+import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
 import type { ExchangeRpc } from "./rpc.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Hex32 } from "@causeway/domain";
-import type { LedgerTransfer } from "./answers.ts";
+import type { LedgerTransfer } from "@causeway/families/hyperliquid";
 
 /**
  * Milliseconds before the newest known entry that are read again: an index need not tell of everything in the

@@ -9,9 +9,13 @@ import {
 } from "@causeway/domain";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { ExchangeTransaction, LedgerPage, UnknownEntry } from "./answers.ts";
-import { INDEX_LAG_MS } from "./finality.ts";
+import { RpcFault } from "@causeway/families";
+import {
+  INDEX_LAG_MS,
+  type ExchangeTransaction,
+  type LedgerPage,
+  type UnknownEntry,
+} from "@causeway/families/hyperliquid";
 import { createRailPayments } from "./rail-payments.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { encodeSignedAction, idOfSigned, signExchangeAction } from "./signed-action.ts";

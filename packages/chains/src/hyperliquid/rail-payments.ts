@@ -16,7 +16,7 @@ import {
   type Hex32,
   type HyperliquidAction,
 } from "@causeway/domain";
-import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
+import { garbage, RpcFault } from "@causeway/families";
 import {
   InsufficientInventory,
   type PayingRail,
@@ -24,8 +24,12 @@ import {
   type RailOutcome,
   type RailPayment,
 } from "../rail.ts";
-import type { ExchangeTransaction, LedgerTransfer, UnknownEntry } from "./answers.ts";
-import { isNonceOver } from "./finality.ts";
+import {
+  isNonceOver,
+  type ExchangeTransaction,
+  type LedgerTransfer,
+  type UnknownEntry,
+} from "@causeway/families/hyperliquid";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
 import { newestTransactionsOf } from "./newest-transactions.ts";
 import { blockHashOf } from "./rail-reading.ts";

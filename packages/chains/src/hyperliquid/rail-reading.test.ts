@@ -1,8 +1,8 @@
 import { PERPS_CURRENCY, type Address, type Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { RpcFault } from "@causeway/families";
+import type { ExchangeTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
 import { readCursor, writeCursor } from "./rail-cursor.ts";
 import { createRailReading } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";

@@ -1,10 +1,13 @@
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
-import type { DepositFact } from "../family.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { DepositFact } from "@causeway/families/evm";
+import { RpcFault } from "@causeway/families";
 import type { RailArrivals, RailTransaction } from "../rail.ts";
-import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
-import type { ExchangeDeposit } from "./deposits.ts";
-import { timestampOf } from "./payments.ts";
+import {
+  timestampOf,
+  type ExchangeDeposit,
+  type ExchangeTransaction,
+  type LedgerTransfer,
+} from "@causeway/families/hyperliquid";
 import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./rail-cursor.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { createCrowdedMoments, readWholeLedger, type LedgerReading } from "./whole-ledger.ts";

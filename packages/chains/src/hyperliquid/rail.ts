@@ -9,9 +9,7 @@ import {
 import { privateKeyToAddress, signTypedData } from "viem/accounts";
 import type { ChainRail, OpenRail } from "../rail.ts";
 import { observed, type RailOptions } from "../rail-options.ts";
-import type { ExchangeTransaction } from "./answers.ts";
-import { depositIn } from "./deposits.ts";
-import { meaningOf } from "./nonce-meaning.ts";
+import { depositIn, meaningOf, type ExchangeTransaction } from "@causeway/families/hyperliquid";
 import { createRailPayments, type RailPaymentsOptions } from "./rail-payments.ts";
 import { createRailReading, type RailReadingOptions } from "./rail-reading.ts";
 import { createExchangeRpc } from "./rpc.ts";

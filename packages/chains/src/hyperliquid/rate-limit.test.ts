@@ -9,8 +9,8 @@ import {
 } from "@causeway/domain";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test, vi } from "vitest";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { RpcFault } from "@causeway/families";
+import type { ExchangeTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
 import { writeCursor } from "./rail-cursor.ts";
 import { createRailPayments, type RailPayments } from "./rail-payments.ts";
 import { createRailReading } from "./rail-reading.ts";

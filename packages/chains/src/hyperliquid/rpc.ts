@@ -20,7 +20,7 @@ import {
   type ExchangeTransaction,
   type LedgerPage,
   type SpotToken,
-} from "./answers.ts";
+} from "@causeway/families/hyperliquid";
 
 /**
  * One endpoint of the exchange with its explorer; every answer is checked, nothing is judged. All methods

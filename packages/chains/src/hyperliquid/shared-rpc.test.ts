@@ -1,7 +1,7 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ShareUsedUp } from "../nodes/share-used-up.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
 import type { ExchangeRpc } from "./rpc.ts";
 import { rpcsFor, withRecentAnswers } from "./shared-rpc.ts";
 

@@ -2,8 +2,8 @@ import type { Address, Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { LedgerPage, LedgerTransfer } from "./answers.ts";
+import { RpcFault } from "@causeway/families";
+import type { LedgerPage, LedgerTransfer } from "@causeway/families/hyperliquid";
 import { createCrowdedMoments, readWholeLedger, type KnownPage } from "./whole-ledger.ts";
 
 const user: Address = "0x00000000000000000000000000000000000000a1";

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { rememberedFacts, type RememberedFacts } from "../evm/remembered-facts.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { LedgerPage, LedgerTransfer } from "./answers.ts";
+import { RpcFault } from "@causeway/families";
+import type { LedgerPage, LedgerTransfer } from "@causeway/families/hyperliquid";
 import type { ExchangeRpc } from "./rpc.ts";
 
 /** Reads an account's ledger, and says whether everything in it was read. */

@@ -9,12 +9,17 @@ import {
 } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import type { ExchangeTransaction, LedgerPage, LedgerTransfer, UnknownEntry } from "./answers.ts";
-import { INDEX_LAG_MS } from "./finality.ts";
+import { RpcFault } from "@causeway/families";
+import {
+  INDEX_LAG_MS,
+  readWithdrawal,
+  type ExchangeTransaction,
+  type LedgerPage,
+  type LedgerTransfer,
+  type UnknownEntry,
+} from "@causeway/families/hyperliquid";
 import type { ExchangeRpc } from "./rpc.ts";
 import { searchExecution } from "./withdrawal-search.ts";
-import { readWithdrawal } from "./withdrawals.ts";
 
 const depository: Address = "0x00000000000000000000000000000000000000d1";
 const friend: Address = "0x00000000000000000000000000000000000000a2";

@@ -1,11 +1,16 @@
 import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
-import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
+import { garbage, inconsistent } from "@causeway/families";
 import type { RememberedFacts } from "../evm/remembered-facts.ts";
-import { isNonceOver } from "./finality.ts";
+import {
+  carriesOut,
+  isNonceOver,
+  mayCarryOut,
+  type ExchangeWithdrawal,
+  type WithdrawalRules,
+} from "@causeway/families/hyperliquid";
 import { newestTransactionsOf } from "./newest-transactions.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { readWholeLedger, type KnownPage } from "./whole-ledger.ts";
-import { carriesOut, mayCarryOut, type ExchangeWithdrawal, type WithdrawalRules } from "./withdrawals.ts";
 
 /** What became of a withdrawal. */
 export type WithdrawalOutcome =

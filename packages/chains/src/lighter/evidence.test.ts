@@ -1,6 +1,6 @@
 import { encodeLighterTransfer, type AttestationChain, type LighterTransfer } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ExchangeTransaction } from "./answers.ts";
+import type { ExchangeTransaction } from "@causeway/families/lighter";
 import { evidenceOfEndpoint, lighterEvidence } from "./evidence.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 

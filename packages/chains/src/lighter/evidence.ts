@@ -1,14 +1,18 @@
 import type { AttestationChain, LighterAttestationFacts } from "@causeway/domain";
-import type { Evidence, EvidenceSource, TransactionDeposits, WithdrawalAnswer } from "../evidence.ts";
+import type { Evidence, EvidenceSource, TransactionDeposits, WithdrawalAnswer } from "@causeway/families";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
-import { isHash, type ExchangeTransaction } from "./answers.ts";
-import { depositsIn } from "./deposits.ts";
-import { RETRY_AFTER_SECONDS } from "./finality.ts";
-import { judgePayments } from "./payments.ts";
+import {
+  depositsIn,
+  isHash,
+  judgePayments,
+  outcomeOf,
+  readWithdrawal,
+  RETRY_AFTER_SECONDS,
+  type ExchangeTransaction,
+} from "@causeway/families/lighter";
 import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
 import { findTransfers, type SearchBounds } from "./withdrawal-search.ts";
-import { outcomeOf, readWithdrawal } from "./withdrawals.ts";
 
 export interface LighterEvidenceOptions {
   /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */

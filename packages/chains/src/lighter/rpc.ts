@@ -1,14 +1,14 @@
 import type { Address } from "@causeway/domain";
 import { createRestClient } from "../nodes/rest-client.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import {
   readContract,
   readLoggedTransfers,
   readTransaction,
   type ExchangeTransaction,
   type LoggedTransfer,
-} from "./answers.ts";
+} from "@causeway/families/lighter";
 
 export interface ExchangeRpcOptions {
   /** Of the exchange's API; may carry credentials. */

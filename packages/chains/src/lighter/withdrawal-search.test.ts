@@ -1,9 +1,8 @@
 import { encodeLighterTransfer, type LighterTransfer } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ExchangeTransaction } from "./answers.ts";
+import { readWithdrawal, type ExchangeTransaction, type WithdrawalPayment } from "@causeway/families/lighter";
 import type { ExchangeRpc } from "./rpc.ts";
 import { findTransfers } from "./withdrawal-search.ts";
-import { readWithdrawal, type WithdrawalPayment } from "./withdrawals.ts";
 
 const OURS = 460_491n;
 const aTransfer = (changes: Partial<LighterTransfer> = {}): LighterTransfer => ({

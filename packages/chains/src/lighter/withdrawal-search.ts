@@ -1,6 +1,10 @@
-import type { ExchangeTransaction } from "./answers.ts";
+import {
+  isOfKey,
+  type ExchangeTransaction,
+  type FoundTransfers,
+  type WithdrawalPayment,
+} from "@causeway/families/lighter";
 import type { ExchangeRpc } from "./rpc.ts";
-import { isOfKey, type FoundTransfers, type WithdrawalPayment } from "./withdrawals.ts";
 
 export interface SearchBounds {
   /** Pages of the depository's history that are read for one question. */

@@ -1,4 +1,5 @@
-import { pauseAskedBy, saysRateLimit, type NodeErrorFacts } from "./rate-limit.ts";
+import { saysRateLimit, type NodeErrorFacts } from "@causeway/families";
+import { pauseAskedBy } from "./asked-pause.ts";
 
 /** One HTTP answer, before its calls are looked at. */
 export type HttpAnswer =

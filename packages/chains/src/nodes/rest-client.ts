@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { createEndpointPause, MAX_WAIT_MS, pauseReason } from "./endpoint-pause.ts";
 import { networkCode } from "./http-post.ts";
-import { pauseAskedBy } from "./rate-limit.ts";
+import { redact, RpcFault } from "@causeway/families";
+import { pauseAskedBy } from "./asked-pause.ts";
 import type { ObserveCall } from "./rpc-call.ts";
-import { redact, RpcFault } from "./rpc-fault.ts";
 
 export interface RestClientOptions {
   /**

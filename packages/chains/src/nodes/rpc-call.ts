@@ -1,4 +1,4 @@
-import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 
 /**
  * `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller.

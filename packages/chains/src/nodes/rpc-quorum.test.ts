@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import type { AttestationChain } from "@causeway/domain";
-import type { Evidence, EvidenceSource, TransactionDeposits, WithdrawalAnswer } from "../evidence.ts";
-import { RpcFault } from "./rpc-fault.ts";
+import {
+  RpcFault,
+  type Evidence,
+  type EvidenceSource,
+  type TransactionDeposits,
+  type WithdrawalAnswer,
+} from "@causeway/families";
 import { quorumEvidence, type Disagreement } from "./rpc-quorum.ts";
 
 type Deposits = Evidence<TransactionDeposits>;

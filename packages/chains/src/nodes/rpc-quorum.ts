@@ -1,6 +1,5 @@
 import type { AttestationChain } from "@causeway/domain";
-import type { Evidence, EvidenceSource, FinalHead } from "../evidence.ts";
-import { RpcFault } from "./rpc-fault.ts";
+import { RpcFault, type Evidence, type EvidenceSource, type FinalHead } from "@causeway/families";
 
 /** Endpoints contradicted each other about something that each of them holds for settled. */
 export interface Disagreement {

@@ -1,4 +1,4 @@
-import { RpcFault } from "./rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 
 /**
  * The request was not sent, because it would have exceeded its share of the endpoint's rate limit: nothing is

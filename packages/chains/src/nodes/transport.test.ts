@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { createPublicClient } from "viem";
 import { afterEach, expect, test } from "vitest";
 import { json, startAnsweringNode, startLyingNode, type LyingNode } from "../../test/lying-node.ts";
-import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import { NodeRefusal, RpcFault } from "@causeway/families";
 import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "./transport.ts";
 import { viemTransport } from "../evm/viem-transport.ts";
 

@@ -3,7 +3,7 @@ import { errorIn, hasResult, readAnswer } from "./http-answer.ts";
 import { createPoster, networkCode, type PostEnd } from "./http-post.ts";
 import { createCall, type AskedCall, type Call, type CallOptions, type ObserveCall } from "./rpc-call.ts";
 import { createRetryBudget } from "./retry-budget.ts";
-import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "./rpc-fault.ts";
+import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "@causeway/families";
 
 export type { AskedCall, CallOptions, CallOutcome, ObserveCall } from "./rpc-call.ts";
 

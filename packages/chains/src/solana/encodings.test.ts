@@ -22,11 +22,11 @@ import {
 import {
   DEPOSIT_NATIVE,
   depositNativeInstruction,
+  depositorySeats,
   depositTokenInstruction,
-} from "./depository-instructions.ts";
-import { depositorySeats } from "./derived-addresses.ts";
+  TOKEN_PROGRAM,
+} from "@causeway/families/solana";
 import { lamportTransferInstruction, tokenTransferInstruction } from "./payment-instructions.ts";
-import { TOKEN_PROGRAM } from "./programs.ts";
 import { readCursor, writeCursor } from "./rail-cursor.ts";
 import { readPayment, signPayment, takenBy } from "./sign-payment.ts";
 

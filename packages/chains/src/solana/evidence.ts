@@ -4,25 +4,31 @@ import {
   decodeSolanaTransferRequest,
   type AttestationChain,
 } from "@causeway/domain";
-import type {
-  Evidence,
-  EvidenceSource,
-  PaymentAnswer,
-  TransactionDeposits,
-  WithdrawalAnswer,
-} from "../evidence.ts";
+import {
+  attestedDepository,
+  type DepositoryReading,
+  type Evidence,
+  type EvidenceSource,
+  type PaymentAnswer,
+  type TransactionDeposits,
+  type WithdrawalAnswer,
+} from "@causeway/families";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import { createRpcTransport, type ObserveCall, type RpcTransportOptions } from "../nodes/transport.ts";
-import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
-import { depositsIn } from "./deposits.ts";
-import { depositorySeats, usedRequestAddress, type DepositoryAccounts } from "./derived-addresses.ts";
-import type { TransactionFacts } from "./facts.ts";
-import { RETRY_AFTER_SECONDS } from "./finality.ts";
-import { judgePayments } from "./payments.ts";
-import { CLOCK_SYSVAR } from "./programs.ts";
+import {
+  CLOCK_SYSVAR,
+  depositorySeats,
+  depositsIn,
+  judgePayments,
+  outcomeOf,
+  readWithdrawal,
+  RETRY_AFTER_SECONDS,
+  usedRequestAddress,
+  vaultAccountsIn,
+  type DepositoryAccounts,
+  type TransactionFacts,
+} from "@causeway/families/solana";
 import { createSolanaRpc, type SolanaRpc } from "./rpc.ts";
-import { vaultAccountsIn } from "./vault-accounts.ts";
-import { outcomeOf, readWithdrawal } from "./withdrawals.ts";
 
 export interface SolanaEvidenceOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;

@@ -2,15 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { encodeSolanaTransferRequest, nativeCurrency, type Hex32 } from "@causeway/domain";
-import type { EvidenceSource, PaymentQuestion } from "../evidence.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
-import { readTransaction } from "./answers.ts";
-import { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
-import { depositorySeats } from "./derived-addresses.ts";
+import { RpcFault, type EvidenceSource, type PaymentQuestion } from "@causeway/families";
+import {
+  depositorySeats,
+  depositsIn,
+  eventsOf,
+  judgePayments,
+  readTransaction,
+  tokenAccountsWanted,
+  vaultKey,
+  type TransactionFacts,
+} from "@causeway/families/solana";
 import { evidenceOfEndpoint } from "./evidence.ts";
-import type { TransactionFacts } from "./facts.ts";
-import { judgePayments } from "./payments.ts";
-import { eventsOf } from "./program-events.ts";
 
 // Judged are answers that a node gave about real transactions of a virtual machine, and the same answers with
 // something changed or left out.

@@ -1,5 +1,4 @@
-import type { AccountFact } from "./facts.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAMS, type AccountFact } from "@causeway/families/solana";
 
 /** What a mint is to somebody who pays with its tokens. Pure. */
 export interface MintFact {

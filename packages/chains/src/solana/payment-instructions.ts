@@ -1,16 +1,14 @@
 import { toHex, type Hex } from "@causeway/domain";
 import {
-  payingAccount,
-  readonlyAccount,
-  writableAccount,
-  type PlainInstruction,
-} from "./plain-instruction.ts";
-import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   MEMO_PROGRAM,
+  payingAccount,
+  readonlyAccount,
   SYSTEM_PROGRAM,
-} from "./programs.ts";
+  writableAccount,
+  type PlainInstruction,
+} from "@causeway/families/solana";
 
 /** Instructions that a payment is made of. All keys in base58. Pure. */
 

@@ -1,8 +1,8 @@
 import { getBase58Encoder } from "@solana/kit";
 import { toHex, type Hex } from "@causeway/domain";
-import type { BlockRef } from "../family.ts";
-import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
-import { fieldsOf, readContextSlot, wholeNumber } from "./answers.ts";
+import type { BlockRef } from "@causeway/families/evm";
+import { garbage, NodeRefusal } from "@causeway/families";
+import { fieldsOf, readContextSlot, wholeNumber } from "@causeway/families/solana";
 
 /** What nodes answer to those who pay: shapes checked, nothing guessed. Pure. */
 

@@ -1,6 +1,6 @@
 import type { Address } from "@solana/kit";
 import { expect, test } from "vitest";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import { createArrivals } from "./rail-arrivals.ts";
 import { writeCursor } from "./rail-cursor.ts";
 import type { SolanaRpc } from "./rpc.ts";

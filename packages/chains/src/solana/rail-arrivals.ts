@@ -1,17 +1,19 @@
 import { getBase58Decoder } from "@solana/kit";
 import { bytesOf, encodeAddress, transactionIdBytes, type Hex, type TxHash } from "@causeway/domain";
-import type { DepositEvidence, Evidence } from "../evidence.ts";
-import type { DepositFact } from "../family.ts";
-import { inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { inconsistent, NodeRefusal, RpcFault, type DepositEvidence, type Evidence } from "@causeway/families";
+import type { DepositFact } from "@causeway/families/evm";
 import type { RailArrivals, RailTransaction } from "../rail.ts";
-import type { SignatureEntry } from "./answers.ts";
-import { depositsIn } from "./deposits.ts";
-import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
-import type { TransactionFacts } from "./facts.ts";
+import {
+  associatedTokenAddress,
+  depositsIn,
+  vaultAccountsIn,
+  type DepositoryAccounts,
+  type SignatureEntry,
+  type TransactionFacts,
+} from "@causeway/families/solana";
 import type { RailReads } from "./rail-reads.ts";
 import { readCursor, writeCursor } from "./rail-cursor.ts";
 import type { SolanaRpc } from "./rpc.ts";
-import { vaultAccountsIn } from "./vault-accounts.ts";
 
 /** Slots that are looked at again: nodes list what is final a little late. About a minute. */
 const AGAIN_SLOTS = 150n;

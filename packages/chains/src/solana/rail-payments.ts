@@ -1,10 +1,16 @@
 import { randomInt } from "node:crypto";
 import { bytesOf, decodeAddress, nativeCurrency, type Hex, type TxHash } from "@causeway/domain";
 import { getBase58Decoder } from "@solana/kit";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { inconsistent } from "@causeway/families";
 import { InsufficientInventory, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
-import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
-import type { AccountFact } from "./facts.ts";
+import {
+  associatedTokenAddress,
+  TOKEN_PROGRAM,
+  TOKEN_PROGRAMS,
+  type AccountFact,
+  type DepositoryAccounts,
+  type PlainInstruction,
+} from "@causeway/families/solana";
 import { heldIn, mintOf, tokenAccountRefusal, type MintFact } from "./mints.ts";
 import {
   computeInstructions,
@@ -13,8 +19,6 @@ import {
   memoInstruction,
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
-import type { PlainInstruction } from "./plain-instruction.ts";
-import { TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
 import type { RailReads } from "./rail-reads.ts";
 import type { SolanaRpc } from "./rpc.ts";
 import { readPayment, signPayment, takenBy, type Payer } from "./sign-payment.ts";

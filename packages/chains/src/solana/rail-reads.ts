@@ -1,8 +1,13 @@
-import type { BlockRef } from "../family.ts";
-import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { BlockRef } from "@causeway/families/evm";
+import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
-import { readAccounts, readSignatureStatus, wholeNumber, type SignatureStatus } from "./answers.ts";
-import type { AccountFact } from "./facts.ts";
+import {
+  readAccounts,
+  readSignatureStatus,
+  wholeNumber,
+  type AccountFact,
+  type SignatureStatus,
+} from "@causeway/families/solana";
 import {
   judgeSendRefusal,
   readBlockRef,

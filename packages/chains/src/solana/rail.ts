@@ -3,7 +3,7 @@ import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
 import { createRpcTransport } from "../nodes/transport.ts";
 import type { ChainRail, OpenRail } from "../rail.ts";
 import { observed, type RailOptions } from "../rail-options.ts";
-import { depositorySeats } from "./derived-addresses.ts";
+import { depositorySeats } from "@causeway/families/solana";
 import { mintOf } from "./mints.ts";
 import { createArrivals } from "./rail-arrivals.ts";
 import { createRailPayments } from "./rail-payments.ts";

@@ -1,18 +1,19 @@
 import { getPublicKeyFromAddress, signatureBytes, verifySignature, type Address } from "@solana/kit";
-import type { Evidence } from "../evidence.ts";
-import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
+import { garbage, RpcFault, type Evidence } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
   readAccounts,
   readSignatureList,
   readSignatureStatus,
   readTransaction,
+  RETRY_AFTER_SECONDS,
+  retryAfterSeconds,
   wholeNumber,
+  type AccountFact,
   type SignatureEntry,
-  type ToldTransaction,
-} from "./answers.ts";
-import type { AccountFact, TransactionFacts } from "./facts.ts";
-import { retryAfterSeconds, RETRY_AFTER_SECONDS } from "./finality.ts";
+  type ReportedTransaction,
+  type TransactionFacts,
+} from "@causeway/families/solana";
 
 const FINALIZED = { commitment: "finalized" } as const;
 
@@ -59,7 +60,7 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
   const finalSlot = async (): Promise<bigint> =>
     wholeNumber(await ask("getSlot", [FINALIZED]), "getSlot", "response");
 
-  const timeOf = async ({ slot, blockTime }: ToldTransaction): Promise<bigint> => {
+  const timeOf = async ({ slot, blockTime }: ReportedTransaction): Promise<bigint> => {
     if (blockTime !== undefined) return blockTime;
     return wholeNumber(await ask("getBlockTime", [Number(slot)]), "getBlockTime", "response");
   };

@@ -16,7 +16,7 @@ import {
 } from "@solana/kit";
 import type { webcrypto } from "node:crypto";
 import { bytesOf, toHex, type Hex, type TxHash } from "@causeway/domain";
-import type { PlainInstruction } from "./plain-instruction.ts";
+import type { PlainInstruction } from "@causeway/families/solana";
 import type { Lifetime } from "./rail-answers.ts";
 
 /** Whose key signs and pays. */

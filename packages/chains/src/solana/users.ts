@@ -1,8 +1,12 @@
 import { decodeAddress, nativeCurrency, type Hex, type OrderId } from "@causeway/domain";
-import { garbage } from "../nodes/rpc-fault.ts";
+import { garbage } from "@causeway/families";
 import { createRpcTransport } from "../nodes/transport.ts";
-import { depositNativeInstruction, depositTokenInstruction } from "./depository-instructions.ts";
-import { associatedTokenAddress, depositorySeats } from "./derived-addresses.ts";
+import {
+  associatedTokenAddress,
+  depositNativeInstruction,
+  depositorySeats,
+  depositTokenInstruction,
+} from "@causeway/families/solana";
 import { heldIn, mintOf } from "./mints.ts";
 import { createRailReads } from "./rail-reads.ts";
 

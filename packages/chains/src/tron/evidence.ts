@@ -1,23 +1,33 @@
 import type { Address, AttestationChain, Hex, TronAttestationFacts } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Evidence, EvidenceSource, WithdrawalAnswer } from "../evidence.ts";
-import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
+import {
+  attestedDepository,
+  type DepositoryReading,
+  type Evidence,
+  type EvidenceSource,
+  type WithdrawalAnswer,
+} from "@causeway/families";
 import { MAX_EVIDENCE_BYTES } from "../evm/receipt-size.ts";
 import { proofOfExecution } from "../evm/withdrawal-reads.ts";
-import { readWithdrawal } from "../evm/withdrawals.ts";
 import { createRestClient } from "../nodes/rest-client.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
-import { secondsOf, type SolidTransaction } from "./agreement.ts";
-import { depositsIn } from "./deposits.ts";
-import { paymentsIn } from "./payments.ts";
+import {
+  depositsIn,
+  hashOfId,
+  machineAddress,
+  paymentsIn,
+  secondsOf,
+  tronAddress,
+  type SolidTransaction,
+  readWithdrawal,
+} from "@causeway/families/tron";
 import { createTronRpc, type TronRpc } from "./rpc.ts";
-import { hashOfId, machineAddress, tronAddress } from "./tron-address.ts";
 
 export interface TronEvidenceOptions {
   /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */
   readonly observeCalls?: (chain: string) => ObserveCall;
-  /** Told when endpoints contradict each other about something final. Never holds a URL. */
+  /** Reported when endpoints contradict each other about something final. Never holds a URL. */
   readonly onDisagreement?: (disagreement: Disagreement) => void;
 }
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import { readRequestState, requestStateProgram } from "./request-state.ts";
 
 const depository: Address = `0x${"de".repeat(20)}`;

@@ -1,5 +1,5 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
-import { garbage } from "../nodes/rpc-fault.ts";
+import { garbage } from "@causeway/families";
 
 /**
  * The question whether a depository has used a request, asked so that the answer itself says of which state

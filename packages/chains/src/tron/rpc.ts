@@ -1,20 +1,21 @@
 import type { Address, Hex, Hex32, TronAttestationFacts } from "@causeway/domain";
-import type { Evidence } from "../evidence.ts";
-import { quantityOf, readReceipt } from "../evm/answers.ts";
+import { garbage, inconsistent, NodeRefusal, redact, RpcFault, type Evidence } from "@causeway/families";
+import { quantityOf, readReceipt } from "@causeway/families/evm";
 import { rememberedFacts, singleFlight } from "../evm/remembered-facts.ts";
 import type { RestClient } from "../nodes/rest-client.ts";
 import { jsonOf } from "../nodes/rest-client.ts";
-import { garbage, inconsistent, NodeRefusal, redact, RpcFault } from "../nodes/rpc-fault.ts";
 import {
+  finalityOf,
   readBlock,
   readConstantResult,
   readContent,
   readInfo,
+  secondsOf,
+  solidTransaction,
+  type SolidTransaction,
   type TransactionInfo,
   type TronBlock,
-} from "./answers.ts";
-import { secondsOf, solidTransaction, type SolidTransaction } from "./agreement.ts";
-import { finalityOf } from "./finality.ts";
+} from "@causeway/families/tron";
 import { readRequestState, requestStateProgram, type RequestState } from "./request-state.ts";
 
 /** Reads of one endpoint. All of them throw RpcFault for whatever it did not say. */

@@ -2,25 +2,19 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pairInput, pairOutput } from "../liquidity/constant-product-pair.ts";
 import { pow10 } from "../money/pow10.ts";
-import type { Exchange, Exchanged } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { routeInput, routeOutput } from "./exchange.ts";
 import type { PricingFacts } from "./forward.ts";
 import { minAmount } from "./least-amount.ts";
-import { settle, soon } from "./soon.ts";
-import type { MaybePromise, Soon } from "./soon.ts";
 
-type Answer<T> = MaybePromise<T>;
-
-/** A constant-product pool; `later`: it answers over a network. */
-function pair(reserve0: bigint, reserve1: bigint, later = false): Exchange {
+/** A constant-product pool. */
+function pair(reserve0: bigint, reserve1: bigint): Exchange {
   const pool = { reserve0, reserve1, feeBps: 30n };
-  const given = <T>(value: T): Answer<T> => (later ? Promise.resolve(value) : value);
   return {
-    exactIn: (amountIn): Answer<Exchanged | undefined> =>
-      given({ amountIn, amountOut: pairOutput(pool, true, amountIn) }),
-    exactOut: (amountOut): Answer<Exchanged | undefined> => {
+    exactIn: (amountIn) => ({ amountIn, amountOut: pairOutput(pool, true, amountIn) }),
+    exactOut: (amountOut) => {
       const amountIn = pairInput(pool, true, amountOut);
-      return given(amountIn === undefined ? undefined : { amountIn, amountOut });
+      return amountIn === undefined ? undefined : { amountIn, amountOut };
     },
   };
 }
@@ -35,12 +29,6 @@ const facts = (change: Partial<PricingFacts> = {}): PricingFacts => ({
   appBps: 0,
   ...change,
 });
-
-function now<T>(work: Soon<T>): T {
-  const value = settle(work);
-  if (value instanceof Promise) throw new Error("this had to wait");
-  return value;
-}
 
 const reserve = fc.bigInt({ min: 10n ** 9n, max: 10n ** 26n });
 
@@ -59,12 +47,12 @@ test("the smallest input through both swaps buys the output, and one unit less d
           destination: d && pair(...d),
           facts: facts({ serviceBps }),
         };
-        const smallest = now(routeInput(output, parts));
+        const smallest = routeInput(output, parts);
         if (smallest === undefined) return;
         found++;
-        const reached = now(routeOutput(smallest.input, parts));
+        const reached = routeOutput(smallest.input, parts);
         expect(reached!.expected).toBeGreaterThanOrEqual(output);
-        const less = smallest.input > 1n ? now(routeOutput(smallest.input - 1n, parts)) : undefined;
+        const less = smallest.input > 1n ? routeOutput(smallest.input - 1n, parts) : undefined;
         expect(less === undefined || less.expected < output).toBe(true);
         expect(smallest.expected).toBe(output);
       },
@@ -82,39 +70,29 @@ test("the output never falls when the input grows", () => {
       fc.bigInt({ min: 0n, max: 10n ** 12n }),
       ([a, b, c, d], input, more) => {
         const parts = { origin: pair(a, b), destination: pair(c, d), facts: facts() };
-        const output = (amount: bigint) => now(routeOutput(amount, parts))?.expected ?? 0n;
+        const output = (amount: bigint) => routeOutput(amount, parts)?.expected ?? 0n;
         expect(output(input + more) >= output(input)).toBe(true);
       },
     ),
   );
 });
 
-test("an asynchronous swap gives the same result", async () => {
-  const reserves = [10n ** 24n, 10n ** 12n] as const;
-  const at = (later: boolean) => ({
-    origin: pair(...reserves, later),
-    destination: undefined,
-    facts: facts(),
-  });
-  const asked = settle(routeInput(10n ** 15n, at(true)));
-  expect(asked).toBeInstanceOf(Promise);
-  expect(await asked).toEqual(now(routeInput(10n ** 15n, at(false))));
-});
-
-test("an error of a swap is thrown by the work that asked it", async () => {
+test("an error of a swap is thrown by the work that asked it", () => {
   const failing: Exchange = {
-    exactIn: async () => Promise.reject(new Error("gone")),
+    exactIn: () => {
+      throw new Error("gone");
+    },
     exactOut: () => undefined,
   };
   const parts = { origin: failing, destination: undefined, facts: facts() };
-  await expect(settle(routeOutput(1n, parts))).rejects.toThrow("gone");
-  expect(now(routeInput(1n, parts))).toBeUndefined();
+  expect(() => routeOutput(1n, parts)).toThrow("gone");
+  expect(routeInput(1n, parts)).toBeUndefined();
 });
 
 test("pools that cannot fill an amount give no route", () => {
   const parts = { origin: undefined, destination: pair(10n ** 18n, 1_000n), facts: facts() };
-  expect(now(routeInput(1_000n, parts))).toBeUndefined();
-  expect(now(routeOutput(1n, parts))).toBeUndefined();
+  expect(routeInput(1_000n, parts)).toBeUndefined();
+  expect(routeOutput(1n, parts)).toBeUndefined();
 });
 
 test("finds the smallest amount from any guess, with two calls from the right one", () => {
@@ -125,17 +103,14 @@ test("finds the smallest amount from any guess, with two calls from the right on
       (smallest, percentOff) => {
         const guess = smallest + (smallest * BigInt(percentOff)) / 100n;
         let asked = 0;
-        const reaches = function* (amount: bigint): Soon<boolean> {
+        const reaches = (amount: bigint): boolean => {
           asked++;
-          return yield* soon(amount >= smallest);
+          return amount >= smallest;
         };
-        expect(now(minAmount(guess, reaches))).toBe(smallest);
+        expect(minAmount(guess, reaches)).toBe(smallest);
         if (guess === smallest) expect(asked).toBeLessThanOrEqual(2);
       },
     ),
   );
-  const never = function* (): Soon<boolean> {
-    return yield* soon(false);
-  };
-  expect(now(minAmount(10n, never))).toBeUndefined();
+  expect(minAmount(10n, () => false)).toBeUndefined();
 });

@@ -3,8 +3,6 @@ import { forward } from "./forward.ts";
 import type { PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
 import { minAmount } from "./least-amount.ts";
-import { soon } from "./soon.ts";
-import type { MaybePromise, Soon } from "./soon.ts";
 
 /** A swap of one currency for another, in base units. */
 export interface Exchanged {
@@ -14,8 +12,8 @@ export interface Exchanged {
 
 /** A market for one currency pair. Both functions are monotonic; undefined: not possible at this size. */
 export interface Exchange<T extends Exchanged = Exchanged> {
-  exactIn(amountIn: bigint): MaybePromise<T | undefined>;
-  exactOut(amountOut: bigint): MaybePromise<T | undefined>;
+  exactIn(amountIn: bigint): T | undefined;
+  exactOut(amountOut: bigint): T | undefined;
 }
 
 /**
@@ -49,18 +47,18 @@ export interface RouteTrade<T extends Exchanged> {
  * What an input buys through all parts: `destination(forward(origin(input)))`. Never falls when the input
  * grows. Undefined: nothing, or not possible at this size.
  */
-export function* routeOutput<T extends Exchanged>(
+export function routeOutput<T extends Exchanged>(
   input: bigint,
   { origin, destination, facts }: RouteParts<T>,
-): Soon<RouteTrade<T> | undefined> {
-  const exchanged = origin && (yield* soon(origin.exactIn(input)));
+): RouteTrade<T> | undefined {
+  const exchanged = origin?.exactIn(input);
   if (origin !== undefined && exchanged === undefined) return undefined;
   const priced = forward(exchanged?.amountOut ?? input, facts);
   if (priced.output === 0n) return undefined;
   const paid = { ...priced, expected: priced.output };
   if (destination === undefined)
     return { input, origin: exchanged, priced: paid, destination: undefined, expected: priced.output };
-  const filled = yield* soon(destination.exactIn(priced.output));
+  const filled = destination.exactIn(priced.output);
   if (filled === undefined || filled.amountOut === 0n) return undefined;
   return { input, origin: exchanged, priced: paid, destination: filled, expected: filled.amountOut };
 }
@@ -70,15 +68,15 @@ export function* routeOutput<T extends Exchanged>(
  * parts are monotonic, it is the chain of the parts' smallest inputs, from last to first. Undefined: the
  * swaps cannot fill it.
  */
-export function* routeInput<T extends Exchanged>(
+export function routeInput<T extends Exchanged>(
   output: bigint,
   { origin, destination, facts }: RouteParts<T>,
-): Soon<RouteTrade<T> | undefined> {
-  const filled = destination && (yield* minExchange(destination, output));
+): RouteTrade<T> | undefined {
+  const filled = destination && minExchange(destination, output);
   if (destination !== undefined && filled === undefined) return undefined;
   const paid = filled?.amountIn ?? output;
   const deposit = inputFor(paid, facts);
-  const exchanged = origin && (yield* minExchange(origin, deposit));
+  const exchanged = origin && minExchange(origin, deposit);
   if (origin !== undefined && exchanged === undefined) return undefined;
   const priced = forward(exchanged?.amountOut ?? deposit, facts);
   return {
@@ -96,15 +94,12 @@ export function* routeInput<T extends Exchanged>(
  * The swap with the smallest input that yields at least `amountOut`. The pool's own inverse may be off by a
  * unit, so it is only where the search starts.
  */
-export function* minExchange<T extends Exchanged>(
-  exchange: Exchange<T>,
-  amountOut: bigint,
-): Soon<T | undefined> {
-  const guess = yield* soon(exchange.exactOut(amountOut));
+export function minExchange<T extends Exchanged>(exchange: Exchange<T>, amountOut: bigint): T | undefined {
+  const guess = exchange.exactOut(amountOut);
   if (guess === undefined) return undefined;
   let found: T | undefined;
-  const smallest = yield* minAmount(guess.amountIn, function* (amountIn) {
-    const answer = yield* soon(exchange.exactIn(amountIn));
+  const smallest = minAmount(guess.amountIn, (amountIn) => {
+    const answer = exchange.exactIn(amountIn);
     const reached = answer !== undefined && answer.amountOut >= amountOut;
     if (reached && (found === undefined || amountIn < found.amountIn)) found = answer;
     return reached;

@@ -1,5 +1,4 @@
-import { BPS } from "../money/bps.ts";
-import { divUp } from "../money/mul-div.ts";
+import { raisedByBps } from "../money/bps.ts";
 
 /** Current gas price, wei. */
 export interface GasPriceFacts {
@@ -19,5 +18,5 @@ export function gasCostWei(
 ): bigint {
   const priority =
     price.maxPriorityFeePerGas > minPriorityFeeWei ? price.maxPriorityFeePerGas : minPriorityFeeWei;
-  return divUp(BigInt(gasUnits) * (price.baseFeePerGas + priority) * (BPS + BigInt(marginBps)), BPS);
+  return raisedByBps(BigInt(gasUnits) * (price.baseFeePerGas + priority), marginBps);
 }

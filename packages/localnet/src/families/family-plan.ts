@@ -14,7 +14,7 @@ export interface FamilyUrls {
   readonly solana: string;
   /** Of the node, with user and password. */
   readonly bitcoin: string;
-  /** Of the explorer beside it. */
+  /** Of its explorer. */
   readonly esplora: string;
   readonly exchange: string;
 }

@@ -1,14 +1,18 @@
 import { join } from "node:path";
 import { hexToBytes, keccak256, stringToBytes } from "viem";
 import { localAccount } from "../accounts.ts";
-import { bitcoinAddress } from "../bitcoin/controls.ts";
-import { startBitcoin, type RunningBitcoin } from "../bitcoin/start.ts";
-import { startExchange, type RunningExchange } from "../exchange/exchange-server.ts";
-import { createDepository } from "../solana/depository.ts";
-import { startSolana, type RunningSolana } from "../solana/start-solana.ts";
-import { createMint, mintTo } from "../solana/tokens.ts";
-import { askNode, solanaKey } from "../solana/wallet.ts";
-import { startTogether, stopTogether, type Stoppable } from "../start-together.ts";
+import { bitcoinAddress, startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
+import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import {
+  askNode,
+  createDepository,
+  createMint,
+  mintTo,
+  solanaKey,
+  startSolana,
+  type RunningSolana,
+} from "@causeway/simulators/solana";
+import { startTogether, stopTogether, type Stoppable } from "@causeway/testkit";
 import {
   familyChains,
   familyKey,
@@ -49,8 +53,8 @@ const SATOSHI = 100_000_000n;
 const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")));
 
 /**
- * Starts a Solana cluster, a Bitcoin network with a miner, and a perpetuals exchange, side by side; when one
- * fails none is left.
+ * Starts a Solana cluster, a Bitcoin network with a miner, and a local Hyperliquid in parallel; if one fails,
+ * all are stopped.
  */
 export async function startFamilies(options: FamiliesOptions): Promise<RunningFamilies> {
   const [solana, bitcoin, exchange] = await startTogether<
@@ -135,15 +139,15 @@ async function furnishedBitcoin({
   };
   try {
     const solver = bitcoinAddress(hexToBytes(familyKey("solver")));
-    // Several coins each, so that payments under way need not wait for each other's change.
-    for (let coin = 0; coin < 10; coin++) await node.controls.fund(solver, 2n * SATOSHI, false);
+    // Several outputs each, so that pending payments need not wait for each other's change.
+    for (let output = 0; output < 10; output++) await node.controls.fund(solver, 2n * SATOSHI, false);
     for (let index = 0; index < users; index++) {
       const user = bitcoinAddress(hexToBytes(familyKey("user", index)));
-      for (let coin = 0; coin < 2; coin++) await node.controls.fund(user, SATOSHI / 2n, false);
+      for (let output = 0; output < 2; output++) await node.controls.fund(user, SATOSHI / 2n, false);
     }
     await node.controls.mine(1);
-    // A node that is being stopped, or was killed on purpose, mines nothing; whoever needs blocks sees that
-    // they are missing.
+    // A node that is being stopped, or was killed on purpose, mines nothing: a test that needs blocks fails
+    // then.
     miner = setInterval(() => {
       mining = mining.then(async () => {
         if (!isStopping) await node.controls.mine(1).catch(() => undefined);

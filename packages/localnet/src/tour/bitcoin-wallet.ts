@@ -2,7 +2,7 @@ import { NETWORK, p2wpkh, TEST_NETWORK, Transaction } from "@scure/btc-signer";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexToBytes, type Hex } from "viem";
 import { z } from "zod";
-import { ANSWER_WITHIN_MS } from "../patience.ts";
+import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 
 /** What a step asks a Bitcoin wallet to sign, base64 or hex. */
 const bitcoinItem = z.object({ psbt: z.string().min(1) });

@@ -1,7 +1,7 @@
 import { hashTypedData, hexToNumber, parseSignature, toHex, type Hex, type TypedDataDomain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
-import { ANSWER_WITHIN_MS } from "../patience.ts";
+import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 
 const zero = "0x0000000000000000000000000000000000000000";
 const typeFields = z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })));
@@ -29,7 +29,7 @@ const actionItem = z.object({
   eip712PrimaryType: z.string(),
 });
 
-/** A user's account on the perpetuals exchange. */
+/** A user's account on Hyperliquid. */
 export interface ExchangeWallet {
   readonly address: Hex;
   /** What can be taken out of the perps account, as the exchange writes it. */

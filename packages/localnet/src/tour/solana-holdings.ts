@@ -1,5 +1,5 @@
 import { address, createSolanaRpc, getProgramDerivedAddress } from "@solana/kit";
-import { LOCAL_DEPOSITORY } from "../solana/depository.ts";
+import { LOCAL_DEPOSITORY } from "@causeway/simulators/solana";
 
 /** Where the depository program of the local system keeps what was deposited. */
 export async function depositoryVault(): Promise<string> {

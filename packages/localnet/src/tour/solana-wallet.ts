@@ -17,7 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hexToBytes, type Hex } from "viem";
 import { z } from "zod";
 import { solanaTokensOf } from "./solana-holdings.ts";
-import { BUSY_MACHINE_HINT, PATIENCE_MS } from "../patience.ts";
+import { BUSY_MACHINE_HINT, PATIENCE_MS } from "@causeway/testkit";
 
 /** What a step asks a Solana wallet to put into one transaction. */
 const solanaItem = z.object({

@@ -6,7 +6,7 @@ import type { TerminalStyle } from "../terminal.ts";
 import { familyWallets } from "./family-wallets.ts";
 import { tourLegs } from "./legs.ts";
 import { runTour, tourHead } from "./run-tour.ts";
-import { PATIENCE_MS } from "../patience.ts";
+import { PATIENCE_MS } from "@causeway/testkit";
 
 const families: Readonly<Record<string, VmType>> = {
   [familyChains.solana]: "solana-vm",

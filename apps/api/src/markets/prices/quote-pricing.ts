@@ -1,15 +1,5 @@
 import type { ChainProfile, Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
-import {
-  BPS,
-  divUp,
-  NATIVE_CURRENCY,
-  pairClassOf,
-  pairSpread,
-  ServiceError,
-  settle,
-  soon,
-} from "@causeway/domain";
-import type { Soon } from "@causeway/domain";
+import { NATIVE_CURRENCY, pairClassOf, pairSpread, raisedByBps, ServiceError } from "@causeway/domain";
 import type { ConnectedChain, RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "./price-source.port.ts";
 import type { PaymentGas, QuotePolicy } from "../quote-policy.port.ts";
@@ -67,43 +57,48 @@ type Needs = {
   readonly quotePolicy: Pick<QuotePolicy, "gas" | "serviceBps" | "maxVolatilePriceAgeMs">;
 };
 
+/** Currencies whose prices a route needs. */
+export function pricedIn({ origin, destination, originCurrency, destinationCurrency }: PricedRoute) {
+  return [originCurrency, destinationCurrency, origin.chain.native, destination.chain.native] as const;
+}
+
 /**
- * The live prices of a route, from what is deposited to what the solver pays with: used by the quote, and by
- * the fill to price the deposit again.
+ * The live prices of a route for the fill, which prices the deposit again: {@link priceRoute}.
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when a fresh value is missing
+ */
+export async function pricingOf(
+  services: Needs & { readonly prices: PriceBook },
+  route: PricedRoute,
+  toContract: boolean,
+  originGasUsd?: bigint,
+  swaps?: SwapsOfRoute,
+): Promise<RoutePricing> {
+  const currencies = pricedIn(route);
+  // Concurrently: if two fail, neither rejection may stay unhandled.
+  const known = await Promise.all(currencies.map(async (currency) => await services.prices.usd(currency)));
+  const usdBy = new Map(currencies.map((currency, at) => [currency, known[at] ?? 0n]));
+  const usd = (currency: Currency): bigint => usdBy.get(currency) ?? 0n;
+  return priceRoute(services, usd, route, toContract, originGasUsd, swaps);
+}
+
+/**
+ * The prices of a route, from what is deposited to what the solver pays with.
+ * @param usd USD per whole unit of the currencies of {@link pricedIn}
  * @param toContract the recipient is a contract: a native payment to it uses the more expensive way through
  * the router
  * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18
  * decimals
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when a fresh value is missing
  */
-export async function pricingOf(
+export function priceRoute(
   services: Needs,
-  route: PricedRoute,
-  toContract: boolean,
-  originGasUsd?: bigint,
-  swaps?: SwapsOfRoute,
-): Promise<RoutePricing> {
-  return await settle(pricingSoon(services, route, toContract, originGasUsd, swaps));
-}
-
-/** {@link pricingOf}, without waiting when every price is fresh. */
-export function* pricingSoon(
-  services: Needs,
+  usd: (currency: Currency) => bigint,
   { origin, destination, originCurrency, destinationCurrency }: PricedRoute,
   toContract: boolean,
   originGasUsd = 0n,
   swaps: SwapsOfRoute = {},
-): Soon<RoutePricing> {
-  const { prices, quotePolicy } = services;
-  const asked = {
-    origin: prices.usd(originCurrency),
-    destination: prices.usd(destinationCurrency),
-    originNative: prices.usd(origin.chain.native),
-    destinationNative: prices.usd(destination.chain.native),
-  };
-  // With fresh prices this does not even wait for a microtask.
-  const usd = allKnown(asked) ? asked : yield* soon(awaitAll(asked));
-
+): RoutePricing {
+  const { quotePolicy } = services;
   const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
   const spreadBps = spreadOf(services, originCurrency, destinationCurrency);
   const { native } = destination.chain;
@@ -119,12 +114,12 @@ export function* pricingSoon(
     : quotePolicy.gas.swapFill + (swaps.swapGas ?? 0n) + (swaps.callsGas ?? 0n);
   return {
     pairClass,
-    originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },
+    originNative: { decimals: origin.chain.native.decimals, priceUsd: usd(origin.chain.native) },
     runsForeignCode: toContract || isRouted,
     facts: {
-      origin: { decimals: originCurrency.decimals, priceUsd: usd.origin },
-      destination: { decimals: destinationCurrency.decimals, priceUsd: usd.destination },
-      destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd.destinationNative },
+      origin: { decimals: originCurrency.decimals, priceUsd: usd(originCurrency) },
+      destination: { decimals: destinationCurrency.decimals, priceUsd: usd(destinationCurrency) },
+      destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd(native) },
       fillGasCostWei: costWithMargin(destination, destinationCurrency, fillGas, swaps.railCost),
       flatUsd: fees.flatUsd + originGasUsd,
       serviceBps:
@@ -170,37 +165,11 @@ export function costWithMargin(
   known?: bigint,
 ): bigint {
   const cost = known ?? pulse.paymentCost(address, gas);
-  return divUp(cost * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
+  return raisedByBps(cost, chain.fees.gasMarginBps);
 }
 
 /** Gas units of one payment in this currency. */
 export function gasOf(gas: PaymentGas, currency: Currency, toContract: boolean): bigint {
   if (currency.address !== NATIVE_CURRENCY) return gas.erc20;
   return toContract ? gas.nativeToContract : gas.native;
-}
-
-type PriceName = "origin" | "destination" | "originNative" | "destinationNative";
-type AskedPrices = Readonly<Record<PriceName, bigint | Promise<bigint>>>;
-type KnownPrices = Readonly<Record<PriceName, bigint>>;
-
-function allKnown(prices: AskedPrices): prices is KnownPrices {
-  const { origin, destination, originNative, destinationNative } = prices;
-  return (
-    typeof origin === "bigint" &&
-    typeof destination === "bigint" &&
-    typeof originNative === "bigint" &&
-    typeof destinationNative === "bigint"
-  );
-}
-
-/** Concurrently: if two fail, neither rejection may stay unhandled. */
-async function awaitAll(prices: AskedPrices): Promise<KnownPrices> {
-  const wait = async (price: bigint | Promise<bigint>) => price;
-  const [origin, destination, originNative, destinationNative] = await Promise.all([
-    wait(prices.origin),
-    wait(prices.destination),
-    wait(prices.originNative),
-    wait(prices.destinationNative),
-  ]);
-  return { origin, destination, originNative, destinationNative };
 }

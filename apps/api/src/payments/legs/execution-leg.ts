@@ -1,18 +1,119 @@
 import { readHandleOps, userOperationsFailed } from "@causeway/chains";
 import type { LogFact } from "@causeway/chains";
 import { executionCost } from "@causeway/domain";
-import type { FailReason, RequestEvent, RequestKind } from "@causeway/domain";
-import type { ExecutionRecord } from "../executions.port.ts";
+import type { FailReason, RequestEvent, RequestId, RequestKind } from "@causeway/domain";
 import type { LaneCall } from "../../db/leg.port.ts";
-import type { Slot } from "../../db/records.port.ts";
-import { isOverWithoutExecution } from "../executions/awaits-execution.ts";
-import { forgiveCosts, noteCosts } from "../executions/settle-execution.ts";
+import type { RequestRecord, Slot } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { DONE } from "../../db/wait.ts";
 import { transition } from "../../requests/index.ts";
-import type { LegHandler, LegContext } from "./leg-course.ts";
-import { nativeDecimals } from "./native-decimals.ts";
+import type { ExecutionRecord } from "../executions.port.ts";
+import { awaitsExecution, isOverWithoutExecution } from "../executions/awaits-execution.ts";
+import { CALL_LIFETIME_MS } from "../executions/call-terms.ts";
+import { refusedTarget } from "../executions/own-contracts.ts";
+import { planExecution } from "../executions/plan-execution.ts";
+import { forgiveCosts, noteCosts } from "../executions/settle-execution.ts";
+import { whyUnexplained } from "../unexplained-nonces.ts";
+import type { DueLeg, LegContext, LegKind, Stopped } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
+import { nativeDecimals } from "../native-decimals.ts";
 
-/** A call that the executor sends for a user. It is charged only once its block is final. */
-export const executionLeg: LegHandler = {
+interface DueExecution extends DueLeg {
+  readonly request: RequestRecord;
+  readonly execution: ExecutionRecord;
+  /** When its checks began. */
+  readonly checkedAtMs: number;
+}
+
+/** Why a call is not sent. */
+interface Unsent {
+  readonly reason: FailReason;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A call that the executor sends for a user: one that would fail is not sent and costs nothing. It is charged
+ * only once its block is final.
+ */
+export const executionLeg: LegKind<DueExecution, Wanted, Unsent> = {
+  name: "execution",
+  // Jobs of a burst wait together and are sent together.
+  queue: { name: "execute", id: "requestId", concurrency: 200 },
+  isTransfer: false,
+
+  overdue: async ({ reads }, ...since) => await reads.overdueExecutions(...since),
+  async due({ reads }, id) {
+    const checkedAtMs = performance.now();
+    const requestId = id as RequestId;
+    const [request, execution] = await Promise.all([reads.request(requestId), reads.execution(requestId)]);
+    if (request === undefined || !isOpen(execution)) return undefined;
+    const slot = await reads.slotOfLeg("execution", requestId);
+    return { request, execution, checkedAtMs, chainId: execution.chainId, slot };
+  },
+  async plan(services, { request, execution, checkedAtMs }) {
+    const { requestId } = execution;
+    const connected = services.chains.get(execution.chainId);
+    const executor = services.executor?.address;
+    // Before anything is given up: the nonce may belong to this very call, and then the sponsor owes its
+    // cost.
+    const why = connected && executor && (await whyUnexplained(services, connected, executor));
+    if (why !== undefined) {
+      services.events.alarm("execution_waits", { requestId, why });
+      return { waitMs: 5_000, why };
+    }
+    if (!awaitsExecution(request.state)) return notIncluded("the request no longer awaits its execution");
+    const deadlineMs = deadlineOf(request, execution);
+    if (services.clock.nowMs() > deadlineMs) return notIncluded("the execution was not sent in time");
+    if (connected === undefined || executor === undefined)
+      return wait(services, request, "the chain or the executor is disabled");
+    const planned = await planExecution(services, connected, executor, execution, deadlineMs);
+    switch (planned.kind) {
+      case "fails":
+        return mayBeAhead(services, request, execution)
+          ? { waitMs: 1_000, why: "the call fails at the moment" }
+          : { giveUp: { reason: "EXECUTION_REVERTED", detail: planned.detail } };
+      case "waits":
+        return wait(services, request, planned.why);
+      case "ready":
+        return { plan: planned.plan, checkedAtMs };
+      default:
+        return planned satisfies never;
+    }
+  },
+
+  // The next batch gathers the calls that arrive meanwhile.
+  together: { inFlight: 1, has: () => true },
+  async lock(_, tx, wanted, requests) {
+    const ids = wanted.map(({ plan }) => requestIdOf(plan));
+    const executions = await tx.executions.lockAll(ids);
+    return ids.map((id) => {
+      const request = requests.get(id);
+      // Settled by another process: if sent, no one would pay for it.
+      const isDue = request !== undefined && awaitsExecution(request.state) && isOpen(executions.get(id));
+      return isDue ? "due" : "moved";
+    });
+  },
+  async taken({ clock, chains }, tx, taken) {
+    const planned = taken.map(({ slot }) => {
+      const { nonce, chainId } = slot;
+      const requestId = requestIdOf(slot);
+      tx.events.happened("execution_planned", { requestId, chain: chains.profile(chainId)?.name });
+      return { requestId, event: "executionPlanned" as const, detail: { nonce } };
+    });
+    await tx.requests.noteAll(planned, clock.nowMs());
+    return undefined;
+  },
+  untaken: async (services, { request }, why) =>
+    wait(
+      services,
+      request,
+      why === "late" ? "the checks of the call are too old" : "the executor lacks the native token",
+    ),
+
+  async isForbidden(services, connected, { leg: { requestId } }) {
+    const execution = requestId && (await services.reads.execution(requestId));
+    return execution !== undefined && refusedTarget(services, connected, execution) !== undefined;
+  },
   async mined({ services, tx, slot, record }, { attempt, receipt }) {
     if (record === undefined) return;
     const facts = { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed };
@@ -51,7 +152,71 @@ export const executionLeg: LegHandler = {
     else if (isOver) await forgiveCosts(services, tx, requestId);
     else await noteCosts(services, tx, requestId, { originUsd: 0n });
   },
+
+  async giveUp(services, { execution: { requestId } }, { reason, detail }) {
+    const isDead = await services.uow.run(async (tx) => {
+      const current = await tx.requests.lock(requestId);
+      const leg = { kind: "execution", id: requestId, requestId };
+      // With a nonce, the outcome of the nonce decides.
+      if (current === undefined || (await tx.lanes.hasLiveSlot(leg))) return false;
+      if (!isOpen(await tx.executions.lock(requestId))) return false;
+      await tx.requests.note(requestId, services.clock.nowMs(), "executionImpossible", { reason, ...detail });
+      const event = { kind: "executionDead", reason } as const;
+      const { record } = await transition(services, tx, current, event, {}, { reason });
+      if (isOverWithoutExecution(record.state)) await forgiveCosts(services, tx, requestId);
+      else await noteCosts(services, tx, requestId, { originUsd: 0n });
+      return true;
+    });
+    const label = typeof detail["label"] === "string" ? detail["label"] : undefined;
+    if (isDead) services.events.alarm("execution_impossible", { requestId, reason, label });
+    return DONE;
+  },
 };
+
+/** Neither charged nor forgiven, so its transaction may still be sent. */
+function isOpen(execution: ExecutionRecord | undefined): execution is ExecutionRecord {
+  return execution !== undefined && !execution.settled && execution.originUsd === undefined;
+}
+
+function requestIdOf({ leg: { id } }: Pick<Slot, "leg">): RequestId {
+  return id as RequestId;
+}
+
+/** Sent until then. A deposit mined after the request's own deadline would be refunded. */
+function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord): number {
+  const signedForMs = terms.permit === undefined ? Infinity : terms.permit.deadline * 1000;
+  return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS, signedForMs);
+}
+
+/**
+ * Anyone may submit a permit, and a deposit made by another account makes ours fail: it must have time to be
+ * read first.
+ */
+const DEPOSIT_READ_WITHIN_MS = 10_000;
+
+function mayBeAhead(
+  { clock }: Pick<WorkerServices, "clock">,
+  { terms }: RequestRecord,
+  { createdAtMs }: ExecutionRecord,
+): boolean {
+  return terms.permit !== undefined && clock.nowMs() - createdAtMs < DEPOSIT_READ_WITHIN_MS;
+}
+
+function notIncluded(why: string): { readonly giveUp: Unsent } {
+  return { giveUp: { reason: "TRANSACTION_NOT_INCLUDED", detail: { why } } };
+}
+
+/**
+ * Waits for temporary obstacles, but not forever: then nothing is sent, and the sponsor's reservation is
+ * released.
+ */
+function wait(services: WorkerServices, request: RequestRecord, why: string): Stopped<Unsent> {
+  const { requestId } = request.terms;
+  const waitedMs = services.clock.nowMs() - request.updatedAtMs;
+  if (waitedMs > services.enginePolicy.inventoryWaitMs) return notIncluded(why);
+  services.events.alarm("execution_waits", { requestId, why, waitedMs });
+  return { waitMs: 1_000, why };
+}
 
 /** An entry point continues when an operation fails: its transaction succeeds without effect for the user. */
 function whatSuccessMeans(kind: RequestKind, { to, data }: LaneCall, logs: readonly LogFact[]): RequestEvent {

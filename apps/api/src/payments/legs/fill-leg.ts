@@ -1,18 +1,155 @@
-import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
-import type { DestinationExecution } from "../executions.port.ts";
-import type { DepositRecord } from "../../db/records.port.ts";
-import { gasUnitInMemory } from "../../balances/index.ts";
-import { isPlainTransfer } from "../gas-used-by-fills.ts";
-import { noteCosts } from "../executions/settle-execution.ts";
+import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { DONE } from "../../db/wait.ts";
+import type { Progress } from "../../db/wait.ts";
+import { addExposures } from "../../markets/index.ts";
+import { transition, transitionAll } from "../../requests/index.ts";
+import { feesOfFill, settleFees } from "../fees-of-fill.ts";
+import { isBasisOf } from "../fill-basis.ts";
+import { chargeCalls, measure, noteRevertedFill, noteRevertedGas, noteSpent } from "../fill-costs.ts";
+import { type FillLimits, limitsOf, type RefusedFill, refusedFill, takeLimits } from "../fill-limits.ts";
+import { planAhead } from "../fills-ahead.ts";
+import type { FillBasis } from "../planned-fill.port.ts";
+import { attemptFacts } from "../slot-facts.ts";
+import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../plan/decide-fill.ts";
 import { valueOf } from "../plan/gas-of-calls.ts";
-import { transition } from "../../requests/index.ts";
-import { feesOfFill } from "./fees-of-fill.ts";
-import type { LegHandler, LegContext } from "./leg-course.ts";
-import { nativeDecimals } from "./native-decimals.ts";
+import { whyMaybePaid } from "../unexplained-nonces.ts";
+import type { DueLeg, LegContext, LegKind } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
 
-/** The payment of a request's recipient. */
-export const fillLeg: LegHandler = {
+/** Fills of one request that may revert in a block before its deposit is refunded. */
+const MAX_REVERTED = 3;
+
+interface DueFill extends DueLeg {
+  readonly request: RequestRecord;
+}
+
+/** A simulated fill. */
+export interface WantedFill extends Wanted {
+  readonly requestId: RequestId;
+  readonly basis: FillBasis;
+  /** What the recipient gets, in base units. */
+  readonly amount: bigint;
+  /** Undefined: it reserves nothing but a slot. */
+  readonly limits: FillLimits | undefined;
+}
+
+/** The payment of a request's recipient, with a confirmed deposit or a fast fill. */
+export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
+  name: "fill",
+  queue: { name: "fill", id: "requestId", concurrency: 128 },
+  isTransfer: true,
+
+  overdue: async ({ reads }, ...since) => await reads.overdueFills(...since),
+  prepare: (services, id) => planAhead(services, id as RequestId),
+  async due({ reads }, id) {
+    const requestId = id as RequestId;
+    const request = await reads.request(requestId);
+    if (request === undefined) return undefined;
+    const { state, terms } = request;
+    const { chainId } = terms.destination;
+    if (state.name === "fillable") return { request, chainId };
+    if (state.name === "filled" && state.final && terms.appFees !== undefined) return { request };
+    const slot = state.name === "filling" ? await reads.slotOfLeg("fill", requestId) : undefined;
+    return slot && { request, chainId, slot };
+  },
+  async plan(services, { request }) {
+    const { requestId } = request.terms;
+    if (request.state.name === "filled") return await creditLate(services, requestId);
+    const ahead = await services.fillsAhead?.take(requestId);
+    if (ahead !== undefined) services.planFaults.clear(requestId);
+    const checkedAtMs = ahead?.checkedAtMs ?? performance.now();
+    const decided = ahead?.planned ?? (await decideFill(services, request));
+    if (!("basis" in decided)) return decided;
+    const { basis, amount, plan, sharesCommits } = decided;
+    const limits = limitsOf(services, request.terms, decided);
+    const fill = { requestId, basis, amount, limits, plan: { ...plan, delivers: amount } };
+    const isShared = sharesCommits === true && limits === undefined && basis.kind === "deposit";
+    return isShared ? { ...fill, checkedAtMs } : fill;
+  },
+
+  // The next batch reserves its slots while this one is broadcast. More would wait for the lane's row.
+  together: { inFlight: 2, has: ({ checkedAtMs }) => checkedAtMs !== undefined },
+  lock: async (services, tx, fills, requests) =>
+    await Promise.all(
+      fills.map(async ({ requestId, basis, limits }) => {
+        const request = requests.get(requestId);
+        if (request === undefined || !isBasisOf(basis, request.state)) return "moved";
+        return (limits && (await takeLimits(services, tx, request.terms, limits))) ?? "due";
+      }),
+    ),
+  async taken(services, tx, taken) {
+    for (const { slot, wanted } of taken) {
+      if (wanted.limits === undefined) continue;
+      const { exposures, burn } = wanted.limits;
+      // Last, so that a fill that does not start is not counted.
+      if ((await addExposures(services, tx, exposures)) !== undefined)
+        return refusedFill("SLIPPAGE", "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill");
+      if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
+    }
+    await transitionAll(
+      services,
+      tx,
+      taken.flatMap(({ wanted: { amount }, slot: { nonce }, request: record }) =>
+        record === undefined
+          ? []
+          : { record, event: { kind: "fillPlanned" } as const, facts: { nonce, amount } },
+      ),
+    );
+    for (const { wanted, slot } of taken)
+      tx.events.happened("fill_planned", {
+        requestId: wanted.requestId,
+        chain: services.chains.profile(slot.chainId)?.name,
+        amount: wanted.amount,
+        fast: wanted.basis.kind === "front",
+        tookMs: slot.createdAtMs - wanted.basis.sinceMs,
+      });
+    return undefined;
+  },
+  // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
+  // owes.
+  refusalOf: (error) =>
+    error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED"
+      ? refusedFill("SPONSOR_BALANCE_TOO_LOW", error.message)
+      : undefined,
+  async untaken(services, { request }, refused) {
+    if (refused === "late") {
+      const why = "the checks of the fill are too old";
+      services.events.alarm("fill_waits", { requestId: request.terms.requestId, why });
+      return { waitMs: 1_000, why };
+    }
+    if (refused === "short")
+      return await postpone(services, request, "the solver's inventory does not cover the fill");
+    const { isFinal, reason, why } = refused;
+    return isFinal === true ? gaveUp(reason, why) : await postpone(services, request, why, reason);
+  },
+
+  async broadcast(services, tx, sent, { atMs, isId }) {
+    const records = await tx.requests.lockAll(sent.flatMap(({ slot }) => slot.leg.requestId ?? []));
+    const known = sent.flatMap(({ slot, attempt }) => {
+      const record = slot.leg.requestId && records.get(slot.leg.requestId);
+      return record ? [{ slot, attempt, record }] : [];
+    });
+    const transitions = await transitionAll(
+      services,
+      tx,
+      known.map(({ slot: { nonce }, attempt: { txHash }, record }) => ({
+        record,
+        event: { kind: "fillBroadcast" },
+        change: isId ? { txHashes: [txHash] } : {},
+        facts: { txHash, nonce, broadcastAtMs: atMs },
+      })),
+    );
+    for (const [at, { slot, attempt, record }] of known.entries()) {
+      if (transitions[at]?.decision.kind !== "applied" || record.state.front === "none") continue;
+      const fastFill = await tx.fastFills.find(record.terms.requestId);
+      if (fastFill === undefined) continue;
+      const tookMs = atMs - fastFill.acceptedAtMs;
+      tx.events.happened("fast_fill_broadcast", { ...attemptFacts(slot, attempt), tookMs });
+    }
+  },
   async mined({ services, tx, slot, record }, { attempt, receipt }) {
     if (record === undefined || receipt.status !== "success") return;
     const { decision } = await transition(
@@ -37,7 +174,7 @@ export const fillLeg: LegHandler = {
       await transition(services, tx, record, { kind: "fillFinal" });
       await feesOfFill(services, tx, record);
     }
-    await charge({ services, tx, slot, record }, ({ plainGas, calls }) => ({
+    await chargeCalls({ services, tx, slot, record }, ({ plainGas, calls }) => ({
       quotedGas: plainGas,
       valueWei: valueOf(calls),
     }));
@@ -46,7 +183,7 @@ export const fillLeg: LegHandler = {
     // The quote's gas is refunded with the deposit, so the sponsor pays all of the gas; native tokens that
     // calls carried were returned.
     if (slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED")
-      await charge({ services, tx, slot, record }, () => ({ quotedGas: 0n, valueWei: 0n }));
+      await chargeCalls({ services, tx, slot, record }, () => ({ quotedGas: 0n, valueWei: 0n }));
     if (record === undefined) return;
     const { depositId } = record.state;
     const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
@@ -63,46 +200,34 @@ export const fillLeg: LegHandler = {
       reason,
     });
   },
+  // Of a request, at most one fill is live, so that no request is moved twice in a commit.
+  sharesOutcomes: true,
+
+  /** @throws RpcFault: it is unknown whether the recipient was paid, and nothing was given up */
+  async giveUp(services, { request: { terms } }, { reason, detail }) {
+    const { requestId } = terms;
+    const maybePaid = await whyMaybePaid(services, terms.destination.chainId, terms);
+    if (maybePaid !== undefined) return untilExplained(services, requestId, maybePaid);
+    await services.uow.run(async (tx) => {
+      const record = await tx.requests.lock(requestId);
+      if (record)
+        await transition(services, tx, record, { kind: "fillImpossible", reason }, {}, { reason, detail });
+    });
+    services.events.alarm("fill_impossible", { requestId, reason, detail });
+    return DONE;
+  },
 };
 
-/** Fills of one request that may revert in a block before its deposit is refunded. */
-const MAX_REVERTED = 3;
-
-/**
- * Records the gas of a reverted fill, unless it was a fast fill, whose app pays.
- * @returns how many fills of the request have reverted
- */
-async function noteRevertedFill({ services, tx, slot, record }: LegContext): Promise<number> {
-  if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
-  const { requestId } = record.terms;
-  const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
-  const wei = gasUsed * effectiveGasPrice;
-  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
-  // `charge` charges the app that sponsors calls with the fill; a plain transfer runs no foreign code. The
-  // quote's sponsor pays neither.
-  const isSponsored = destinationCalls === undefined && !isPlainTransfer(slot);
-  const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
-  const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
-  if (destinationCalls !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, revertedGas: wei });
-  tx.events.alarm("fill_burnt", {
-    requestId,
-    chainId: slot.chainId,
-    nonce: slot.nonce,
-    wei,
-    burns,
+/** Credits app fees of a fill that became final while there was no fresh price. */
+async function creditLate(services: WorkerServices, requestId: RequestId): Promise<Progress> {
+  const outcome = await services.uow.run(async (tx) => {
+    const current = await tx.requests.lock(requestId);
+    if (current?.state.final !== true) return "done";
+    const settled = await settleFees(services, tx, current);
+    if (settled === "done") await tx.ledger.feesCredited(requestId);
+    return settled;
   });
-  return burns;
-}
-
-/** Undefined without a price in memory: a lane must not wait for a price source. */
-function usdNow(
-  { chains, prices }: Pick<LegContext["services"], "chains" | "prices">,
-  chainId: number,
-  wei: bigint,
-): bigint | undefined {
-  const native = chains.get(chainId)?.chain.native;
-  const unit = native && gasUnitInMemory({ prices }, native);
-  return unit === undefined || unit instanceof ServiceError ? undefined : amountToUsdUp(wei, unit);
+  return outcome === "done" ? DONE : { waitMs: 5_000, why: "no fresh price for the app fees" };
 }
 
 /**
@@ -123,96 +248,4 @@ function isWorthAnother(
   const nowMs = services.clock.nowMs();
   const waitedMs = nowMs - deposit.seenAtMs;
   return waitedMs <= services.enginePolicy.inventoryWaitMs && nowMs <= record.terms.fillDeadlineMs;
-}
-
-/**
- * The gas cost of a fast fill, which the app also pays if the deposit never arrives. Excludes the gas of
- * sponsored calls, which is charged separately.
- */
-async function noteSpent(moment: LegContext): Promise<void> {
-  const usd = await gasUsdOf(moment, (gas, destinationCalls) =>
-    destinationCalls !== undefined && destinationCalls.plainGas < gas ? destinationCalls.plainGas : gas,
-  );
-  if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
-}
-
-/** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
-async function noteRevertedGas(moment: LegContext): Promise<void> {
-  const { services, tx, slot } = moment;
-  const burnt = await gasUsdOf(moment, (gas, destinationCalls) =>
-    destinationCalls === undefined ? gas : 0n,
-  );
-  if (burnt === undefined || burnt.usd === 0n) return;
-  await tx.fastFills.setRevertedGas(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
-  tx.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
-}
-
-/** At the native token price of the acceptance, in USD with 18 decimals; undefined without a fast fill. */
-async function gasUsdOf(
-  { services, tx, slot, record }: LegContext,
-  counted: (gas: bigint, destinationCalls: DestinationExecution | undefined) => bigint,
-): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
-  const requestId = record?.terms.requestId;
-  const fastFill = requestId && (await tx.fastFills.find(requestId));
-  const { gasUsed, effectiveGasPrice, chainId } = slot;
-  if (!requestId || !fastFill || gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
-  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
-  const wei = counted(gasUsed, destinationCalls) * effectiveGasPrice;
-  const decimals = nativeDecimals(services.chains, chainId);
-  return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
-}
-
-/**
- * Charges the sponsor for calls with the fill: the gas beyond what the quote pays for, and the native tokens
- * they carried.
- */
-async function charge(
-  { services, tx, slot }: LegContext,
-  counted: (destinationCalls: DestinationExecution) => {
-    readonly quotedGas: bigint;
-    readonly valueWei: bigint;
-  },
-): Promise<void> {
-  const { requestId } = slot.leg;
-  const destinationCalls = requestId && (await tx.executions.lock(requestId))?.destination;
-  if (!requestId || !destinationCalls) return;
-  const { gasUsed, effectiveGasPrice, chainId } = slot;
-  if (gasUsed === undefined || effectiveGasPrice === undefined)
-    throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
-  const { quotedGas, valueWei } = counted(destinationCalls);
-  const decimals = nativeDecimals(services.chains, chainId);
-  const { totalUsd } = executionCost(
-    {
-      gas: gasUsed > quotedGas ? gasUsed - quotedGas : 0n,
-      weiPerGas: effectiveGasPrice,
-      valueWei,
-      flatUsd: 0n,
-    },
-    { decimals, priceUsd: destinationCalls.coinUsd, salePriceUsd: destinationCalls.salePriceUsd },
-  );
-  await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
-}
-
-/**
- * How long the route took beyond the confirmations, which are known in advance and depend on the deposit's
- * value.
- */
-async function measure(
-  { services, tx, slot }: LegContext,
-  depositId: string | undefined,
-  atMs: number,
-): Promise<void> {
-  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
-  const origin = deposit && services.chains.profile(deposit.chainId);
-  if (!origin) return;
-  const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
-  const sinceSeenMs = atMs - deposit.seenAtMs;
-  tx.events.happened("fill_mined", {
-    requestId: slot.leg.requestId,
-    originChain: origin.name,
-    destinationChain: services.chains.profile(slot.chainId)?.name,
-    tookMs: sinceSeenMs,
-  });
-  const tookMs = sinceSeenMs - awaitedBlocks * origin.blockTimeSeconds * 1000;
-  await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
 }

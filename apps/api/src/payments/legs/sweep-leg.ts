@@ -1,46 +1,201 @@
+import { sweepCall } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { DONE } from "../../db/wait.ts";
+import type { Progress } from "../../db/wait.ts";
+import type { SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
+import { factoryProblem } from "../../deposits/index.ts";
 import { sweepJob } from "../../requests/index.ts";
-import type { LegHandler } from "./leg-course.ts";
+import { withHeadroom } from "../executions/price-execution.ts";
+import { whyUnexplained } from "../unexplained-nonces.ts";
+import type { DueLeg, LegKind } from "./leg-kind.ts";
+import type { Wanted } from "../wanted.port.ts";
 
-/** Moves funds from a deposit address. The deposit that it makes acts on the request, like any other. */
-export function sweepLeg(sweepId: string): LegHandler {
-  return {
-    async mined({ tx }, { attempt, receipt }) {
-      // A reverted sweep moved nothing, but its funds stay reserved until that is final.
-      if (receipt.status !== "success") return;
-      await tx.depositAddresses.lockSweep(sweepId);
-      await tx.depositAddresses.setSweep(sweepId, "mined", {
-        blockNumber: receipt.blockNumber,
-        txHash: attempt.txHash,
-      });
-    },
-    async orphaned({ tx }) {
-      await tx.depositAddresses.lockSweep(sweepId);
-      await tx.depositAddresses.setSweep(sweepId, "sent");
-    },
-    async final({ services, tx, slot }) {
-      const mined = slot.attempts.find(({ n }) => n === slot.minedAttempt);
-      if (mined === undefined || slot.minedBlockNumber === undefined)
-        throw new Error(`invariant violated: slot ${slot.id} is final without its block`);
-      const sweep = await tx.depositAddresses.lockSweep(sweepId);
-      await tx.depositAddresses.setSweep(sweepId, "final", {
-        blockNumber: slot.minedBlockNumber,
-        txHash: mined.txHash,
-      });
-      if (sweep !== undefined) await tx.depositAddresses.noteFunds(sweep.address, services.clock.nowMs());
-    },
-    async dead({ services, tx, record }, reason) {
-      const sweep = await tx.depositAddresses.lockSweep(sweepId);
-      if (sweep === undefined || sweep.state === "void") return;
-      const atMs = services.clock.nowMs();
-      // The contract moves exactly the decided amount or nothing: a revert would repeat, and the remaining
-      // funds are decided again.
-      if (reason === "TRANSACTION_REVERTED") {
-        await tx.depositAddresses.voidSweep(sweep, atMs);
-        if (record) await tx.requests.note(sweep.requestId, atMs, "sweepVoid", { reason });
-        return;
-      }
-      await tx.depositAddresses.setSweep(sweepId, "planned");
-      await tx.outbox.add([sweepJob(sweepId, atMs)], atMs);
-    },
-  };
+/**
+ * A sweep that reverts for this long (ms) is given up: the funds were moved by another transaction, or never
+ * existed.
+ */
+const REFUSED_FOR_MS = 60_000;
+/** A signed sweep is retried for this long (ms); it moves the decided amount or nothing. */
+const CANCEL_AFTER_MS = 3600_000;
+
+const INSUFFICIENT_GAS = "the deposit address operator lacks the native token for gas";
+
+interface DueSweep extends DueLeg {
+  readonly sweep: SweepRecord;
+}
+
+interface WantedSweep extends Wanted {
+  readonly sweep: SweepRecord;
+}
+
+/**
+ * Moves funds from a deposit address into the depository, as decided: the contract moves exactly this amount
+ * or fails. The deposit that it makes acts on the request, like any other.
+ */
+export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
+  name: "sweep",
+  queue: { name: "sweep", id: "sweepId", concurrency: 8 },
+  isTransfer: false,
+
+  overdue: async ({ depositAddresses }, ...since) => await depositAddresses.overdue(...since),
+  async due({ depositAddresses, reads }, sweepId) {
+    const sweep = await depositAddresses.sweep(sweepId);
+    if (sweep?.state === "planned") return { sweep, chainId: sweep.chainId };
+    const slot = sweep?.state === "sent" ? await reads.slotOfLeg("sweep", sweepId) : undefined;
+    return sweep && slot && { sweep, slot };
+  },
+  async plan(services, { sweep }) {
+    const { id, chainId, address, currency, amount, excess, orderId, requestId } = sweep;
+    const connected = services.chains.get(chainId);
+    const from = await services.depositAddresses.find(address);
+    const operator = services.depositAddressOperator?.address;
+    if (connected === undefined || operator === undefined || from === undefined)
+      return { waitMs: 60_000, why: "the chain or the deposit address operator is not configured" };
+    const unexplained = await whyUnexplained(services, connected, operator);
+    if (unexplained !== undefined) return waits(services, sweep, unexplained);
+    const { chain, connection, pulse } = connected;
+    const factory = chain.contracts.depositAddressFactory;
+    // It may have been replaced since startup, or its node did not answer then: a sweep cannot be undone.
+    const problem =
+      factory === undefined
+        ? "the deposit address factory of the chain is not configured"
+        : (await factoryProblem(services, connected))?.message;
+    if (factory === undefined || problem !== undefined)
+      return await notRefused(services, sweep, problem ?? "");
+    const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];
+    const call = sweepCall(factory, from.key, currency, deposits);
+    const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+    const fees = { maxFeePerGas, maxPriorityFeePerGas };
+    const outcome = await connection.reader.simulate(operator, call, fees);
+    if (outcome.kind === "reverts") return await refused(services, sweep, outcome.reason);
+    if (outcome.kind === "insufficientFunds") return await notRefused(services, sweep, INSUFFICIENT_GAS);
+    if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
+    const plan = {
+      chainId,
+      sender: operator,
+      leg: { kind: "sweep", id, requestId },
+      call,
+      gasLimit: withHeadroom(outcome.gas),
+      ...fees,
+      outflow: { currency: NATIVE_CURRENCY, amount: 0n },
+      cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,
+    };
+    return { plan, sweep };
+  },
+
+  lock: async (_, tx, wanted) =>
+    await Promise.all(
+      wanted.map(async ({ sweep: { id } }) =>
+        (await tx.depositAddresses.lockSweep(id))?.state === "planned" ? "due" : "moved",
+      ),
+    ),
+  async taken({ clock, chains }, tx, taken) {
+    for (const { slot, wanted } of taken) {
+      const { id, chainId, address, currency, amount, excess, requestId } = wanted.sweep;
+      await tx.depositAddresses.setSweep(id, "sent");
+      await tx.requests.note(requestId, clock.nowMs(), "sweepPlanned", { nonce: slot.nonce });
+      const chain = chains.profile(chainId)?.name;
+      tx.events.happened("sweep_planned", { chain, address, currency, amount: amount + excess, requestId });
+    }
+    return undefined;
+  },
+  untaken: async (services, { sweep }) => waits(services, sweep, INSUFFICIENT_GAS),
+
+  async mined({ tx, slot: { leg } }, { attempt, receipt }) {
+    // A reverted sweep moved nothing, but its funds stay reserved until that is final.
+    if (receipt.status !== "success") return;
+    await tx.depositAddresses.lockSweep(leg.id);
+    await tx.depositAddresses.setSweep(leg.id, "mined", {
+      blockNumber: receipt.blockNumber,
+      txHash: attempt.txHash,
+    });
+  },
+  async orphaned({ tx, slot: { leg } }) {
+    await tx.depositAddresses.lockSweep(leg.id);
+    await tx.depositAddresses.setSweep(leg.id, "sent");
+  },
+  async final({ services, tx, slot }) {
+    const { id } = slot.leg;
+    const mined = slot.attempts.find(({ n }) => n === slot.minedAttempt);
+    if (mined === undefined || slot.minedBlockNumber === undefined)
+      throw new Error(`invariant violated: slot ${slot.id} is final without its block`);
+    const sweep = await tx.depositAddresses.lockSweep(id);
+    await tx.depositAddresses.setSweep(id, "final", {
+      blockNumber: slot.minedBlockNumber,
+      txHash: mined.txHash,
+    });
+    if (sweep !== undefined) await tx.depositAddresses.noteFunds(sweep.address, services.clock.nowMs());
+  },
+  async dead({ services, tx, slot: { leg }, record }, reason) {
+    const sweep = await tx.depositAddresses.lockSweep(leg.id);
+    if (sweep === undefined || sweep.state === "void") return;
+    const atMs = services.clock.nowMs();
+    // The contract moves exactly the decided amount or nothing: a revert would repeat, and the remaining
+    // funds are decided again.
+    if (reason === "TRANSACTION_REVERTED") {
+      await tx.depositAddresses.voidSweep(sweep, atMs);
+      if (record) await tx.requests.note(sweep.requestId, atMs, "sweepVoid", { reason });
+      return;
+    }
+    await tx.depositAddresses.setSweep(leg.id, "planned");
+    await tx.outbox.add([sweepJob(leg.id, atMs)], atMs);
+  },
+
+  async giveUp(services, { sweep: { id, chainId, address, currency, requestId } }, reason) {
+    const nowMs = services.clock.nowMs();
+    const isVoid = await services.uow.run(async (tx) => {
+      await tx.requests.lock(requestId);
+      const current = await tx.depositAddresses.lockSweep(id);
+      if (current?.state !== "planned") return false;
+      // Remaining funds are found again, and decided again.
+      await tx.depositAddresses.voidSweep(current, nowMs);
+      await tx.requests.note(requestId, nowMs, "sweepVoid", { reason });
+      return true;
+    });
+    const chain = services.chains.profile(chainId)?.name;
+    if (isVoid) services.events.alarm("sweep_void", { chain, address, currency, requestId, reason });
+    return DONE;
+  },
+};
+
+/** Waits as long as needed: the funds stay where their owner sent them. */
+function waits(
+  { events }: Pick<WorkerServices, "events">,
+  { address, chainId, requestId }: SweepRecord,
+  why: string,
+): Progress {
+  events.alarm("sweep_waits", { address, chainId, requestId, why });
+  return { waitMs: 5_000, why };
+}
+
+/** Waits, and the sweep may be refused for the whole time again. */
+async function notRefused(services: WorkerServices, sweep: SweepRecord, why: string): Promise<Progress> {
+  if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
+  return waits(services, sweep, why);
+}
+
+/**
+ * The funds may be in a block that this node has not read: counts from the first refusal, however long the
+ * sweep waited before.
+ */
+async function refused(
+  services: WorkerServices,
+  sweep: SweepRecord,
+  reason: string,
+): Promise<Progress | { readonly giveUp: string }> {
+  const nowMs = services.clock.nowMs();
+  const { refusedSinceMs, chainId } = sweep;
+  if (refusedSinceMs === undefined) await noteRefusal(services, sweep, nowMs);
+  if (nowMs - (refusedSinceMs ?? nowMs) > REFUSED_FOR_MS) return { giveUp: reason };
+  const blockMs = (services.chains.profile(chainId)?.blockTimeSeconds ?? 0) * 1000;
+  return { waitMs: blockMs, why: `the sweep would revert: ${reason}` };
+}
+
+async function noteRefusal(
+  services: WorkerServices,
+  { id }: SweepRecord,
+  sinceMs: number | undefined,
+): Promise<void> {
+  await services.uow.run((tx) => tx.depositAddresses.setRefusedSince(id, sinceMs));
 }

@@ -9,9 +9,7 @@ import type { Progress } from "../../db/wait.ts";
 const MAX_JOBS = 2;
 const LOOK_AGAIN_MS = 2_000;
 
-type Kind = "fill" | "refund";
-
-const running = new WeakMap<RequestEnd["chain"], Record<Kind, number>>();
+const running = new WeakMap<RequestEnd["chain"], Map<string, number>>();
 
 /**
  * Runs a job that queries a chain. On a rate-limited chain at most two of each kind run per process; others,
@@ -20,22 +18,23 @@ const running = new WeakMap<RequestEnd["chain"], Record<Kind, number>>();
  */
 export async function limitJobs(
   end: Pick<RequestEnd, "chain" | "isRateLimited"> | undefined,
-  kind: Kind,
+  kind: string,
   job: () => Promise<Progress>,
 ): Promise<Progress> {
   if (end?.isRateLimited !== true) return await job();
   const { chain } = end;
-  const jobs = running.get(chain) ?? { fill: 0, refund: 0 };
+  const jobs = running.get(chain) ?? new Map<string, number>();
   running.set(chain, jobs);
-  if (jobs[kind] >= MAX_JOBS)
+  const count = (change: number): number => (jobs.get(kind) ?? 0) + change;
+  if (count(0) >= MAX_JOBS)
     return { waitMs: LOOK_AGAIN_MS, why: `earlier payments wait for the rate limit of ${chain.name}` };
-  jobs[kind] += 1;
+  jobs.set(kind, count(1));
   try {
     return await job();
   } catch (error) {
     if (!(error instanceof ShareUsedUp)) throw error;
     return { waitMs: error.retryAfterSeconds * 1_000, why: error.message };
   } finally {
-    jobs[kind] -= 1;
+    jobs.set(kind, count(-1));
   }
 }

@@ -1,5 +1,5 @@
 import type { RailAttempt } from "@causeway/chains";
-import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
 import type { NewNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
@@ -10,7 +10,7 @@ import type { Services } from "../../db/services.port.ts";
  * orders, or this one has no order.
  */
 export async function signedMappingOf(
-  { rail }: Pick<ConnectedPayingRail, "rail">,
+  { rail }: Pick<TransferChain, "rail">,
   { chainId, call, leg }: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
 ): Promise<NewNonceMapping | undefined> {
@@ -35,7 +35,7 @@ export async function signedMappingOf(
  */
 export async function isMappedOnHub(
   { nonceMappings }: Pick<Services, "nonceMappings">,
-  connected: Pick<ConnectedPayingRail, "rail">,
+  connected: Pick<TransferChain, "rail">,
   slot: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
 ): Promise<boolean> {

@@ -1,11 +1,9 @@
 import { isHttpFault } from "@causeway/chains";
-import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
-import type { Services } from "../../db/services.port.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import { type Case, takeCare } from "../care.ts";
-import type { LegServices } from "../legs/leg-course.ts";
-import { observeTransfer, transferLane, transferPayer, type TransferServices } from "../payers/transfer.ts";
-
-type Needs = LegServices & TransferServices & Pick<Services, "enginePolicy">;
+import { payerOf } from "../payers/index.ts";
+import { observeTransfer, transferLane } from "../payers/transfer.ts";
 
 /** Slots tracked at once. */
 const AT_ONCE = 8;
@@ -15,10 +13,10 @@ const AT_ONCE = 8;
  * @throws Error caused by the first HTTP fault, or else the first fault, after the round; the next round
  * retries
  */
-export async function trackRail(services: Needs, connected: ConnectedPayingRail): Promise<void> {
+export async function trackRail(services: WorkerServices, connected: TransferChain): Promise<void> {
   const { chain, rail } = connected;
   const { enginePolicy: policy, clock } = services;
-  const payer = transferPayer(services, connected);
+  const payer = payerOf(services, { chainId: chain.id, sender: rail.solver });
   const lane = transferLane(connected, policy);
   const slots = await services.reads.unsettledSlots(chain.id, rail.solver);
   const faults: unknown[] = [];

@@ -35,7 +35,7 @@ function pays(currency: Address, amount: bigint, { gas = 0n, value = 0n } = {}):
   return {
     chainId,
     sender: SENDER,
-    leg: { kind: "fill", requestId: "0x01" as never },
+    leg: { kind: "fill", id: "0x01", requestId: "0x01" as never },
     call: { to: SENDER, data: "0x", value },
     gasLimit: gas,
     maxFeePerGas: 1n,

@@ -1,65 +1,63 @@
 import { isSilentTransfer, signTransaction } from "@causeway/chains";
 import type { BlockRef, BroadcastOutcome, ReceiptFact } from "@causeway/chains";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
-import { type LaneKeys, signerOf } from "../../chains/index.ts";
+import type { LaneChain } from "../../chains/chains.port.ts";
+import { signerOf } from "../../chains/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
-import type { Services } from "../../db/services.port.ts";
-import type { TransitionServices } from "../../requests/index.ts";
-import { refusedTarget } from "../executions/own-contracts.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { kindOf } from "../legs/index.ts";
 import type { Observation, Turn } from "../moves.ts";
-import { attemptFacts, noteSent, type Sent, type ToSend } from "../note-sent.ts";
+import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
+import { attemptFacts } from "../slot-facts.ts";
 import { asError, shareCommit } from "../share-commit.ts";
 import { paidBy } from "../unexplained-nonces.ts";
-import type { Payer, ToSign, Unsigned } from "./payer.ts";
-
-export type EvmServices = Pick<Services, "events" | "uow" | "reads" | "chains"> &
-  LaneKeys &
-  TransitionServices;
-
-type Signed = ReadonlyMap<string, Attempt | Unsigned | Error>;
+import { gasFunds, solverFunds } from "./covers.ts";
+import type { LaneFunds } from "./funds.port.ts";
+import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
 
 /** Pays on an EVM chain: what has one nonce conflicts, so only one of the attempts can be mined. */
-export function evmPayer(services: EvmServices, connected: ConnectedChain): Payer {
+export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): Payer | undefined {
+  const connected = services.chains.get(chainId);
+  if (connected === undefined) return undefined;
+  const fundsOf = sender === services.signer.address ? solverFunds : gasFunds;
+  return evmPayerOn(services, connected, fundsOf(connected, sender));
+}
+
+/** {@link evmPayer} on a chain that need not be enabled. */
+export function evmPayerOn(services: WorkerServices, connected: LaneChain, funds: LaneFunds): Payer {
   return {
-    sign: async (wanted) =>
-      await signTogether(services, connected, wanted, async (one) =>
-        (await cancelRefused(services, connected, one.slot))
-          ? { ...one, move: { ...one.move, attempt: "noop" } }
-          : one,
-      ),
+    funds,
+    sign: async (wanted) => await signTogether(services, connected, wanted),
     send: async (sent) => await broadcastAll(services, connected, sent),
   };
 }
 
 /**
- * Checked before an execution is first signed: its nonce may have been reserved under a configuration that
- * did not list all contracts of the service.
+ * Checked before a slot is first signed, unless it was just planned: its number may have been reserved under
+ * another configuration.
  */
-async function cancelRefused(services: EvmServices, connected: ConnectedChain, slot: Slot): Promise<boolean> {
-  if (slot.leg.kind !== "execution" || slot.attempts.length > 0 || slot.cancelReason !== undefined)
-    return false;
-  const execution = await services.reads.execution(slot.leg.requestId);
-  if (execution === undefined || refusedTarget(services, connected, execution) === undefined) return false;
+async function checked(services: WorkerServices, connected: LaneChain, one: ToSign): Promise<ToSign> {
+  const { slot, isNew, move } = one;
+  if (isNew === true || slot.attempts.length > 0 || slot.cancelReason !== undefined) return one;
+  if ((await kindOf(slot).isForbidden?.(services, connected, slot)) !== true) return one;
   await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
-  return true;
+  return { ...one, move: { ...move, attempt: "noop" } };
 }
 
-/**
- * Signs attempts at once and commits their bytes together.
- * @param check what to sign after all
- */
-export async function signTogether(
-  services: EvmServices,
-  connected: ConnectedChain,
+/** Signs attempts at once and commits their bytes together. */
+async function signTogether(
+  services: WorkerServices,
+  connected: LaneChain,
   wanted: readonly ToSign[],
-  check: (one: ToSign) => Promise<ToSign> = async (one) => one,
 ): Promise<Signed> {
   const results = new Map<string, Attempt | Unsigned | Error>();
   const attempts: { readonly one: ToSign; readonly attempt: Attempt }[] = [];
   await Promise.all(
     wanted.map(async (one) => {
       try {
-        attempts.push({ one, attempt: await signAttempt(services, connected, await check(one)) });
+        attempts.push({
+          one,
+          attempt: await signAttempt(services, connected, await checked(services, connected, one)),
+        });
       } catch (error) {
         results.set(one.slot.id, asError(error));
       }
@@ -76,7 +74,7 @@ export async function signTogether(
 }
 
 async function storeAttempts(
-  services: EvmServices,
+  services: WorkerServices,
   signed: readonly { readonly one: ToSign; readonly attempt: Attempt }[],
 ): Promise<ReadonlySet<string>> {
   return await services.uow.run(async (tx) => {
@@ -102,8 +100,8 @@ async function storeAttempts(
  * the planned fees and gas.
  */
 async function signAttempt(
-  services: EvmServices,
-  connected: ConnectedChain,
+  services: WorkerServices,
+  connected: LaneChain,
   { slot, move: { attempt: kind, fees = slot } }: ToSign,
 ): Promise<Attempt> {
   const { maxFeePerGas, maxPriorityFeePerGas } = fees;
@@ -143,7 +141,7 @@ function callOf({ call, sender }: Slot, kind: AttemptKind) {
 const PLAIN_TRANSFER_GAS = 21_000n;
 
 /** Gas of an empty transfer to ourselves: 21000, more on rollups that charge data as gas. */
-export async function noopGas({ connection }: ConnectedChain, self: Slot["sender"]): Promise<bigint> {
+export async function noopGas({ connection }: LaneChain, self: Slot["sender"]): Promise<bigint> {
   const outcome = await connection.reader.simulate(self, { to: self, data: "0x", value: 0n });
   if (outcome.kind !== "ok") return PLAIN_TRANSFER_GAS;
   return outcome.gas <= PLAIN_TRANSFER_GAS ? PLAIN_TRANSFER_GAS : outcome.gas + outcome.gas / 2n;
@@ -153,8 +151,8 @@ export async function noopGas({ connection }: ConnectedChain, self: Slot["sender
 const BROADCAST_AT_ONCE = 50;
 
 async function broadcastAll(
-  services: EvmServices,
-  { connection }: ConnectedChain,
+  services: WorkerServices,
+  { connection }: LaneChain,
   sent: readonly ToSend[],
 ): Promise<ReadonlyMap<string, Error>> {
   const errors = new Map<string, Error>();
@@ -181,7 +179,7 @@ async function broadcastAll(
 }
 
 async function noteRefusal(
-  services: EvmServices,
+  services: WorkerServices,
   slot: Slot,
   attempt: Attempt,
   outcome: Extract<BroadcastOutcome, { readonly kind: "insufficientFunds" | "rejected" }>,
@@ -233,7 +231,7 @@ export function observeOpen({ attempts }: Slot): Observation[] {
 
 /** What the chain shows of an open slot whose nonce it has used. @throws RpcFault */
 export async function observeUsed(
-  { connection: { reader } }: ConnectedChain,
+  { connection: { reader } }: LaneChain,
   slot: Slot,
   { head, lowest, hashes }: Trail,
 ): Promise<{ readonly seen: readonly Observation[]; readonly turn: Turn }> {
@@ -255,10 +253,9 @@ export async function observeUsed(
   return { seen, turn: isAhead ? "ahead" : "used" };
 }
 
-/** Excludes user calls and sweeps, which are judged elsewhere: a user may call anything. */
-function judge({ leg, call }: Slot, { kind }: Attempt, receipt: ReceiptFact): ReceiptFact {
-  const isOurPayment = leg.kind === "fill" || leg.kind === "refund" || leg.kind === "claim";
-  const isRefused = kind === "pay" && isOurPayment && isSilentTransfer(call, receipt);
+/** Calls are not judged by the token's events: a user may call anything. */
+function judge(slot: Slot, { kind }: Attempt, receipt: ReceiptFact): ReceiptFact {
+  const isRefused = kind === "pay" && kindOf(slot).isTransfer && isSilentTransfer(slot.call, receipt);
   return isRefused ? { ...receipt, status: "reverted" } : receipt;
 }
 
@@ -267,8 +264,8 @@ function judge({ leg, call }: Slot, { kind }: Attempt, receipt: ReceiptFact): Re
  * so only that proves it: the node may lag. @throws RpcFault
  */
 export async function isUsedByOthers(
-  services: EvmServices,
-  connected: ConnectedChain,
+  services: WorkerServices,
+  connected: LaneChain,
   slot: Slot,
   { lowest, finalBlock }: Trail,
 ): Promise<boolean> {

@@ -1,10 +1,17 @@
-import type { Attempt, Slot } from "../../db/records.port.ts";
+import type { Attempt, Slot, SlotPlan } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import type { Move } from "../moves.ts";
 import type { ToSend } from "../note-sent.ts";
+import type { LaneFunds } from "./funds.port.ts";
+
+/** An account on a chain, whose payments are numbered. */
+export type Lane = Pick<SlotPlan, "chainId" | "sender">;
 
 export interface ToSign {
   readonly slot: Slot;
   readonly move: Extract<Move, { readonly kind: "sign" }>;
+  /** This process has just planned it. */
+  readonly isNew?: boolean;
 }
 
 /**
@@ -13,12 +20,22 @@ export interface ToSign {
  */
 export type Unsigned = "moved" | "short" | "refused";
 
+/** What came of signing, by slot. */
+export type Signed = ReadonlyMap<string, Attempt | Unsigned | Error>;
+
 /** Signs and sends for the slots of one lane. Errors are by slot, and concern that slot alone. */
 export interface Payer {
+  /** What the lane can pay. */
+  readonly funds: LaneFunds;
+  /** Each payment is signed and committed by itself, and need not wait for the others to be sent. */
+  readonly signsOneByOne?: true;
   /** Signs attempts and commits their bytes. Nothing is sent before that. */
-  sign(wanted: readonly ToSign[]): Promise<ReadonlyMap<string, Attempt | Unsigned | Error>>;
+  sign(wanted: readonly ToSign[]): Promise<Signed>;
   /** Sends committed bytes and records the nodes' answers. */
   send(sent: readonly ToSend[]): Promise<ReadonlyMap<string, Error>>;
   /** Whether a final transaction of someone else used the slot's number. @throws RpcFault */
   isUsedByOthers?(slot: Slot): Promise<boolean>;
 }
+
+/** Undefined: the lane is not this payer's, or its chain is not enabled. */
+export type PayerOfLane = (services: WorkerServices, lane: Lane) => Payer | undefined;

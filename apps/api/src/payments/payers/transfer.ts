@@ -1,25 +1,26 @@
 import { InsufficientInventory, type RailOutcome } from "@causeway/chains";
-import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
-import type { Services } from "../../db/services.port.ts";
-import type { TransitionServices } from "../../requests/index.ts";
-import { factsOf } from "../apply.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import type { LaneFacts, Observation } from "../moves.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "../non-evm/rail-payment.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
-import { attemptFacts, noteSent, type ToSend } from "../note-sent.ts";
+import { noteSent, type ToSend } from "../note-sent.ts";
+import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError } from "../share-commit.ts";
-import type { Payer, ToSign, Unsigned } from "./payer.ts";
-
-export type TransferServices = Pick<Services, "events" | "uow" | "reads" | "nonceMappings"> &
-  TransitionServices;
+import { transferFunds } from "./covers.ts";
+import type { Lane, Payer, ToSign, Unsigned } from "./payer.ts";
 
 /** Nominal blocks after which a payment that nodes have counts as stuck. */
 const STUCK_BLOCKS = 3;
 
 /** Pays on a chain without account nonces: only what the bytes spend decides which of them conflict. */
-export function transferPayer(services: TransferServices, connected: ConnectedPayingRail): Payer {
+export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
+  const connected = services.chains.rail(chainId);
+  if (connected === undefined) return undefined;
   return {
+    funds: transferFunds(connected),
+    signsOneByOne: true,
     sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
     async send(sent) {
       const results = await eachOf(sent, async (one) => await sendTransfer(services, connected, one));
@@ -38,7 +39,7 @@ async function eachOf<T extends { readonly slot: Slot }, R>(
 }
 
 export function transferLane(
-  { chain, rail }: ConnectedPayingRail,
+  { chain, rail }: TransferChain,
   { stuckAfterMs }: { readonly stuckAfterMs: number },
 ): LaneFacts {
   return {
@@ -52,8 +53,8 @@ export function transferLane(
 
 /** What the chain shows of a slot's attempts. @throws RpcFault */
 export async function observeTransfer(
-  services: TransferServices,
-  { rail }: ConnectedPayingRail,
+  services: WorkerServices,
+  { rail }: TransferChain,
   slot: Slot,
 ): Promise<Observation[]> {
   // Such bytes were never sent, and must not be yet: there is nothing to query.
@@ -87,8 +88,8 @@ function observationOf(attempt: Attempt, outcome: RailOutcome): Observation {
  * mappings; so none of these bytes can have been sent, even by a process that died.
  */
 async function isHeldBack(
-  services: TransferServices,
-  { rail }: Pick<ConnectedPayingRail, "rail">,
+  services: WorkerServices,
+  { rail }: Pick<TransferChain, "rail">,
   slot: Slot,
 ): Promise<boolean> {
   if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open")
@@ -102,8 +103,8 @@ async function isHeldBack(
 
 /** Sends committed bytes, unless oracles could not map them, and records that nodes have them. */
 async function sendTransfer(
-  services: TransferServices,
-  { rail }: ConnectedPayingRail,
+  services: WorkerServices,
+  { rail }: TransferChain,
   { slot, attempt }: ToSend,
 ): Promise<void> {
   const isPayment = attempt.kind === "pay";
@@ -123,8 +124,8 @@ const MAX_TRIES = 10;
  * process signed meanwhile, the commit detects it and signs again: two payments never spend the same funds.
  */
 async function signTransfer(
-  services: TransferServices,
-  connected: ConnectedPayingRail,
+  services: WorkerServices,
+  connected: TransferChain,
   one: ToSign,
 ): Promise<Attempt | Unsigned> {
   return await inTurn(connected, async () => {
@@ -137,8 +138,8 @@ async function signTransfer(
 }
 
 async function trySigning(
-  services: TransferServices,
-  { chain, rail }: ConnectedPayingRail,
+  services: WorkerServices,
+  { chain, rail }: TransferChain,
   { slot, move }: ToSign,
 ): Promise<Attempt | Unsigned | "again"> {
   const kind = move.attempt;
@@ -187,7 +188,7 @@ async function trySigning(
 
 /** @throws errors that say nothing about the funds, or about whether the solver may pay itself */
 function noteUnsigned(
-  { events }: TransferServices,
+  { events }: WorkerServices,
   chain: string,
   { slot, kind }: { readonly slot: Slot; readonly kind: AttemptKind },
   error: unknown,
@@ -205,9 +206,9 @@ function noteUnsigned(
 }
 
 /** Signing in progress per chain in this process. */
-const turns = new WeakMap<ConnectedPayingRail["rail"], Promise<unknown>>();
+const turns = new WeakMap<TransferChain["rail"], Promise<unknown>>();
 
-async function inTurn<T>({ rail }: Pick<ConnectedPayingRail, "rail">, work: () => Promise<T>): Promise<T> {
+async function inTurn<T>({ rail }: Pick<TransferChain, "rail">, work: () => Promise<T>): Promise<T> {
   const before = turns.get(rail) ?? Promise.resolve();
   const mine = before.then(work, work);
   turns.set(

@@ -6,9 +6,8 @@ import { gasOf } from "../../markets/index.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { whySaleWaits } from "../executions/value-sale.ts";
 import { exchangeInFill } from "../fill-exchange.ts";
-import type { FillServices } from "../fill-services.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "../gas-used-by-fills.ts";
-import { solverFunds } from "../payers/covers.ts";
 import { gasAllowance, isNativeToContract } from "../payment-plan.ts";
 import { topupGas } from "../topup-gas.ts";
 import { refused, waits } from "./fill-planned.ts";
@@ -19,17 +18,12 @@ import type { CallsOfFill } from "./routed-fill.ts";
 
 /** Plans fills on an EVM chain. */
 export function callPlanner(
-  services: FillServices,
+  services: WorkerServices,
   connected: ConnectedChain,
   { currency, recipient }: Pick<FillQuestion["payment"], "currency" | "recipient">,
 ): FillPlanner {
-  const { sendFill, signer, quotePolicy } = services;
+  const { quotePolicy } = services;
   return {
-    lane: {
-      chain: connected.chain,
-      funds: solverFunds(connected, signer.address),
-      sendTogether: sendFill && (async (fill) => await sendFill(connected, fill)),
-    },
     paysContract: async () => await isNativeToContract(connected, currency, recipient),
     exchange: ({ destination: { paidFrom } }) =>
       paidFrom &&
@@ -51,7 +45,7 @@ export function callPlanner(
       const spentUsd = mayBurn ? await unpaidRevertedGasUsd(services) : 0n;
       if (mayBurn && spentUsd >= services.enginePolicy.maxUnpaidRevertedGasUsd)
         return waits(
-          `reverted fills cost the solver $${formatUsd(spentUsd)} in 24 hours, so BURNT_FILLS_DAILY_USD is used up`,
+          `reverted fills cost the solver $${formatUsd(spentUsd)} in 24 hours, so REVERTED_GAS_DAILY_USD is used up`,
           "SOLVER_CAPACITY_EXCEEDED",
         );
       const sponsored = execution?.destination;
@@ -74,14 +68,14 @@ export function callPlanner(
         ? await uncoveredBurnUsd(services, terms, basis.deposit, plan, sponsoredUsd)
         : 0n;
       const topupUsd = amountToUsdUp(terms.gasTopup?.amount ?? 0n, native);
-      return { kind: "ready", plan, topupUsd, burn: { spentUsd, uncoveredUsd } };
+      return { kind: "ready", plan, topupUsd, burn: { spentUsd, uncoveredUsd }, sharesCommits: true };
     },
   };
 }
 
 /** Maximum gas units of the fill without its swap: what was paid for. */
 function maxGasOfFill(
-  services: FillServices,
+  services: WorkerServices,
   connected: ConnectedChain,
   { terms, execution, payment: { toContract }, budget }: FillQuestion,
   native: PricedUnit,
@@ -111,7 +105,7 @@ function callsOf({ calls, authorizationList, left }: OutputCalls): CallsOfFill {
 
 /** Why the price of what sponsored calls carry does not allow them now; undefined: it does. */
 async function whyCallsWait(
-  services: FillServices,
+  services: WorkerServices,
   execution: ExecutionRecord | undefined,
   native: Currency,
 ): Promise<string | undefined> {

@@ -4,10 +4,8 @@ import type { SlotPlan } from "../../db/records.port.ts";
 import type { FillBudget } from "../exchange-in-budget.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import type { FillExchange } from "../fill-exchange.ts";
-import type { FillBasis, FillPlan } from "../fill-lane.port.ts";
-import type { LaneFunds } from "../payers/funds.port.ts";
-import type { PaymentQuestion } from "../payment-plan.ts";
-import type { Sent } from "../reserve.port.ts";
+import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
+import type { PaymentOfOrder } from "../payment-plan.ts";
 
 /** A simulated transaction, and why it cannot be made. */
 export interface TriedFill {
@@ -53,33 +51,12 @@ export type TransactionPlanned =
 /** What came of planning a fill. */
 export type FillPlanned = ({ readonly kind: "ready" } & PlannedFill) | FillWaits | FillRefused;
 
-/** The lane that pays a fill. */
-export interface FillLane {
-  readonly chain: { readonly name: string };
-  readonly funds: LaneFunds;
-  /** Sends a fill that reserves nothing but a nonce, together with others. Absent: each is sent alone. */
-  readonly sendTogether?: ((fill: FillPlan) => Promise<Sent>) | undefined;
-}
-
-export interface PlannedFill {
-  readonly basis: FillBasis;
-  readonly lane: FillLane;
-  readonly plan: SlotPlan;
-  readonly amount: bigint;
-  /** What a sponsor pays, in USD with 18 decimals. */
-  readonly sponsoredUsd: bigint;
-  /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
-  readonly topupUsd: bigint;
-  /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
-  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
-}
-
 /** A fill whose amount is known. */
 export interface FillQuestion {
   readonly terms: RequestTerms;
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;
-  readonly payment: Omit<PaymentQuestion, "maxGas">;
+  readonly payment: Omit<PaymentOfOrder, "maxGas">;
   /** What the solver may spend, if the fill swaps. */
   readonly budget: FillBudget | undefined;
   /** What a sponsor pays, in USD with 18 decimals. */
@@ -88,7 +65,6 @@ export interface FillQuestion {
 
 /** How one kind of chain plans fills. */
 export interface FillPlanner {
-  readonly lane: FillLane;
   /** Whether this is a native payment to a contract. @throws RpcFault */
   paysContract(): Promise<boolean>;
   /** The swap that the terms require; undefined: none. */
@@ -98,7 +74,7 @@ export interface FillPlanner {
     question: FillQuestion,
   ): Promise<
     | ({ readonly kind: "ready" } & Pick<PlannedFill, "plan"> &
-        Partial<Pick<PlannedFill, "topupUsd" | "burn">>)
+        Partial<Pick<PlannedFill, "topupUsd" | "burn" | "sharesCommits">>)
     | FillWaits
     | FillRefused
   >;
@@ -110,9 +86,4 @@ export function waits(why: string, reason?: FailReason): FillWaits {
 
 export function refused(reason: FailReason, detail: string): FillRefused {
   return { kind: "refund", reason, detail };
-}
-
-export function tooMuchGas(gas: bigint): FillRefused {
-  const detail = `the fill would use ${gas} gas, more than allowed`;
-  return { ...refused("QUOTED_GAS_LIMIT_EXCEEDED", detail), excessiveGas: gas };
 }

@@ -1,11 +1,11 @@
 import type { RequestRecord } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import { warmPrices } from "../../balances/index.ts";
 import { isNonEvm } from "../../http/request-end.ts";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { ConnectedChain, RequestEnd, TransferChain } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { amountToPay } from "../fill-amount.ts";
-import type { FillBasis } from "../fill-lane.port.ts";
-import type { FillChain, FillServices } from "../fill-services.port.ts";
+import type { FillBasis } from "../planned-fill.port.ts";
 import { callPlanner } from "./call-planner.ts";
 import { waits } from "./fill-planned.ts";
 import type { FillPlanned } from "./fill-planned.ts";
@@ -16,7 +16,7 @@ export interface FillFacts {
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;
   readonly origin: RequestEnd;
-  readonly destination: FillChain;
+  readonly destination: ConnectedChain | TransferChain;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface FillFacts {
  * @throws RpcFault, ServiceError: unknown now; retry
  */
 export async function planFill(
-  services: FillServices,
+  services: WorkerServices,
   request: RequestRecord,
   { basis, execution, origin, destination }: FillFacts,
 ): Promise<FillPlanned> {
@@ -46,7 +46,7 @@ export async function planFill(
     basis,
     execution,
     payment: {
-      leg: { kind: "fill", requestId },
+      leg: { kind: "fill", id: requestId, requestId },
       currency,
       amount,
       recipient,
@@ -60,5 +60,5 @@ export async function planFill(
   if (planned.kind !== "ready") return planned;
   if (terms.sponsorship !== undefined) await warmPrices(services);
   const nothing = { topupUsd: 0n, burn: { spentUsd: 0n, uncoveredUsd: 0n } };
-  return { basis, lane: planner.lane, amount, sponsoredUsd, ...nothing, ...planned };
+  return { basis, amount, sponsoredUsd, ...nothing, ...planned };
 }

@@ -8,11 +8,11 @@ import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "../exchange-in-budget
 import type { FillBudget } from "../exchange-in-budget.ts";
 import type { DestinationExecution } from "../executions.port.ts";
 import { withHeadroom } from "../executions/price-execution.ts";
-import { planPayment } from "../payment-plan.ts";
-import type { PaymentQuestion } from "../payment-plan.ts";
+import { planPayment, excessiveGas } from "../payment-plan.ts";
+import type { PaymentOfOrder } from "../payment-plan.ts";
 import { buyAndPay } from "./buy-and-pay.ts";
 import { refusedCombination } from "./combinations.ts";
-import { refused, tooMuchGas, waits } from "./fill-planned.ts";
+import { refused, waits } from "./fill-planned.ts";
 import type { TransactionPlanned } from "./fill-planned.ts";
 import { giveToCalls } from "./give-to-calls.ts";
 import { payAndCall } from "./pay-and-call.ts";
@@ -21,13 +21,13 @@ import type { BoughtFor, CallsOfFill, RoutedFill, RoutedPayment } from "./routed
 
 /** Services for planning fills, whether to send or only to simulate them. */
 export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
-  readonly liquidity?: Services["liquidity"] | undefined;
+  readonly liquidity: Services["liquidity"];
 }
 
 /** What one transaction pays and does. */
 export interface FillParts {
   /** `maxGas` is for everything together, but for a swap, whose gas is added. */
-  readonly payment: PaymentQuestion;
+  readonly payment: PaymentOfOrder;
   /** Buys the output in a swap. */
   readonly swap?: FillBudget | undefined;
   /** Get the whole output. */
@@ -94,7 +94,7 @@ export async function planTransaction(
   }
   const { gas } = simulated.outcome;
   const maxGas = question.maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
-  if (gas > maxGas) return tooMuchGas(gas);
+  if (gas > maxGas) return tooMuchGas(excessiveGas(question.leg, gas));
   const roomy = withHeadroom(gas);
   return {
     kind: "ready",
@@ -146,26 +146,17 @@ function feesOf({ pulse }: ConnectedChain, execution: DestinationExecution | und
 async function planAlone(
   services: OwnKeys,
   connected: ConnectedChain,
-  question: PaymentQuestion,
+  question: PaymentOfOrder,
 ): Promise<TransactionPlanned> {
   const planned = await planPayment(services, connected, question);
-  switch (planned.kind) {
-    case "ready":
-      return { ...planned, left: 0n };
-    case "tooDear":
-      return tooMuchGas(planned.gas);
-    case "insufficientFunds":
-      return waits(NO_FUNDS);
-    case "reverts": {
-      // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
-      const held = connected.pulse.solverBalance(question.currency).amount;
-      return held < question.amount
-        ? waits(SHORT)
-        : refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
-    }
-    default:
-      return unreachable(planned);
-  }
+  if (planned.kind === "ready") return { ...planned, left: 0n };
+  if (planned.kind === "short") return waits(planned.why);
+  if (planned.kind === "tooDear") return tooMuchGas(planned);
+  return refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
+}
+
+function tooMuchGas({ why, gas }: ReturnType<typeof excessiveGas>): TransactionPlanned {
+  return { ...refused("QUOTED_GAS_LIMIT_EXCEEDED", why), excessiveGas: gas };
 }
 
 const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);

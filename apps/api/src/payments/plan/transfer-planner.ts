@@ -1,14 +1,12 @@
-import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
-import { slotPlanOf } from "../non-evm/rail-payment.ts";
-import { transferFunds } from "../payers/covers.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
+import { planTransfer } from "../payment-plan.ts";
 import { refusedCombination } from "./combinations.ts";
-import { refused } from "./fill-planned.ts";
+import { refused, waits } from "./fill-planned.ts";
 import type { FillPlanner } from "./fill-planned.ts";
 
 /** Plans fills on a chain that pays by transfers. */
-export function transferPlanner(connected: ConnectedPayingRail): FillPlanner {
+export function transferPlanner(connected: TransferChain): FillPlanner {
   return {
-    lane: { chain: connected.chain, funds: transferFunds(connected) },
     paysContract: async () => false,
     exchange({ requestId, destination: { paidFrom } }) {
       if (paidFrom === undefined) return undefined;
@@ -20,12 +18,9 @@ export function transferPlanner(connected: ConnectedPayingRail): FillPlanner {
       const parts = { swap, calls, execution: execution?.destination, topup };
       const excluded = refusedCombination("transfers", parts);
       if (excluded !== undefined) return excluded;
-      const [refusal, cost] = await Promise.all([
-        connected.rail.refusalOf(payment),
-        connected.rail.paymentCost(payment.currency, payment.recipient),
-      ]);
-      if (refusal !== undefined) return refused("DESTINATION_TOKEN_TRANSFER_REJECTED", refusal);
-      return { kind: "ready", plan: slotPlanOf(connected, { ...payment, cost }) };
+      const planned = await planTransfer(connected, payment);
+      if (planned.kind === "short") return waits(planned.why);
+      return planned.kind === "ready" ? planned : refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
     },
   };
 }

@@ -20,6 +20,7 @@ const unused = async (): Promise<never> => {
   throw new Error("changed something");
 };
 const files: ArchiveFiles = {
+  claim: unused,
   folderOf: ({ month, part }) => `/archive/${month}/part-${part}`,
   clear: unused,
   write: unused,
@@ -30,6 +31,7 @@ const files: ArchiveFiles = {
 /** The 15th of December 2026, with months that hold what `plans` says. */
 function opened(plans: readonly ArchivePlan[]): OpenArchives {
   const store: ArchiveStore = {
+    database: unused,
     months: async (before) => plans.map(({ month }) => month).filter((month) => month < before),
     plan: async (month) => plans.find((plan) => plan.month === month) ?? unused(),
     unfinished: unused,

@@ -24,7 +24,10 @@ const MISUSED = 2;
 
 /** Opens what archives need. */
 export type OpenArchives = () => {
-  /** @throws Error when another process archives now, or when a pooler would let two do so */
+  /**
+   * @throws Error when another process archives now, when a pooler would let two do so, or when the clocks of
+   * this host and of the database differ
+   */
   begin(): Promise<{ readonly store: ArchiveStore; close(): void }>;
   filesIn(folder: string): ArchiveFiles;
   nowMs(): number;
@@ -39,10 +42,10 @@ export async function runArchive(words: readonly string[], open: OpenArchives): 
     const { before, to } = readWords(words);
     const archives = open();
     try {
-      const nowMs = archives.nowMs();
-      refuseYoung(before, nowMs);
       const { store, close } = await archives.begin();
       try {
+        const nowMs = archives.nowMs();
+        refuseYoung(before, nowMs);
         const lines =
           to === undefined
             ? plans(store, before, nowMs)

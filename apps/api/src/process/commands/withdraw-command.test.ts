@@ -54,6 +54,12 @@ test("a whole wish opens the connections", async () => {
   expect(printed).toBe("opened\n");
 });
 
+test("an allocator key that is also the solver's is refused", async () => {
+  const shared = { ...env, ALLOCATOR_PRIVATE_KEY: env.SOLVER_PRIVATE_KEY };
+  expect(await runWithdraw(wish, shared, noFurther)).toBe(1);
+  expect(printed).toContain("ALLOCATOR_PRIVATE_KEY must not be the key of the solver");
+});
+
 test.for([
   ["no wish", [], "--chain, --currency, --amount and --recipient are required"],
   ["an unknown option", [...wish, "--force"], "--force"],

@@ -1,3 +1,4 @@
+import { rawKeySigner } from "@causeway/attest";
 import type { Secret, Env } from "@causeway/config";
 import { ConfigError, isLocalKey, readSettings, withVaultSecrets } from "@causeway/config";
 import type { Address, Chain, Hex32 } from "@causeway/domain";
@@ -83,6 +84,14 @@ async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Pro
   if (config.environment !== "local" && isLocalKey(allocatorPrivateKey.reveal()))
     throw new ConfigError([
       `ALLOCATOR_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${config.environment}`,
+    ]);
+  const { executor, depositAddressOperator, formerSolvers } = config.accounts;
+  const addressOf = (key: Secret): Address => rawKeySigner(key.reveal()).address;
+  const own = [addressOf(config.solver.privateKey), executor, depositAddressOperator, ...formerSolvers];
+  // Its lanes skip nonces that the database does not know, which could be lost payments of another key.
+  if (own.includes(addressOf(allocatorPrivateKey)))
+    throw new ConfigError([
+      "ALLOCATOR_PRIVATE_KEY must not be the key of the solver, the executor, the deposit address operator or a former solver",
     ]);
   const chain = config.chains.find(({ name }) => name === wish.chain);
   if (chain === undefined) throw new Misused(`--chain: chain ${wish.chain} is not configured or not enabled`);

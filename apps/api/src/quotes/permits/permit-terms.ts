@@ -2,8 +2,8 @@ import { authorizationNonce, depositAddressOf, routerCalls } from "@causeway/dom
 import type { Hex32, PermitTerms, RequestTerms, RouteWitness, RouterCall } from "@causeway/domain";
 import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { BridgeRoute, ChosenRoute } from "../routing/chosen-route.ts";
-import type { RoutePromise } from "../routing/route-promise.ts";
+import type { BridgeRoute, ChosenRoute, RoutePromise } from "../routing/chosen-route.ts";
+import { evmOf } from "../sides/side.ts";
 import { depositCalls } from "../routing/routed-calls.ts";
 import type { PermitWay } from "./chosen-way.ts";
 import { keyOf } from "./permit-call.ts";
@@ -18,8 +18,8 @@ export function permitTermsOf(
 ): PermitTerms {
   if (route.kind !== "bridge")
     throw new Error("invariant violated: permit for a request that is not a bridge");
-  const { permit, originCurrency, origin, originGasOverhead = 0 } = question;
-  const { contracts } = origin.chain;
+  const { permit, originCurrency, from, originGasOverhead = 0 } = question;
+  const { contracts } = evmOf(from).chain;
   const { user, orderId } = terms;
   const nowSeconds = Math.floor(terms.createdAtMs / 1000);
   const deadline = Math.min(nowSeconds + permit.expirySeconds, Math.floor(terms.fillDeadlineMs / 1000));
@@ -71,11 +71,11 @@ export function permitTermsOf(
 
 /** The deposit, after the swap if there is one. None of the calls may fail. */
 function callsOf(
-  { origin, originCurrency, user }: QuoteQuestion,
+  { from, originCurrency, user }: QuoteQuestion,
   { deposited, trade }: BridgeRoute,
   { terms, promise }: { readonly terms: RequestTerms; readonly promise: RoutePromise },
 ): readonly RouterCall[] {
-  const { chain } = origin;
+  const { chain } = evmOf(from);
   const { depository, router } = chain.contracts;
   const minimum = promise.minDeposit ?? terms.origin.amount;
   if (trade.origin === undefined) {

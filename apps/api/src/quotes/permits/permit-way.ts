@@ -2,14 +2,15 @@ import { NATIVE_CURRENCY, permitMethods, ServiceError } from "@causeway/domain";
 import type { Address, PermitMethod } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { PermitTokens } from "../../chains/permits.port.ts";
-import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
-import type { QuoteQuestion } from "../quote-question.ts";
+import type { Market } from "../market.ts";
+import type { PlainQuestion } from "../quote-question.ts";
+import { evmOf } from "../sides/side.ts";
 import type { PermitWay } from "./chosen-way.ts";
 
 export interface PermitWayServices {
+  readonly market: Market;
   /** Without it, nothing can be paid by signature. */
   readonly permitTokens?: PermitTokens | undefined;
-  readonly recipientCodes: RecipientCodes;
   readonly executor?: { readonly address: Address } | undefined;
 }
 
@@ -24,12 +25,12 @@ const MAX_EXPIRY_SECONDS = 86_400;
  * because a pool's output could not pay for submitting the signature.
  * @throws ServiceError naming what prevents it
  */
-export async function chooseSignature(
+export function choosePermit(
   services: PermitWayServices,
-  question: QuoteQuestion,
+  question: PlainQuestion,
   input: QuoteInput,
-): Promise<QuoteQuestion> {
-  const { origin, destination, originCurrency, isSend } = question;
+): PermitWay {
+  const { originCurrency, isSend } = question;
   const { permitTokens, executor } = services;
   if (permitTokens === undefined || executor === undefined)
     throw refusal("usePermit is not enabled on this service");
@@ -43,36 +44,22 @@ export async function chooseSignature(
       `permitExpiry must be ${MIN_EXPIRY_SECONDS} to ${MAX_EXPIRY_SECONDS} seconds, got ${expirySeconds}`,
       { field: "permitExpiry" },
     );
-  const kinds = input.permitKinds ?? permitMethods;
-  const way = await wayOf({ ...services, permitTokens }, question, kinds).catch((error: unknown) => {
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError(
-      "RPC_HTTP_ERROR",
-      `The node of ${origin.chain.displayName} did not return the permit support of the token; try again`,
-      {
-        field: "originChainId",
-        cause: error,
-      },
-    );
-  });
-  return {
-    ...question,
-    explicitDeposit: true,
-    permit: { ...way, expirySeconds, relayer: executor.address.toLowerCase() as Address },
-    ...(origin === destination && { swaps: { ...question.swaps, bySolver: true } }),
-  };
+  const way = wayOf(services.market, question, input.permitKinds ?? permitMethods);
+  return { ...way, expirySeconds, relayer: executor.address.toLowerCase() as Address };
 }
 
-async function wayOf(
-  { permitTokens, recipientCodes }: PermitWayServices & { readonly permitTokens: PermitTokens },
-  { origin, originCurrency, user }: QuoteQuestion,
+function wayOf(
+  market: Market,
+  { from, originCurrency, user }: PlainQuestion,
   kinds: readonly PermitMethod[],
-): Promise<Pick<PermitWay, "method" | "domain" | "tokenNonce">> {
-  const { chain } = origin;
-  const [permits, isContract] = await Promise.all([
-    permitTokens.permitsOf(originCurrency),
-    recipientCodes.hasCode(chain.id, user),
-  ]);
+): Pick<PermitWay, "method" | "domain" | "tokenNonce"> {
+  const { chain } = evmOf(from);
+  market.together(
+    () => market.permitsOf(chain, originCurrency),
+    () => market.hasCode(chain.id, user),
+  );
+  const permits = market.permitsOf(chain, originCurrency);
+  const isContract = market.hasCode(chain.id, user);
   const { domain } = permits;
   if (domain !== undefined && !isContract) {
     if (permits.eip3009 && kinds.includes("eip3009"))
@@ -81,11 +68,7 @@ async function wayOf(
     const isDeposited =
       originCurrency.supportsBridging && chain.contracts.depositAddressFactory !== undefined;
     if (permits.eip2612 && isDeposited && kinds.includes("eip2612"))
-      return {
-        method: "eip2612",
-        domain,
-        tokenNonce: await permitTokens.nonceOf(originCurrency, user),
-      };
+      return { method: "eip2612", domain, tokenNonce: market.permitNonce(chain, originCurrency, user) };
   }
   if (!kinds.includes("permit2"))
     throw new ServiceError(

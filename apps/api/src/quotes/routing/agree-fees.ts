@@ -1,25 +1,25 @@
-import type { AgreedAppFees, ErrorCode, PricedUnit, RequestTerms, Soon } from "@causeway/domain";
+import type { AgreedAppFees, ErrorCode, PricedUnit, RequestTerms } from "@causeway/domain";
 import {
   agreeAppFees,
   appFeesUsd,
   feeSponsorshipOf,
   formatUsd,
+  MAX_RATE_OFF_BPS,
   NATIVE_CURRENCY,
   rateOffBps,
   ServiceError,
-  soon,
+  swapLoss,
 } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../balances/app-balance.port.ts";
-import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
+import type { Market } from "../market.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
-import { MAX_RATE_OFF_BPS } from "../../markets/index.ts";
 import type { FeeOptions } from "./fee-options.ts";
-import { capOf, swapLoss } from "./fee-option-pricing.ts";
+import { capOf } from "./fee-option-pricing.ts";
 
 export interface FeeServices {
-  readonly prices: PriceBook;
+  readonly market: Pick<Market, "usd">;
   readonly reservations: Reservations;
   /** Without it, this instance keeps no app balances and no fees are agreed. */
   readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
@@ -32,17 +32,13 @@ export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsors
  * @throws ServiceError INVALID_REQUEST for a fixed rate that costs more than the sponsor would pay;
  * PRICE_FETCH_FAILED
  */
-export function* agreeFees(
-  services: FeeServices,
-  question: QuoteQuestion,
-  route: ChosenRoute,
-): Soon<AgreedFees> {
+export function agreeFees(services: FeeServices, question: QuoteQuestion, route: ChosenRoute): AgreedFees {
   const { fees: options } = question;
   if (options === undefined || route.kind !== "bridge") return {};
   if (options.topupUsd !== undefined) refuseTopup(services, question, route);
   const { trade, pricing } = route;
   const { origin: unit } = pricing.facts;
-  const appFees = yield* appFeesOf(services, options, trade.priced.input, unit);
+  const appFees = appFeesOf(services, options, trade.priced.input, unit);
   return {
     ...(appFees !== undefined && {
       appFees,
@@ -74,15 +70,15 @@ function refuseTopup(
     );
 }
 
-function* appFeesOf(
-  { prices, appBalance }: FeeServices,
+function appFeesOf(
+  { market, appBalance }: FeeServices,
   { appFees }: FeeOptions,
   input: bigint,
   deposited: PricedUnit,
-): Soon<AgreedAppFees | undefined> {
+): AgreedAppFees | undefined {
   const currency = appBalance?.currencies[0];
   if (appFees.length === 0 || appBalance === undefined || currency === undefined) return undefined;
-  const balance = { decimals: currency.decimals, priceUsd: yield* soon(prices.usd(currency)) };
+  const balance = { decimals: currency.decimals, priceUsd: market.usd(currency) };
   return {
     chainId: appBalance.chainId,
     currency: currency.address,
@@ -106,7 +102,8 @@ function sponsorshipOf(
       execution: priced.execution,
       service: priced.service,
       app: priced.app,
-      swap: trade.destination === undefined ? 0n : swapLoss(trade.destination, facts),
+      swap:
+        trade.destination === undefined ? 0n : swapLoss(trade.destination, facts.destination, facts.origin),
       sponsored: priced.sponsored ?? 0n,
     },
     facts.origin,
@@ -126,8 +123,11 @@ function badRate(message: string): ServiceError {
  * @throws ServiceError UNSUPPORTED_ROUTE for a fixed rate between currencies that are not stable or not held
  * by the solver
  */
-export function refuseUnfixable({ fees, originCurrency, destinationCurrency }: QuoteQuestion): void {
-  if (fees?.sponsor?.fixedRate === undefined) return;
+export function refuseUnfixable(
+  { originCurrency, destinationCurrency }: Pick<QuoteQuestion, "originCurrency" | "destinationCurrency">,
+  { sponsor }: FeeOptions,
+): void {
+  if (sponsor?.fixedRate === undefined) return;
   const isFixable = [originCurrency, destinationCurrency].every(
     (one) => one.class === "stable" && one.supportsBridging,
   );

@@ -2,7 +2,8 @@ import type { ErrorCode, OrderCall, SignedConsent } from "@causeway/domain";
 import { valueOfCalls, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { QuoteQuestion } from "../quote-question.ts";
+import { evmOf } from "../sides/side.ts";
+import type { PlainQuestion } from "../quote-question.ts";
 import type { AskedCalls } from "./fill-options.ts";
 
 /** Gas limit of all calls of a fill together. */
@@ -20,7 +21,7 @@ const MAX_BYTES = 32_768;
  */
 export function readAskedCalls(
   { txs = [], txsGasLimit, authorizationList = [], topupGas }: QuoteInput,
-  { isSend, tradeType, amount, destination, destinationCurrency }: QuoteQuestion,
+  { isSend, tradeType, amount, to, destinationCurrency }: PlainQuestion,
 ): AskedCalls | undefined {
   if (txs.length === 0) {
     if (authorizationList.length > 0)
@@ -47,7 +48,8 @@ export function readAskedCalls(
     );
   if (txs.length > MAX_CALLS)
     throw refusal("INVALID_EXTRA_TXS", `txs must have at most ${MAX_CALLS} calls, got ${txs.length}`, "txs");
-  const calls = txs.map((tx, at) => callOf(tx, at, destination.chain.contracts.router));
+  const { router } = evmOf(to).chain.contracts;
+  const calls = txs.map((tx, at) => callOf(tx, at, router));
   if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MAX_BYTES)
     throw refusal("INVALID_EXTRA_TXS", `txs may carry at most ${MAX_BYTES} bytes of data in total`, "txs");
   const value = valueOfCalls(calls);

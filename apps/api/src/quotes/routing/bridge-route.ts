@@ -1,4 +1,4 @@
-import type { Currency, Exchange, ForwardQuote, PairClass, Soon } from "@causeway/domain";
+import type { Currency, Exchange, ForwardQuote, PairClass } from "@causeway/domain";
 import {
   amountBelowFees,
   bpsOfUp,
@@ -9,17 +9,17 @@ import {
   routeInput,
   routeOutput,
   ServiceError,
-  soon,
 } from "@causeway/domain";
 import type { RouteTrade } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
-import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
+import type { Market } from "../market.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { originGasOf } from "../origin-gas.ts";
 import { permitGasUnits } from "../permits/permit-gas.ts";
-import { pricingSoon, refuseBeyondLimits, type RoutePricing } from "../../markets/index.ts";
+import { pricedIn, priceRoute, type RoutePricing } from "../../markets/index.ts";
+import { refuseBeyondLimits, type SolverRoute } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
@@ -31,7 +31,7 @@ export interface BridgeServices {
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
   readonly reservations: Reservations;
-  readonly recipientCodes: RecipientCodes;
+  readonly market: Market;
 }
 
 /**
@@ -65,12 +65,12 @@ interface Candidate {
  * the solver holds is deposited and paid as it is; the fill swaps only when the balance is too low. Adds the
  * reasons of dropped candidates to `refusals`, the most specific first. Undefined if none is left.
  */
-export function* bestBridge(
+export function bestBridge(
   services: BridgeServices,
   question: QuoteQuestion,
   exchanges: { readonly origin: FindExchange; readonly destination: FindExchange },
   refusals: ServiceError[],
-): Soon<BridgeRoute | undefined> {
+): BridgeRoute | undefined {
   const { origin, destination, originCurrency, destinationCurrency, swaps } = question;
   const origins = originCurrency.supportsBridging
     ? [{ currency: originCurrency, exchange: undefined }]
@@ -80,7 +80,7 @@ export function* bestBridge(
   if (origins.length === 0) return undefined;
   const paidAsItIs = { currency: destinationCurrency, exchange: undefined };
   const direct = destinationCurrency.supportsBridging
-    ? yield* bestOf(services, question, { origins, destinations: [paidAsItIs] }, refusals)
+    ? bestOf(services, question, { origins, destinations: [paidAsItIs] }, refusals)
     : undefined;
   if (direct === undefined && !destinationCurrency.verified) {
     refusals.push(untrustedToken(destinationCurrency));
@@ -88,7 +88,7 @@ export function* bestBridge(
   }
   const best =
     direct ??
-    (yield* bestOf(
+    bestOf(
       services,
       question,
       {
@@ -96,8 +96,8 @@ export function* bestBridge(
         destinations: endsOf(destination, (held) => exchanges.destination(held, destinationCurrency)),
       },
       refusals,
-    ));
-  return best && (yield* priceExactly(services, question, best, refusals));
+    );
+  return best && priceExactly(services, question, best, refusals);
 }
 
 /**
@@ -115,7 +115,7 @@ function untrustedToken({ symbol }: Currency): ServiceError {
 
 /** Tokens come before the native token: of two ends of equal value the one that needs less gas wins. */
 function endsOf(
-  { chain }: ConnectedChain,
+  { chain }: RequestEnd,
   exchangeFor: (held: Currency) => Exchange<Swapped> | undefined,
 ): End[] {
   const ends: End[] = [];
@@ -131,7 +131,7 @@ function endsOf(
 function oneForOneOnly(
   from: Currency,
   to: Currency,
-  { chain }: ConnectedChain,
+  { chain }: RequestEnd,
   find: FindExchange,
 ): Exchange<Swapped> | undefined {
   const pair = [from.address, to.address];
@@ -141,15 +141,21 @@ function oneForOneOnly(
     : undefined;
 }
 
-function* bestOf(
+function bestOf(
   services: BridgeServices,
   question: QuoteQuestion,
   { origins, destinations }: Ends,
   refusals: ServiceError[],
-): Soon<Candidate | undefined> {
+): Candidate | undefined {
   const isInput = question.tradeType === "EXACT_INPUT";
   const compare = isInput ? fromInput : fromOutput;
-  askTogether(isInput ? origins : destinations, isInput ? "exactIn" : "exactOut", question.amount);
+  services.market.together(
+    ...(isInput ? origins : destinations).map(
+      ({ exchange }) =>
+        () =>
+          exchange?.[isInput ? "exactIn" : "exactOut"](question.amount),
+    ),
+  );
   const minDeposits = new Map<End, bigint>();
   let best: Candidate | undefined;
   let tokenDoes = false;
@@ -158,7 +164,7 @@ function* bestOf(
     // token failed.
     if (tokenDoes && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
-      const found = yield* compare(services, question, { origins, destination, minDeposits }, refusals);
+      const found = compare(services, question, { origins, destination, minDeposits }, refusals);
       if (found === undefined) continue;
       tokenDoes ||= destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
       if (best === undefined || (isInput ? found.rank > best.rank : found.rank < best.rank)) best = found;
@@ -167,22 +173,6 @@ function* bestOf(
     }
   }
   return best;
-}
-
-/**
- * Starts the first request of all candidates at once. Each candidate gets its answer or error when its turn
- * comes.
- */
-function askTogether(ends: readonly End[], way: "exactIn" | "exactOut", amount: bigint): void {
-  if (ends.length < 2) return;
-  for (const { exchange } of ends)
-    try {
-      const answer = exchange?.[way](amount);
-      if (!(answer instanceof Promise)) return;
-      answer.catch(() => undefined);
-    } catch {
-      // Reported when the candidate is tried.
-    }
 }
 
 interface OneDestination {
@@ -196,12 +186,12 @@ interface OneDestination {
  * Whichever origin deposits the most also yields the most through a given end of the fill, so only that one
  * is priced further. The rank is the first answer less the gas of the fill's swap, which that answer reveals.
  */
-function* fromInput(
+function fromInput(
   services: BridgeServices,
   question: QuoteQuestion,
   { origins, destination }: OneDestination,
   refusals: ServiceError[],
-): Soon<Candidate | undefined> {
+): Candidate | undefined {
   let best:
     | (Priced & {
         readonly paid: bigint;
@@ -211,12 +201,12 @@ function* fromInput(
     | undefined;
   for (const origin of origins) {
     try {
-      const exchanged = origin.exchange && (yield* soon(origin.exchange.exactIn(question.amount)));
+      const exchanged = origin.exchange?.exactIn(question.amount);
       if (origin.exchange !== undefined && exchanged === undefined) continue;
-      const ends = yield* priceEnds(services, question, origin, exchanged, destination);
+      const ends = priceEnds(services, question, origin, exchanged, destination);
       const priced = forward(exchanged?.amountOut ?? question.amount, ends.pricing.facts);
       const paid = priced.output;
-      if (paid === 0n) throw yield* tooLow(question, ends);
+      if (paid === 0n) throw tooLow(question, ends);
       refuseBeyondLimits(services.reservations, routeOf(question, ends), ends.pricing, {
         input: priced.input,
         expected: paid,
@@ -239,12 +229,12 @@ function* fromInput(
     };
     return { origin, destination, originGasUsd, pricing, rank: first, trade };
   }
-  const probe = yield* soon(destination.exchange.exactIn(first));
+  const probe = destination.exchange.exactIn(first);
   if (probe === undefined || probe.amountOut === 0n) return undefined;
-  const pricing = yield* priceFill(services, question, best, probe);
+  const pricing = priceFill(services, question, best, probe);
   const paid = forward(priced.input, pricing.facts).output;
   const ends = { origin, destination, originGasUsd, pricing };
-  if (paid === 0n) throw yield* tooLow(question, ends);
+  if (paid === 0n) throw tooLow(question, ends);
   refuseBeyondLimits(services.reservations, routeOf(question, ends), pricing, {
     input: priced.input,
     expected: withRoom(paid, probe),
@@ -252,31 +242,31 @@ function* fromInput(
   return { ...ends, rank: (probe.amountOut * paid) / first };
 }
 
-function* fromOutput(
+function fromOutput(
   services: BridgeServices,
   question: QuoteQuestion,
   { origins, destination, minDeposits }: OneDestination,
   refusals: ServiceError[],
-): Soon<Candidate | undefined> {
-  const filled = destination.exchange && (yield* soon(destination.exchange.exactOut(question.amount)));
+): Candidate | undefined {
+  const filled = destination.exchange?.exactOut(question.amount);
   if (destination.exchange !== undefined && filled === undefined) return undefined;
   const paid = filled?.amountIn ?? question.amount;
   let best: Candidate | undefined;
   for (const origin of origins) {
     try {
       // The gas of the user's transaction depends on the swap, but not on its amount.
-      const priced = yield* priceEnds(services, question, origin, undefined, destination, filled);
+      const priced = priceEnds(services, question, origin, undefined, destination, filled);
       let deposit = inputFor(paid, priced.pricing.facts);
       const before = minDeposits.get(origin);
       // A smaller deposit never yields more: through this end the user pays no less than through the earlier
       // one.
       if (priced.originGasUsd === undefined && before !== undefined && before <= deposit) continue;
-      const exchanged = origin.exchange && (yield* soon(origin.exchange.exactOut(deposit)));
+      const exchanged = origin.exchange?.exactOut(deposit);
       if (origin.exchange !== undefined && exchanged === undefined) continue;
       const final =
         exchanged === undefined || priced.originGasUsd === undefined
           ? priced
-          : yield* priceEnds(services, question, origin, exchanged, destination, filled);
+          : priceEnds(services, question, origin, exchanged, destination, filled);
       if (final !== priced) deposit = inputFor(paid, final.pricing.facts);
       refuseBeyondLimits(services.reservations, routeOf(question, final), final.pricing, {
         input: deposit,
@@ -299,21 +289,21 @@ function withRoom(paid: bigint, filled: Swapped | undefined): bigint {
 
 type Priced = Omit<Candidate, "rank" | "trade">;
 
-function* priceEnds(
+function priceEnds(
   services: BridgeServices,
   question: QuoteQuestion,
   origin: End,
   exchanged: Swapped | undefined,
   destination: End,
   filled?: Swapped,
-): Soon<Priced> {
+): Priced {
   const { originGasOverhead, sweepGas, permit } = question;
   const isSentByUser = originGasOverhead === undefined && sweepGas === undefined && permit === undefined;
   const gas = isSentByUser
     ? undefined
-    : yield* originGasOf(services, question, gasUnitsOf(services, question, origin.currency, exchanged));
+    : originGasOf(services.market, question, gasUnitsOf(services, question, origin.currency, exchanged));
   const ends = { origin, destination, originGasUsd: gas };
-  return { ...ends, pricing: yield* priceFill(services, question, ends, filled) };
+  return { ...ends, pricing: priceFill(services, question, ends, filled) };
 }
 
 function gasUnitsOf(
@@ -327,23 +317,33 @@ function gasUnitsOf(
     : permitGasUnits(gas, permit.method, { paid, deposited, exchanged });
 }
 
-function* priceFill(
+function priceFill(
   services: BridgeServices,
   question: QuoteQuestion,
   ends: Pick<Candidate, "origin" | "destination" | "originGasUsd">,
   filled: Swapped | undefined,
-): Soon<RoutePricing> {
+): RoutePricing {
   const isExchanged = ends.destination.exchange !== undefined;
-  const pricing = yield* pricingSoon(
+  const { market } = services;
+  const { destination, recipient, origin, refundTo } = question;
+  const route = routeOf(question, ends);
+  const costOfPaying = (): bigint | undefined =>
+    market.costOfPaying(destination, route.destinationCurrency.address, recipient, "destinationChainId");
+  market.together(...pricedIn(route).map((currency) => () => market.usd(currency)), costOfPaying, () =>
+    market.costOfPaying(origin, route.originCurrency.address, refundTo, "originChainId"),
+  );
+  const pricing = priceRoute(
     services,
-    routeOf(question, ends),
-    yield* soon(paysContract(services.recipientCodes, question, ends.destination)),
+    market.usd,
+    route,
+    paysContract(market, question, ends.destination),
     ends.originGasUsd,
     {
       pairClass: classOf(question),
       swapGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
       callsGas: question.calls?.gas ?? topupGas(services.quotePolicy.gas, question.fees?.topupUsd),
       hasTopup: question.fees?.topupUsd !== undefined,
+      railCost: costOfPaying(),
     },
   );
   const { fees } = question;
@@ -356,17 +356,14 @@ function classOf({ originCurrency, destinationCurrency }: QuoteQuestion): PairCl
 }
 
 function routeOf(
-  { origin, destination }: QuoteQuestion,
+  { origin, destination, from, to }: QuoteQuestion,
   ends: Pick<Candidate, "origin" | "destination">,
-): {
-  origin: ConnectedChain;
-  destination: ConnectedChain;
-  originCurrency: Currency;
-  destinationCurrency: Currency;
-} {
+): SolverRoute {
   return {
     origin,
     destination,
+    from,
+    to,
     originCurrency: ends.origin.currency,
     destinationCurrency: ends.destination.currency,
   };
@@ -374,29 +371,29 @@ function routeOf(
 
 /** Read only where it matters: for native payments by the solver. */
 function paysContract(
-  codes: RecipientCodes,
-  { destination, recipient }: QuoteQuestion,
+  market: Pick<Market, "hasCode">,
+  { to, destination, recipient }: QuoteQuestion,
   { currency, exchange }: End,
-): boolean | Promise<boolean> {
-  if (exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
-  return codes.hasCode(destination.chain.id, recipient);
+): boolean {
+  // The native currency of some non-EVM chains has the same bytes.
+  if (!to.runsRecipientCode || exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
+  return market.hasCode(destination.chain.id, recipient);
 }
 
 /** Prices the candidate exactly. */
-function* priceExactly(
+function priceExactly(
   services: BridgeServices,
   question: QuoteQuestion,
   candidate: Candidate,
   refusals: ServiceError[],
-): Soon<BridgeRoute | undefined> {
+): BridgeRoute | undefined {
   const { origin, destination, pricing, originGasUsd } = candidate;
   let { trade } = candidate;
   if (trade === undefined)
     try {
       const parts = { origin: origin.exchange, destination: destination.exchange, facts: pricing.facts };
       const { amount, tradeType } = question;
-      trade =
-        tradeType === "EXACT_INPUT" ? yield* routeOutput(amount, parts) : yield* routeInput(amount, parts);
+      trade = tradeType === "EXACT_INPUT" ? routeOutput(amount, parts) : routeInput(amount, parts);
       if (trade === undefined) return undefined;
       refuseBeyondLimits(services.reservations, routeOf(question, candidate), pricing, {
         input: trade.priced.input,
@@ -418,10 +415,9 @@ function* priceExactly(
 }
 
 /** The error names the minimum in the user's currency if a swap can compute it. */
-function* tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: Priced): Soon<ServiceError> {
+function tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: Priced): ServiceError {
   const deposit = inputFor(1n, pricing.facts);
-  const minimum =
-    origin.exchange === undefined ? deposit : (yield* soon(origin.exchange.exactOut(deposit)))?.amountIn;
+  const minimum = origin.exchange === undefined ? deposit : origin.exchange.exactOut(deposit)?.amountIn;
   return amountBelowFees(amount, minimum, originCurrency);
 }
 

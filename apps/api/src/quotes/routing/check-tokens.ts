@@ -1,19 +1,14 @@
 import type { TokenBehaviour } from "@causeway/chains";
-import type { Currency, Soon } from "@causeway/domain";
-import { ServiceError, soon } from "@causeway/domain";
+import type { Currency } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
-import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
-import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
-import type { TokenQuirks } from "../../chains/token-quirks.port.ts";
-import type { QuoteQuestion } from "../quote-question.ts";
+import type { Market, MarketSources } from "../market.ts";
+import type { PlainQuestion } from "../quote-question.ts";
 import type { TokensOfQuestion } from "./fill-options.ts";
 
-export interface TokenCheckServices {
-  readonly chains: ChainDirectory;
-  readonly recipientCodes: RecipientCodes;
-  readonly tokens?: TokenBook | undefined;
-  /** Without it, token behavior is not checked. */
-  readonly quirks?: TokenQuirks | undefined;
+export interface TokenCheckServices extends Pick<MarketSources, "tokens" | "quirks"> {
+  readonly market: Market;
+  readonly chains: Pick<ChainDirectory, "currency">;
 }
 
 /**
@@ -22,26 +17,27 @@ export interface TokenCheckServices {
  * worst: it resets the allowance and tries the fill first.
  * @throws ServiceError UNSUPPORTED_CURRENCY, INVALID_RECIPIENT
  */
-export function* checkTokens(services: TokenCheckServices, question: QuoteQuestion): Soon<TokensOfQuestion> {
+export function checkTokens(services: TokenCheckServices, question: PlainQuestion): TokensOfQuestion {
   const { originCurrency, destinationCurrency, destination, recipient } = question;
-  yield* refuseTokenRecipient(services, question);
-  const { quirks, chains } = services;
+  refuseTokenRecipient(services, question);
+  const { quirks, chains, market } = services;
   if (quirks === undefined) return { resetsApproval: originCurrency.resetsApproval, isUnproven: false };
   const isForeign = ({ chainId, address }: Currency): boolean =>
     chains.currency(chainId, address) === undefined;
   const behaviour = (currency: Currency) =>
-    isForeign(currency) ? quirks.behaviour(currency.chainId, currency.address) : undefined;
-  // Start all requests before waiting for any.
-  const asked = {
-    origin: behaviour(originCurrency),
-    destination: behaviour(destinationCurrency),
-    recipient: isForeign(destinationCurrency)
-      ? quirks.recipient(destination.chain.id, destinationCurrency.address, recipient)
-      : "open",
-  };
-  const paid = yield* soon(asked.origin);
-  const got = yield* soon(asked.destination);
-  const standing = yield* soon(asked.recipient);
+    isForeign(currency) ? market.behaviour(currency.chainId, currency.address) : undefined;
+  const standingOf = () =>
+    isForeign(destinationCurrency)
+      ? market.standing(destination.chain.id, destinationCurrency.address, recipient)
+      : "open";
+  market.together(
+    () => behaviour(originCurrency),
+    () => behaviour(destinationCurrency),
+    standingOf,
+  );
+  const paid = behaviour(originCurrency);
+  const got = behaviour(destinationCurrency);
+  const standing = standingOf();
   refuseInexact(paid, originCurrency, "originCurrency");
   refuseInexact(got, destinationCurrency, "destinationCurrency");
   if (standing === "blocked")
@@ -76,15 +72,15 @@ function refuseInexact(behaviour: TokenBehaviour | undefined, { symbol }: Curren
 }
 
 /** Refuses a recipient that is a token contract. Configured tokens were refused earlier. */
-function* refuseTokenRecipient(
-  { recipientCodes, tokens }: TokenCheckServices,
-  { destination, recipient, user }: QuoteQuestion,
-): Soon<void> {
+function refuseTokenRecipient(
+  { tokens, market }: TokenCheckServices,
+  { destination, to, recipient, user }: PlainQuestion,
+): void {
   // The user signs or sends with this account, so it can use the output.
-  if (tokens === undefined || recipient === user) return;
+  if (tokens === undefined || !to.runsRecipientCode || recipient === user) return;
   const { id } = destination.chain;
-  if (!(yield* soon(recipientCodes.hasCode(id, recipient)))) return;
-  if ((yield* soon(tokens.token(id, recipient))) === undefined) return;
+  if (!market.hasCode(id, recipient)) return;
+  if (market.token(id, recipient) === undefined) return;
   throw new ServiceError("INVALID_RECIPIENT", "recipient must be a wallet, not a token contract", {
     field: "recipient",
   });

@@ -1,7 +1,6 @@
-import type { ErrorCode, PricedUnit, Soon } from "@causeway/domain";
-import { amountToUsdDown, NATIVE_CURRENCY, ServiceError, soon } from "@causeway/domain";
-import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
-import { refuseBeyondCap, refuseTinySwap } from "../../markets/index.ts";
+import type { ErrorCode, PricedUnit } from "@causeway/domain";
+import { amountToUsdDown, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import { refuseBeyondCap, refuseTinySwap } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { bestBridge } from "./bridge-route.ts";
 import type { BridgeServices } from "./bridge-route.ts";
@@ -14,10 +13,7 @@ import { bestSwap } from "./swap-route.ts";
 import { valuesOf } from "./value-route.ts";
 import type { ValueServices } from "./value-route.ts";
 
-export interface RouteServices extends BridgeServices, ValueServices {
-  /** Without it, this instance swaps nothing. */
-  readonly liquidity?: LiquiditySource | undefined;
-}
+export type RouteServices = BridgeServices & ValueServices;
 
 export interface ValuedRoute {
   readonly route: ChosenRoute;
@@ -26,37 +22,35 @@ export interface ValuedRoute {
 
 /**
  * Picks the best of all routes: the most output for an exact input, or the least input for an output; of
- * equals, the user's own transaction first, then in configured order. Synchronous while prices and pools are
- * in memory.
+ * equals, the user's own transaction first, then in configured order.
  * @throws ServiceError of the route that came closest
  */
-export function* chooseRoute(services: RouteServices, question: QuoteQuestion): Soon<ValuedRoute> {
+export function chooseRoute(services: RouteServices, question: QuoteQuestion): ValuedRoute {
   if (question.isSend) {
     const { destination, originCurrency, recipient } = question;
     const toContract =
-      originCurrency.address === NATIVE_CURRENCY &&
-      (yield* soon(services.recipientCodes.hasCode(destination.chain.id, recipient)));
+      originCurrency.address === NATIVE_CURRENCY && services.market.hasCode(destination.chain.id, recipient);
     const route = { ...sendOf(question), toContract };
-    const values = yield* valuesOf(services, question, route);
+    const values = valuesOf(services, question, route);
     refuseDirect(question, route, values);
     return { route, values };
   }
   const { origin, destination, swaps } = question;
   const { routed } = services.quotePolicy.gas;
-  const onOrigin: FindExchange = exchangesOn(services.liquidity, origin, swaps.origin, routed);
+  const onOrigin: FindExchange = exchangesOn(services.market, origin, swaps.origin, routed);
   const refusals: ServiceError[] = [];
-  const own = yield* bestSwap(question, onOrigin, refusals);
+  const own = bestSwap(question, onOrigin, refusals);
   const exchanges = {
     origin: onOrigin,
-    destination: exchangesOn(services.liquidity, destination, swaps.destination, routed),
+    destination: exchangesOn(services.market, destination, swaps.destination, routed),
   };
   // A pool that the user can trade in directly needs no deposit and fill.
   const isLocal = origin === destination && !swaps.bySolver;
   const both = question.originCurrency.supportsBridging && question.destinationCurrency.supportsBridging;
-  const bridge = isLocal && !both ? undefined : yield* bestBridge(services, question, exchanges, refusals);
+  const bridge = isLocal && !both ? undefined : bestBridge(services, question, exchanges, refusals);
   const route = better(question, own, bridge);
   if (route === undefined) throw nearest(question, refusals);
-  const values = yield* valuesOf(services, question, route);
+  const values = valuesOf(services, question, route);
   if (route.kind !== "bridge") refuseDirect(question, route, values);
   refuseImpact(services.quotePolicy.maxSwapImpactBps, question, route, values);
   return { route, values };

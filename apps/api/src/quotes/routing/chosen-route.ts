@@ -33,6 +33,25 @@ export interface DirectRoute {
   readonly trade: RouteTrade<Swapped>;
 }
 
+/** What a quote guarantees about its route. */
+export interface RoutePromise {
+  /** The minimum output; with less, the deposit is refunded. */
+  readonly minimumAmount: bigint;
+  /**
+   * What a deposit must still buy for that, before the slippage of the fill; without a swap before the
+   * deposit, the expected output.
+   */
+  readonly neededOutput: bigint;
+  /**
+   * The smallest deposit that is filled. Absent: without a swap before it, the deposit must match exactly.
+   */
+  readonly minDeposit: bigint | undefined;
+  /** The most that the user's own swap takes. Exceeds the input only for an exact output. */
+  readonly maxInput: bigint;
+  /** In bps, of both sides together. */
+  readonly slippageBps: number;
+}
+
 /** Prices of the currencies of a route. 0 means unknown. */
 export interface RouteValues {
   readonly input: PricedUnit;

@@ -1,4 +1,4 @@
-import type { OrderId, PricedUnit, RequestId, Soon } from "@causeway/domain";
+import type { OrderId, PricedUnit } from "@causeway/domain";
 import {
   valueOfCalls,
   convertUp,
@@ -6,7 +6,6 @@ import {
   minLeft,
   orderIdOf,
   ServiceError,
-  soon,
   type OutputCalls,
 } from "@causeway/domain";
 import {
@@ -18,6 +17,7 @@ import {
   withHeadroom,
 } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
+import { evmOf } from "../sides/side.ts";
 import type { Agreement } from "../quote-terms.ts";
 import { MAX_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
@@ -42,13 +42,14 @@ const ANY_AMOUNT = 2n ** 255n;
  * uses.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
-export function* priceCalls(services: DryRunServices, question: WithCalls): Soon<WithCalls> {
-  const { calls } = question;
-  if (calls.gasLimit !== undefined) return question;
-  const { route } = yield* chooseRoute(services, question);
+export async function priceCalls(services: DryRunServices, asked: QuoteQuestion): Promise<QuoteQuestion> {
+  const { calls } = asked;
+  if (calls === undefined || calls.gasLimit !== undefined) return asked;
+  const question = { ...asked, calls };
+  const { route } = await services.market.decide(() => chooseRoute(services, question));
   const bridge = bridgeOf(route);
   refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
-  const { gas } = yield* soon(dryRun(services, question, bridge, bridge.trade.expected));
+  const { gas } = await dryRun(services, question, bridge, bridge.trade.expected);
   const { swapFill } = services.quotePolicy.gas;
   const beyond = withHeadroom(gas) - swapFill - (bridge.trade.destination?.gas ?? 0n);
   return { ...question, calls: { ...calls, gas: beyond > 0n ? beyond : 0n } };
@@ -128,12 +129,12 @@ export async function agreeCalls(
 function deductRevertedGas(
   refund: bigint,
   services: DryRunServices,
-  { destination, calls }: WithCalls,
+  { to, calls }: WithCalls,
   { pricing, trade }: BridgeRoute,
   deposited: PricedUnit,
 ): bigint {
   const gas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
-  const wei = gas * destination.pulse.gasPrices().maxFeePerGas;
+  const wei = gas * evmOf(to).pulse.gasPrices().maxFeePerGas;
   const used = convertUp(wei, pricing.facts.destinationNative, deposited);
   return refund > used ? refund - used : 0n;
 }
@@ -179,9 +180,10 @@ async function dryRun(
   { paidFrom, trade }: BridgeRoute,
   given: bigint,
 ): Promise<Tried> {
-  const { destination, destinationCurrency, recipient, calls } = question;
+  const { to, destinationCurrency, recipient, calls } = question;
+  const destination = evmOf(to);
   const payment = {
-    leg: { kind: "fill", requestId: NO_ORDER as string as RequestId },
+    leg: { kind: "fill", id: NO_ORDER, requestId: undefined },
     currency: destinationCurrency.address,
     amount: given,
     recipient,

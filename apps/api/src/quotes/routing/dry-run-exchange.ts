@@ -2,6 +2,7 @@ import type { RequestTerms } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import { planTransaction } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
+import { evmOf } from "../sides/side.ts";
 import type { DryRunServices } from "./dry-run-calls.ts";
 import { failedFill } from "./failed-fill.ts";
 
@@ -16,12 +17,13 @@ const ANY_GAS = 10_000_000n;
  */
 export async function dryRunExchange(
   services: DryRunServices,
-  { destination }: Pick<QuoteQuestion, "destination">,
+  { to }: Pick<QuoteQuestion, "to">,
   { requestId, orderId, recipient, destination: { currency, expectedAmount, paidFrom } }: RequestTerms,
 ): Promise<void> {
   if (paidFrom === undefined) return;
+  const destination = evmOf(to);
   const payment = {
-    leg: { kind: "fill", requestId },
+    leg: { kind: "fill", id: requestId, requestId },
     currency,
     amount: expectedAmount,
     recipient,

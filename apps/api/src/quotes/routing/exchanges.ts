@@ -1,9 +1,9 @@
 import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../markets/liquidity/liquidity.port.ts";
-import type { MaybePromise } from "@causeway/domain";
+import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { SwapAnswer, SwapQuestion } from "../../markets/liquidity/liquidity.port.ts";
 import type { RoutedGas } from "../../markets/quote-policy.port.ts";
+import type { Market } from "../market.ts";
 import type { SideChoice } from "./swap-choice.ts";
 
 /** A swap of two currencies on one chain, native token included. */
@@ -20,12 +20,11 @@ export interface Swapped extends Exchanged {
 export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> | undefined;
 
 /**
- * The swaps of one chain for one quote. Answers are reused within the quote, and the native token is swapped
- * as its wrapped token.
+ * The swaps of one chain for one quote. The native token is swapped as its wrapped token.
  */
 export function exchangesOn(
-  liquidity: LiquiditySource | undefined,
-  { chain }: Pick<ConnectedChain, "chain">,
+  market: Pick<Market, "swap">,
+  { chain }: Pick<RequestEnd, "chain">,
   { included, excluded, maxHops, external }: SideChoice,
   gas: Pick<RoutedGas, "wrap" | "unwrap">,
 ): FindExchange {
@@ -41,11 +40,10 @@ export function exchangesOn(
     const extraGas =
       (from.address === NATIVE_CURRENCY ? gas.wrap : 0n) + (to.address === NATIVE_CURRENCY ? gas.unwrap : 0n);
     if (tokenIn === tokenOut) return oneForOne(extraGas);
-    if (liquidity === undefined) return undefined;
     const pair = `${tokenIn}${tokenOut}`;
     let known = pools.get(pair);
     if (known === undefined) {
-      known = poolsFor(liquidity, {
+      known = poolsFor(market, {
         chainId: chain.id,
         tokenIn,
         tokenOut,
@@ -84,30 +82,15 @@ function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<S
       gas: pool.gas + extraGas,
       slippageBps: pool.slippageBps,
     };
-  const soon = (answer: MaybePromise<SwapAnswer | undefined>): MaybePromise<Swapped | undefined> =>
-    answer instanceof Promise ? answer.then(swapOf) : swapOf(answer);
   return {
-    exactIn: (amountIn) => soon(pools.exactIn(amountIn)),
-    exactOut: (amountOut) => soon(pools.exactOut(amountOut)),
+    exactIn: (amountIn) => swapOf(pools.exactIn(amountIn)),
+    exactOut: (amountOut) => swapOf(pools.exactOut(amountOut)),
   };
 }
 
-/** Candidates of one quote need the same amounts: each is requested once. */
-function poolsFor(liquidity: LiquiditySource, question: SwapQuestion): Exchange<SwapAnswer> {
-  const inputs = new Map<bigint, MaybePromise<SwapAnswer | undefined>>();
-  const outputs = new Map<bigint, MaybePromise<SwapAnswer | undefined>>();
-  const once = (
-    answers: typeof inputs,
-    amount: bigint,
-    ask: () => MaybePromise<SwapAnswer | undefined>,
-  ): MaybePromise<SwapAnswer | undefined> => {
-    if (answers.has(amount)) return answers.get(amount);
-    const answer = ask();
-    answers.set(amount, answer);
-    return answer;
-  };
+function poolsFor(market: Pick<Market, "swap">, question: SwapQuestion): Exchange<SwapAnswer> {
   return {
-    exactIn: (amountIn) => once(inputs, amountIn, () => liquidity.exactIn(question, amountIn)),
-    exactOut: (amountOut) => once(outputs, amountOut, () => liquidity.exactOut(question, amountOut)),
+    exactIn: (amountIn) => market.swap(question, "exactIn", amountIn),
+    exactOut: (amountOut) => market.swap(question, "exactOut", amountOut),
   };
 }

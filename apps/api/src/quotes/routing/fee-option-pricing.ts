@@ -1,5 +1,5 @@
 import type { FeesSponsored, PricingFacts } from "@causeway/domain";
-import { appBpsOf, convertDown, usdToAmountDown } from "@causeway/domain";
+import { appBpsOf, swapLoss, usdToAmountDown } from "@causeway/domain";
 import type { RoutePricing } from "../../markets/index.ts";
 import type { Swapped } from "./exchanges.ts";
 import type { FeeOptions, SponsorOptions } from "./fee-options.ts";
@@ -15,7 +15,7 @@ export function addFeeOptions(
   filled: Swapped | undefined,
 ): RoutePricing {
   const { facts } = pricing;
-  const paid = filled === undefined ? 0n : swapLoss(filled, facts);
+  const paid = filled === undefined ? 0n : swapLoss(filled, facts.destination, facts.origin);
   return {
     ...pricing,
     facts: {
@@ -49,16 +49,4 @@ export function capOf(
   { origin }: Pick<PricingFacts, "origin">,
 ): bigint | undefined {
   return maxUsd === undefined ? undefined : usdToAmountDown(maxUsd, origin);
-}
-
-/**
- * What a swap loses against its pools' price for the smallest amounts, in base units of the deposit, rounded
- * down.
- */
-export function swapLoss(
-  { amountIn, amountOut, spotOut }: Swapped,
-  { origin, destination }: Pick<PricingFacts, "origin" | "destination">,
-): bigint {
-  if (spotOut <= amountOut) return 0n;
-  return convertDown(amountIn - (amountIn * amountOut + spotOut - 1n) / spotOut, destination, origin);
 }

@@ -1,5 +1,5 @@
-import type { Address, ErrorCode, SponsorshipRules } from "@causeway/domain";
-import { defaultSponsorshipRules, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { Address, ErrorCode } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import { quoteAnswer } from "@causeway/wire";
 import type { QuoteInput } from "@causeway/wire";
 import { expect, test } from "vitest";
@@ -15,61 +15,23 @@ import {
   usdcOn,
   user,
 } from "../../../../../test/fakes/quote-world.ts";
+import {
+  type AppBalanceStory,
+  aPayingAppKey,
+  sponsor,
+  withAppBalances,
+} from "../../../../../test/fakes/paying-app.ts";
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
 import type { AskingKey } from "../../balances/sponsors.port.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
 
 const USD = 10n ** 18n;
-const sponsor: Address = "0x9999999999999999999999999999999999999999";
 const app: Address = "0x8888888888888888888888888888888888888888";
 const other: Address = "0x7777777777777777777777777777777777777777";
 
-interface Sponsor {
-  /** Base units of USDC. */
-  readonly balance?: bigint;
-  readonly todayUsd?: bigint;
-  readonly heldUsd?: bigint;
-}
-
-/** A world with app balances, one of which pays. */
-function feeWorld(
-  world: World = {},
-  { balance = 10n ** 12n, todayUsd = 0n, heldUsd = 0n }: Sponsor = {},
-): QuoteWorld {
-  const asset = { chainId: ORIGIN, currency: usdcOn(ORIGIN) };
-  const usdc = aChain(ORIGIN).tokens[0];
-  if (usdc === undefined) throw new Error("the chain has USDC");
-  return {
-    ...quoteWorld(world),
-    appBalance: {
-      chainId: ORIGIN,
-      currencies: [usdc],
-      confirmations: 1,
-      minTopUpUsd: 0n,
-      claimLifetimeSeconds: 600,
-    },
-    sponsors: {
-      book: async (wallet) => ({
-        wallet,
-        lines: wallet === sponsor ? [{ asset, balance, pending: 0n, owed: 0n }] : [],
-        heldUsd,
-        held: heldUsd === 0n ? [] : [{ asset, amount: heldUsd / 10n ** 12n, usd: heldUsd }],
-      }),
-      spending: async () => ({ todayUsd, userTodayUsd: todayUsd, targetTodayUsd: 0n }),
-    },
-  };
-}
-
-function aKey(rules: Partial<SponsorshipRules> = {}, change: Partial<AskingKey> = {}): AskingKey {
-  return {
-    id: "key-1",
-    fundingAddress: sponsor,
-    origins: [],
-    rules: { ...defaultSponsorshipRules, ...rules },
-    ...change,
-  };
-}
+const feeWorld = (world: World = {}, story?: AppBalanceStory): QuoteWorld =>
+  withAppBalances(quoteWorld(world), story);
 
 /** 100 USDC between two chains: the deposit pays $0.02 and gas. */
 const aBridge = (change: Partial<QuoteInput> = {}): QuoteInput =>
@@ -163,7 +125,7 @@ test("refuses sponsors and gas top-ups for payments that the user makes", async 
       ...fields,
     });
   const code = "UNSUPPORTED_EXECUTION_TYPE";
-  expect(await refusalOf(send({ subsidizeFees: true }), { key: aKey() })).toMatchObject({
+  expect(await refusalOf(send({ subsidizeFees: true }), { key: aPayingAppKey() })).toMatchObject({
     code,
     field: "subsidizeFees",
   });
@@ -183,7 +145,7 @@ test("has the solver fill a same-chain swap with app fees, so that the fees can 
 
 test("a sponsor pays the destination's fees, and the output rises by the same amount", async () => {
   const services = feeWorld();
-  const answer = await createQuote(services, aBridge({ subsidizeFees: true }), "key-1", aKey());
+  const answer = await createQuote(services, aBridge({ subsidizeFees: true }), "key-1", aPayingAppKey());
   expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
   const { details, fees, feeSponsorship } = answer;
   expect(details.currencyOut.amount).toBe("100000000");
@@ -226,7 +188,7 @@ test("charges the sponsor for submitting a permit and leaves the output whole", 
       },
     };
     const ask = aBridge({ subsidizeFees: true, ...change });
-    const { details } = await createQuote(signing, ask, "key-1", aKey());
+    const { details } = await createQuote(signing, ask, "key-1", aPayingAppKey());
     expect(details.currencyOut.amount).toBe("100000000");
     return services.stored[0]?.sponsorship?.usd ?? 0n;
   };
@@ -240,7 +202,7 @@ test("the user pays what exceeds the sponsor's cap", async () => {
     maxSubsidizationAmount: "30000",
     appFees: [{ recipient: app, fee: "100" }],
   });
-  const { details, fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aKey());
+  const { details, fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aPayingAppKey());
   expect(fees.subsidized.amount).toBe("30000");
   const all = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
   expect(BigInt(details.currencyOut.amount)).toBe(100_000_000n - all + 30_000n);
@@ -258,7 +220,7 @@ test("sponsors only the named fees", async () => {
     sponsoredFeeComponents: ["app"],
     appFees: [{ recipient: app, fee: "100" }],
   });
-  const { fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aKey());
+  const { fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aPayingAppKey());
   expect(fees.subsidized.amount).toBe("1000000");
   expect(feeSponsorship?.quoted.selectedComponents).toEqual(["app"]);
   expect(feeSponsorship?.quoted.userPaysTotal.usd).toBe(fees.relayer.amountUsd);
@@ -269,10 +231,10 @@ test("the output trade types find the smallest input with a sponsor too", async 
   const fees = { appFees: [{ recipient: app, fee: "33" }] };
   for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
     const asked = { tradeType, amount: "49933041000000000", ...sponsored, ...fees };
-    const { details } = await createQuote(feeWorld(), aQuoteInput(asked), "key-1", aKey());
+    const { details } = await createQuote(feeWorld(), aQuoteInput(asked), "key-1", aPayingAppKey());
     const bought = async (amount: bigint): Promise<bigint> => {
       const input = aQuoteInput({ amount: amount.toString(), ...sponsored, ...fees });
-      const answer = await createQuote(feeWorld(), input, "key-1", aKey());
+      const answer = await createQuote(feeWorld(), input, "key-1", aPayingAppKey());
       return BigInt(answer.details.currencyOut.amount);
     };
     const input = BigInt(details.currencyIn.amount);
@@ -285,7 +247,7 @@ test("sponsors the swap of the fill only for trusted tokens", async () => {
   const ask = (destinationCurrency: Address) =>
     aQuoteInput({ destinationCurrency, subsidizeFees: true, sponsoredFeeComponents: ["swap"] });
   const world = { pools: market() };
-  const known = await createQuote(feeWorld(world), ask(lockedOn(DESTINATION)), "key-1", aKey());
+  const known = await createQuote(feeWorld(world), ask(lockedOn(DESTINATION)), "key-1", aPayingAppKey());
   expect(BigInt(known.fees.subsidized.amount)).toBeGreaterThan(0n);
   const plain = await createQuote(
     feeWorld(world),
@@ -293,7 +255,7 @@ test("sponsors the swap of the fill only for trusted tokens", async () => {
   );
   expect(BigInt(known.details.currencyOut.amount)).toBeGreaterThan(BigInt(plain.details.currencyOut.amount));
   // The makers of an untrusted token's pools would receive what the sponsor pays.
-  const strange = createQuote(feeWorld(world), ask(strangeOn(DESTINATION)), "key-1", aKey());
+  const strange = createQuote(feeWorld(world), ask(strangeOn(DESTINATION)), "key-1", aPayingAppKey());
   await expect(strange).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE" });
 });
 
@@ -301,7 +263,7 @@ test("a sponsor is a secret API key with a wallet of its own", async () => {
   const ask = aBridge({ subsidizeFees: true });
   expect(await refusalOf(ask)).toMatchObject({ code: "UNAUTHORIZED", field: "subsidizeFees" });
   for (const change of [{ fundingAddress: undefined }, { origins: ["https://app.example"] }])
-    expect(await refusalOf(ask, { key: aKey({}, change) })).toMatchObject({
+    expect(await refusalOf(ask, { key: aPayingAppKey({}, change) })).toMatchObject({
       code: "FORBIDDEN",
       field: "subsidizeFees",
     });
@@ -312,7 +274,7 @@ test("refuses sponsor options without a sponsor, or where there are no sponsors"
     code: "INVALID_REQUEST",
     field: "sponsoredFeeComponents",
   });
-  const key = aKey();
+  const key = aPayingAppKey();
   expect(
     await refusalOf(aBridge({ subsidizeFees: true, sponsoredFeeComponents: ["tips"] }), { key }),
   ).toMatchObject({ code: "INVALID_REQUEST", field: "sponsoredFeeComponents" });
@@ -330,7 +292,7 @@ test("refuses sponsor options without a sponsor, or where there are no sponsors"
 
 test("refuses to sponsor the fees of deposit addresses", async () => {
   const ask = aBridge({ useDepositAddress: true, subsidizeFees: true });
-  expect(await refusalOf(ask, { key: aKey() })).toMatchObject({
+  expect(await refusalOf(ask, { key: aPayingAppKey() })).toMatchObject({
     code: "UNSUPPORTED_EXECUTION_TYPE",
     field: "subsidizeFees",
   });
@@ -342,7 +304,7 @@ test("refuses a balance below the fees with both numbers; holds reduce only what
     sponsoredFeeComponents: ["app"],
     appFees: [{ recipient: app, fee: "100" }],
   });
-  const key = aKey();
+  const key = aPayingAppKey();
   expect(await refusalOf(ask, { key, services: feeWorld({}, { balance: 999_999n }) })).toEqual({
     code: "INSUFFICIENT_FUNDS",
     field: "subsidizeFees",
@@ -369,10 +331,10 @@ test("the key's budgets also limit what it sponsors in quotes", async () => {
   const spent = { todayUsd: 4n * USD };
   for (const rule of ["dailyUsd", "perUserDailyUsd"] as const) {
     const services = feeWorld({}, spent);
-    await createQuote(services, ask, "key-1", aKey({ [rule]: 5n * USD }));
+    await createQuote(services, ask, "key-1", aPayingAppKey({ [rule]: 5n * USD }));
     expect(services.stored).toHaveLength(1);
     expect(
-      await refusalOf(ask, { key: aKey({ [rule]: 5n * USD - 1n }), services: feeWorld({}, spent) }),
+      await refusalOf(ask, { key: aPayingAppKey({ [rule]: 5n * USD - 1n }), services: feeWorld({}, spent) }),
     ).toMatchObject({ code: "INVALID_REQUEST", field: "subsidizeFees", data: { rule } });
   }
 });
@@ -380,7 +342,7 @@ test("the key's budgets also limit what it sponsors in quotes", async () => {
 test("a fixed rate guarantees the whole output, and the sponsor pays the difference", async () => {
   const services = feeWorld();
   const ask = aBridge({ subsidizeFees: true, fixedRate: "1:1.001" });
-  const { details, fees, feeSponsorship } = await createQuote(services, ask, "key-1", aKey());
+  const { details, fees, feeSponsorship } = await createQuote(services, ask, "key-1", aPayingAppKey());
   expect(details.currencyOut).toMatchObject({ amount: "100100000", minimumAmount: "100100000" });
   expect(details.isFixedRate).toBe(true);
   const paid = BigInt(fees.relayer.amount) + 100_000n;
@@ -394,11 +356,13 @@ test("a fixed rate guarantees the whole output, and the sponsor pays the differe
     subsidizeFees: true,
     fixedRate: "1:1",
   });
-  expect((await createQuote(feeWorld(), exact, "key-1", aKey())).details.currencyIn.amount).toBe("50000000");
+  expect((await createQuote(feeWorld(), exact, "key-1", aPayingAppKey())).details.currencyIn.amount).toBe(
+    "50000000",
+  );
 });
 
 test("allows a fixed rate only between stable currencies, near their prices, within the sponsor's cap", async () => {
-  const key = aKey();
+  const key = aPayingAppKey();
   const ask = (change: Partial<QuoteInput>) =>
     refusalOf(aBridge({ subsidizeFees: true, fixedRate: "1:1", ...change }), { key });
   expect(await ask({ destinationCurrency: NATIVE_CURRENCY })).toMatchObject({
@@ -418,8 +382,8 @@ test("allows a fixed rate only between stable currencies, near their prices, wit
 test("a price names who would pay each fee, and stores nothing", async () => {
   const services = feeWorld();
   const ask = aBridge({ subsidizeFees: true });
-  const price = await priceIntent(services, ask, "key-1", aKey());
-  const quote = await createQuote(feeWorld(), ask, "key-1", aKey());
+  const price = await priceIntent(services, ask, "key-1", aPayingAppKey());
+  const quote = await createQuote(feeWorld(), ask, "key-1", aPayingAppKey());
   expect(price.feeSponsorship).toEqual(quote.feeSponsorship);
   expect(services.stored).toEqual([]);
 });
@@ -433,7 +397,7 @@ test("does not read balances when the quote has no fee options", async () => {
       spending: async () => Promise.reject(new Error("asked")),
     },
   };
-  const answer = await createQuote(silent, aBridge(), "key-1", aKey());
+  const answer = await createQuote(silent, aBridge(), "key-1", aPayingAppKey());
   expect(answer.feeSponsorship).toBeUndefined();
   expect(silent.stored[0]).toMatchObject({ user });
   expect(silent.stored[0]).not.toHaveProperty("sponsorship");
@@ -471,7 +435,7 @@ test("a gas top-up is paid from the input, shown in the quote, and a payment of 
 test("adds the gas top-up to the input of an exact output, and never charges it to the sponsor", async () => {
   const ask = { topupGas: true, topupGasAmount: "500000" };
   const exact = aBridge({ tradeType: "EXACT_OUTPUT", amount: "50000000", subsidizeFees: true, ...ask });
-  const { details, fees } = await createQuote(feeWorld(), exact, "key-1", aKey());
+  const { details, fees } = await createQuote(feeWorld(), exact, "key-1", aPayingAppKey());
   expect(details.currencyIn.amount).toBe("50500000");
   expect(fees.subsidized.amount).toBe(fees.relayer.amount);
 });

@@ -1,54 +1,31 @@
-import type { Soon } from "@causeway/domain";
 import {
-  isOneAsset,
+  coveredOnRoute,
   forward,
   minDepositFor,
   minimumOutput,
-  pairClassOf,
-  soon,
-  splitSlippage,
+  routeSlippage,
   swappedPromise,
 } from "@causeway/domain";
-import type { SlippageBps } from "@causeway/domain";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
-
-/** What a quote guarantees about its route. */
-export interface RoutePromise {
-  /** The minimum output; with less, the deposit is refunded. */
-  readonly minimumAmount: bigint;
-  /**
-   * What a deposit must still buy for that, before the slippage of the fill; without a swap before the
-   * deposit, the expected output.
-   */
-  readonly neededOutput: bigint;
-  /**
-   * The smallest deposit that is filled. Absent: without a swap before it, the deposit must match exactly.
-   */
-  readonly minDeposit: bigint | undefined;
-  /** The most that the user's own swap takes. Exceeds the input only for an exact output. */
-  readonly maxInput: bigint;
-  /** In bps, of both sides together. */
-  readonly slippageBps: number;
-}
+import type { BridgeRoute, ChosenRoute, RoutePromise } from "./chosen-route.ts";
 
 /**
  * Splits the slippage between the sides of the route and computes its bounds. Where the fill swaps, its pools
  * are asked about the smallest deposit before it is promised.
  */
-export function* promiseOf(
-  policy: QuotePolicy,
-  question: QuoteQuestion,
-  route: ChosenRoute,
-): Soon<RoutePromise> {
+export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: ChosenRoute): RoutePromise {
   const { trade } = route;
   const input = { maxInput: trade.input, minDeposit: undefined };
   if (route.kind !== "bridge")
     return route.kind === "swap"
       ? ownSwapPromise(question, route)
       : { ...input, minimumAmount: trade.expected, neededOutput: trade.expected, slippageBps: 0 };
-  const slippage = slippageOf(policy, question, route);
+  const { pairClass } = route.pricing;
+  const slippage = routeSlippage(policy, question.slippageBps, question.tradeType, pairClass, {
+    origin: trade.origin?.slippageBps ?? 0,
+    destination: trade.destination?.slippageBps ?? 0,
+  });
   const slippageBps = slippage.origin + slippage.destination;
   if (trade.origin === undefined) {
     // A fixed rate does not slip either.
@@ -71,7 +48,12 @@ export function* promiseOf(
       ...amounts,
       tradeType: question.tradeType,
       slippage,
-      honourBps: borneBps(policy, question, route),
+      // The pairs that the fill of this deposit is judged by.
+      honourBps: coveredOnRoute(policy, [
+        [question.originCurrency, question.destinationCurrency],
+        [route.deposited, route.paidFrom],
+        [route.deposited, question.destinationCurrency],
+      ]),
     },
     route.pricing.facts,
   );
@@ -83,61 +65,25 @@ export function* promiseOf(
     minDeposit:
       trade.origin.pool === undefined
         ? amounts.deposit
-        : yield* tryDeposit(route, amounts, neededOutput, minDeposit),
+        : tryDeposit(route, amounts, neededOutput, minDeposit),
     slippageBps,
   };
-}
-
-/**
- * How much adverse price movement the service covers, in bps. A firm price between two assets is an option,
- * worth no more than the fee. Uses the strictest pair that a fill is judged by, so that no accepted deposit
- * is refunded.
- */
-function borneBps(
-  { honourBps, serviceBps }: QuotePolicy,
-  { originCurrency, destinationCurrency }: QuoteQuestion,
-  { deposited, paidFrom }: BridgeRoute,
-): number {
-  const pairs = [
-    [originCurrency, destinationCurrency],
-    [deposited, paidFrom],
-    [deposited, destinationCurrency],
-  ] as const;
-  return pairs.reduce((lowest, [from, to]) => {
-    const pairClass = pairClassOf(from, to);
-    return isOneAsset(pairClass) ? lowest : Math.min(lowest, serviceBps[pairClass]);
-  }, honourBps);
-}
-
-function slippageOf(
-  policy: QuotePolicy,
-  question: QuoteQuestion,
-  { trade, pricing }: BridgeRoute,
-): SlippageBps {
-  const isExact = question.tradeType === "EXACT_OUTPUT";
-  return splitSlippage(question.slippageBps, {
-    origin: trade.origin?.slippageBps ?? 0,
-    // The fill of an exact output does not slip.
-    destination: isExact
-      ? 0
-      : policy.automaticSlippageBps[pricing.pairClass] + (trade.destination?.slippageBps ?? 0),
-  });
 }
 
 /**
  * Pool prices follow no known formula, so the pools are asked what the smallest deposit yields. If that is
  * too little, the smallest deposit is raised.
  */
-function* tryDeposit(
+function tryDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,
   amounts: Parameters<typeof minDepositFor>[1],
   needed: bigint,
   first: bigint,
-): Soon<bigint> {
+): bigint {
   if (fillExchange === undefined || first === amounts.deposit) return first;
   const halfway = minDepositFor((needed + amounts.expected) / 2n, amounts, facts);
   for (const deposit of first < halfway ? [first, halfway] : [first]) {
-    const filled = yield* soon(fillExchange.exactIn(forward(deposit, facts).output));
+    const filled = fillExchange.exactIn(forward(deposit, facts).output);
     if (filled !== undefined && filled.amountOut >= needed) return deposit;
   }
   return amounts.deposit;

@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 
 /** Which swap sources one side of a route may use. */
 export interface SideChoice {
@@ -53,9 +53,9 @@ const PLAIN_SIDE: SideChoice = {
 
 /** @throws ServiceError INVALID_REQUEST for a source that no chain of the route has */
 export function readSwapChoice(
-  liquidity: LiquiditySource | undefined,
-  origin: ConnectedChain,
-  destination: ConnectedChain,
+  liquidity: LiquiditySource,
+  origin: RequestEnd,
+  destination: RequestEnd,
   input: QuoteInput,
 ): SwapChoice {
   const known = {
@@ -67,7 +67,7 @@ export function readSwapChoice(
   const included = namesOf(input, "includedSwapSources", anywhere);
   const maxHops = hopsOf(input.maxRouteLength);
   const side = (
-    { chain }: ConnectedChain,
+    { chain }: RequestEnd,
     field: "includedOriginSwapSources" | "includedDestinationSwapSources",
     names: readonly string[],
   ): SideChoice => {
@@ -102,7 +102,7 @@ export function readSwapChoice(
  * External sources sell exact inputs to the current holder. A fill buys an exact output later, so their
  * answer could not be kept.
  */
-function inFill({ chain }: ConnectedChain, choice: SideChoice, names: readonly string[]): SideChoice {
+function inFill({ chain }: RequestEnd, choice: SideChoice, names: readonly string[]): SideChoice {
   const foreign = foreignOf(chain, names);
   if (foreign.length === 0) return choice;
   return { ...choice, excluded: new Set([...choice.excluded, ...foreign]), external: false };
@@ -110,17 +110,17 @@ function inFill({ chain }: ConnectedChain, choice: SideChoice, names: readonly s
 
 const NO_NAMES: readonly string[] = [];
 
-function namesOn(liquidity: LiquiditySource | undefined, { chain }: ConnectedChain): readonly string[] {
-  return liquidity?.sources(chain.id) ?? NO_NAMES;
+function namesOn(liquidity: LiquiditySource, { chain }: RequestEnd): readonly string[] {
+  return liquidity.sources(chain.id);
 }
 
-function foreignOf({ liquidity }: ConnectedChain["chain"], names: readonly string[]): readonly string[] {
+function foreignOf({ liquidity }: RequestEnd["chain"], names: readonly string[]): readonly string[] {
   const own = new Set(liquidity?.sources.map(({ name }) => name));
   return names.filter((name) => !own.has(name));
 }
 
 /** Naming an external source allows it. */
-function isForeign(chain: ConnectedChain["chain"], named: ReadonlySet<string> | undefined): boolean {
+function isForeign(chain: RequestEnd["chain"], named: ReadonlySet<string> | undefined): boolean {
   return named !== undefined && foreignOf(chain, [...named]).length > 0;
 }
 

@@ -1,5 +1,5 @@
-import type { RouteTrade, Soon } from "@causeway/domain";
-import { minExchange, ServiceError, soon } from "@causeway/domain";
+import type { RouteTrade } from "@causeway/domain";
+import { minExchange, ServiceError } from "@causeway/domain";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { DirectRoute } from "./chosen-route.ts";
 import { freeTrade } from "./chosen-route.ts";
@@ -10,11 +10,11 @@ import type { FindExchange, Swapped } from "./exchanges.ts";
  * nothing. An exact output is bought exactly; for an expected one, the smallest input that yields it is used.
  * Undefined if no pool can make the swap.
  */
-export function* bestSwap(
+export function bestSwap(
   { origin, destination, originCurrency, destinationCurrency, tradeType, amount, swaps }: QuoteQuestion,
   find: FindExchange,
   refusals: ServiceError[],
-): Soon<DirectRoute | undefined> {
+): DirectRoute | undefined {
   if (origin !== destination || swaps.bySolver) return undefined;
   const exchange = find(originCurrency, destinationCurrency);
   if (exchange === undefined) return undefined;
@@ -22,13 +22,13 @@ export function* bestSwap(
   try {
     switch (tradeType) {
       case "EXACT_INPUT":
-        swapped = yield* soon(exchange.exactIn(amount));
+        swapped = exchange.exactIn(amount);
         break;
       case "EXACT_OUTPUT":
-        swapped = yield* soon(exchange.exactOut(amount));
+        swapped = exchange.exactOut(amount);
         break;
       case "EXPECTED_OUTPUT":
-        swapped = yield* minExchange(exchange, amount);
+        swapped = minExchange(exchange, amount);
         break;
       default:
         return tradeType satisfies never;

@@ -1,5 +1,5 @@
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
-import { forward, NATIVE_CURRENCY, orderIdOf, pairOutput, ServiceError, settle } from "@causeway/domain";
+import { forward, NATIVE_CURRENCY, orderIdOf, pairOutput, ServiceError } from "@causeway/domain";
 import type { Address, Hex, RequestTerms } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
@@ -25,8 +25,9 @@ import {
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
 import { measuredQuoteGas } from "../quote-gas.ts";
-import { readQuestion } from "../quote-question.ts";
-import { chooseRoute } from "./choose-route.ts";
+import { readQuestion } from "../read-question.ts";
+import { createMarket } from "../market.ts";
+import { chooseRoute, type ValuedRoute } from "./choose-route.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 
 const recipient: Address = "0x2222222222222222222222222222222222222222";
@@ -446,12 +447,10 @@ test("at unchanged prices the minimum deposit still buys the promised output, ev
         const input = aQuoteInput({ ...locked, destinationCurrency, tradeType, amount, slippageTolerance });
         await createQuote(services, input);
         const { origin, destination } = services.stored[0]!;
-        const question = runNow(readQuestion(services, input));
-        const { route } = runNow(chooseRoute(services, question));
+        const { route } = await routeFor(services, input);
         const { pricing, fillExchange } = route as BridgeRoute;
         const paid = forward(origin.minimumAmount!, pricing.facts).output;
-        const bought =
-          fillExchange === undefined ? paid : settledValue(fillExchange.exactIn(paid))!.amountOut;
+        const bought = fillExchange === undefined ? paid : fillExchange.exactIn(paid)!.amountOut;
         if (tradeType === "EXACT_OUTPUT") {
           // The pair is charged 15 bps, and the service covers as much.
           expect(bought * 10_000n >= destination.expectedAmount * 9_985n).toBe(true);
@@ -534,10 +533,10 @@ test("asks aggregators in addition to pools only when the client requests it", a
   const questions: boolean[] = [];
   const services = quoteWorld({ pools: market(), ...world });
   const liquidity = {
-    ...services.liquidity!,
-    exactIn: (...args: Parameters<NonNullable<typeof services.liquidity>["exactIn"]>) => {
+    ...services.liquidity,
+    exactIn: (...args: Parameters<(typeof services.liquidity)["exactIn"]>) => {
       questions.push(args[0].external);
-      return services.liquidity!.exactIn(...args);
+      return services.liquidity.exactIn(...args);
     },
   };
   const ask = async (change: Partial<QuoteInput>): Promise<boolean[]> => {
@@ -566,20 +565,16 @@ test("without origin swaps, the fill may still swap, and wrapping still works", 
   expect(held.terms.kind).toBe("bridge");
 });
 
-test("answers synchronously with pools in memory, and the same otherwise", async () => {
+test("chooses the same route whether pools are in memory or answer later", async () => {
   const input = aQuoteInput({ ...locked, destinationCurrency: foreignOn(DESTINATION) });
-  const services = quoteWorld({ pools: market() });
-  const question = runNow(readQuestion(services, input));
-  const route = runNow(chooseRoute(services, question));
-  const slow = quoteWorld({ pools: market(), poolsAre: { later: true } });
-  const waited = settle(chooseRoute(slow, runNow(readQuestion(slow, input))));
-  expect(waited).toBeInstanceOf(Promise);
-  expect((await waited).route.trade.expected).toBe(route.route.trade.expected);
+  const { route } = await routeFor(quoteWorld({ pools: market() }), input);
+  const later = await routeFor(quoteWorld({ pools: market(), poolsAre: { later: true } }), input);
+  expect(later.route.trade).toMatchObject({ input: route.trade.input, expected: route.trade.expected });
 });
 
 test("starts asynchronous requests together, and an error of one leaves the others", async () => {
   const services = quoteWorld({ pools: market(), poolsAre: { later: true } });
-  const pools = services.liquidity!;
+  const pools = services.liquidity;
   let [waiting, maxWaiting] = [0, 0];
   const liquidity: typeof pools = {
     ...pools,
@@ -601,7 +596,7 @@ test("starts asynchronous requests together, and an error of one leaves the othe
 
 test("a quote between held currencies asks no pool", async () => {
   const { services } = await quoted({});
-  expect(services.liquidity!.asked).toBe(0);
+  expect(services.liquidity.asked).toBe(0);
 });
 
 test("a route with two swaps asks pools only a few times", async () => {
@@ -610,7 +605,7 @@ test("a route with two swaps asks pools only a few times", async () => {
     destinationCurrency: foreignOn(DESTINATION),
     amount: (100_000n * 10n ** 9n).toString(),
   });
-  expect(services.liquidity!.asked).toBeLessThan(16);
+  expect(services.liquidity.asked).toBeLessThan(16);
 });
 
 test("a sufficient allowance of the proxy needs no approval, and the quote shows the swap's gas", async () => {
@@ -657,11 +652,9 @@ test("the expected output equals what pools and prices give, to the unit", async
   expect(terms.destination.expectedAmount).toBe(deposit - fees);
 });
 
-function runNow<T>(work: Parameters<typeof settle<T>>[0]): T {
-  return settledValue(settle(work));
-}
-
-function settledValue<T>(value: T | Promise<T>): T {
-  if (value instanceof Promise) throw new Error("this had to wait");
-  return value;
+async function routeFor(world: QuoteWorld, input: QuoteInput): Promise<ValuedRoute> {
+  const services = { ...world, market: createMarket(world) };
+  return await services.market.decide(() =>
+    chooseRoute(services, readQuestion(services, input, undefined).question),
+  );
 }

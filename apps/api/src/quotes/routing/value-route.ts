@@ -1,27 +1,27 @@
-import type { Currency, PricedUnit, Soon } from "@causeway/domain";
-import { amountToUsdDown, pow10, ServiceError, soon } from "@causeway/domain";
+import type { Currency, PricedUnit } from "@causeway/domain";
+import { amountToUsdDown, pow10, ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { PoolUsd } from "../../markets/liquidity/liquidity.port.ts";
-import type { PriceBook } from "../../markets/prices/price-source.port.ts";
+import type { Market } from "../market.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
 import type { Swapped } from "./exchanges.ts";
 
 export interface ValueServices {
   readonly chains: Pick<ChainDirectory, "currency">;
-  readonly prices: PriceBook;
-  readonly poolUsd?: PoolUsd | undefined;
+  readonly market: Pick<Market, "usd">;
+  readonly poolUsd: PoolUsd;
 }
 
 /**
  * Prices of the currencies of a route. Without a price source, pools determine the value, or the currency it
  * is swapped for; 0 if unknown. For display only: fees are charged in currencies with a price.
  */
-export function* valuesOf(
+export function valuesOf(
   services: ValueServices,
   { origin, originCurrency, destinationCurrency }: QuoteQuestion,
   route: ChosenRoute,
-): Soon<RouteValues> {
+): RouteValues {
   const { trade } = route;
   if (route.kind === "bridge") {
     const { facts, originNative } = route.pricing;
@@ -31,31 +31,30 @@ export function* valuesOf(
       input:
         trade.origin === undefined
           ? facts.origin
-          : inputUnit(yield* unitOf(services, originCurrency), trade.origin, facts.origin),
+          : inputUnit(unitOf(services, originCurrency), trade.origin, facts.origin),
       output:
         trade.destination === undefined
           ? facts.destination
-          : outputUnit(yield* unitOf(services, destinationCurrency), trade.destination, facts.destination),
+          : outputUnit(unitOf(services, destinationCurrency), trade.destination, facts.destination),
     };
   }
-  const originNative = yield* unitOf(services, origin.chain.native);
-  const input = yield* unitOf(services, route.deposited);
+  const originNative = unitOf(services, origin.chain.native);
+  const input = unitOf(services, route.deposited);
   if (trade.origin === undefined) return { originNative, deposited: input, input, output: input };
-  const output = yield* unitOf(services, route.paidFrom);
+  const output = unitOf(services, route.paidFrom);
   const known = inputUnit(input, trade.origin, output);
   return { originNative, deposited: known, input: known, output: outputUnit(output, trade.origin, known) };
 }
 
-function* unitOf({ chains, prices, poolUsd }: ValueServices, currency: Currency): Soon<PricedUnit> {
+function unitOf({ chains, market, poolUsd }: ValueServices, currency: Currency): PricedUnit {
   const { chainId, address, decimals } = currency;
   // Price sources only know configured currencies.
-  if (chains.currency(chainId, address) === undefined)
-    return { decimals, priceUsd: poolUsd?.(currency) ?? 0n };
+  if (chains.currency(chainId, address) === undefined) return { decimals, priceUsd: poolUsd(currency) ?? 0n };
   try {
-    return { decimals, priceUsd: yield* soon(prices.usd(currency)) };
+    return { decimals, priceUsd: market.usd(currency) };
   } catch (error) {
     if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
-      return { decimals, priceUsd: poolUsd?.(currency) ?? 0n };
+      return { decimals, priceUsd: poolUsd(currency) ?? 0n };
     throw error;
   }
 }

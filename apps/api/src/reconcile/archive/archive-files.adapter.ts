@@ -1,20 +1,38 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { ArchiveFiles, ArchivePart, Manifest } from "./archive.port.ts";
+import type { ArchivedDatabase, ArchiveFiles, ArchivePart, Manifest } from "./archive.port.ts";
 
 const MANIFEST = "manifest.json";
+/** Names the database whose archives a folder has. */
+const OWNER = "database.json";
 
-/** Archives as folders: `2026-01/part-1/request_events.ndjson.gz`, and `manifest.json` in the same folder. */
+/**
+ * Archives as folders: `2026-01/part-1/request_events.ndjson.gz`, and `manifest.json` in the same folder.
+ */
 export function archiveFiles(to: string): ArchiveFiles {
   const root = resolve(to);
   const folderOf = ({ month, part }: ArchivePart): string => join(root, month, `part-${part}`);
   return {
     folderOf,
+    async claim(database) {
+      await mkdir(root, { recursive: true });
+      const file = join(root, OWNER);
+      const text = `${JSON.stringify(database, null, 2)}\n`;
+      const isNew = await writeFile(file, text, { flag: "wx", flush: true }).then(
+        () => true,
+        (error: unknown) => {
+          if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+          throw error;
+        },
+      );
+      if (isNew) await sync(root);
+      else if ((await readFile(file, "utf8")) !== text) throw new Error(notOwner(root, database));
+    },
     async clear(part) {
       const folder = folderOf(part);
       await keepFinished(folder);
@@ -72,7 +90,10 @@ export function archiveFiles(to: string): ArchiveFiles {
   };
 }
 
-/** A finished archive may be another database's only copy of its rows, so it is renamed, never deleted. */
+const notOwner = (root: string, { systemIdentifier, name }: ArchivedDatabase): string =>
+  `${join(root, OWNER)} names another database than ${name} of the server ${systemIdentifier}; choose another folder with --to`;
+
+/** A finished archive may be the only copy of its rows, so it is renamed, never deleted. */
 async function keepFinished(folder: string): Promise<void> {
   const hash = await sha256Of(join(folder, MANIFEST));
   if (hash === undefined) return;

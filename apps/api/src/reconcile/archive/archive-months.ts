@@ -43,7 +43,8 @@ export const untouchedSinceMs = (nowMs: number): number => nowMs - YOUNGEST_MS;
  * @param before at most {@link youngestArchivable}
  */
 export async function* archiveMonths(services: ArchiveServices, before: Month): AsyncGenerator<Archived> {
-  const { store, nowMs } = services;
+  const { store, files, nowMs } = services;
+  await files.claim(await store.database());
   const begun = await store.unfinished();
   if (begun !== undefined) yield await finish(services, begun);
   for (const month of await store.months(before)) {
@@ -82,7 +83,7 @@ async function exported(
     tables.push(await files.write(begun, table, rows));
   });
   const exportedAt = new Date(nowMs()).toISOString();
-  const sha256 = await files.finish({ month, part, exportedAt, tables });
+  const sha256 = await files.finish({ database: await store.database(), month, part, exportedAt, tables });
   const folder = files.folderOf(begun);
   await store.setExported(begun, folder, sha256, tables);
   return { folder, sha256, tables };

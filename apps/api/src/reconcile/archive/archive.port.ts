@@ -20,8 +20,16 @@ export interface ArchivePart {
   readonly part: number;
 }
 
+/** The database whose rows an archive has. A copy by dump and restore is another one. */
+export interface ArchivedDatabase {
+  /** Identifies the server and its physical copies. */
+  readonly systemIdentifier: string;
+  readonly name: string;
+}
+
 /** The content of `manifest.json`. It is written last: files without a manifest are incomplete. */
 export interface Manifest extends ArchivePart {
+  readonly database: ArchivedDatabase;
   readonly exportedAt: string;
   readonly tables: readonly ArchivedTable[];
 }
@@ -47,6 +55,7 @@ export interface ArchivePlan {
 
 /** Archives, on one connection of Postgres. */
 export interface ArchiveStore {
+  database(): Promise<ArchivedDatabase>;
   /** Months before this one that may hold something to archive, in order. */
   months(before: Month): Promise<readonly Month[]>;
   plan(month: Month, untouchedSinceMs: number): Promise<ArchivePlan>;
@@ -80,6 +89,11 @@ export interface ArchiveStore {
 
 /** The files of archives. */
 export interface ArchiveFiles {
+  /**
+   * Reserves the folder for archives of one database.
+   * @throws Error when it is reserved for another one
+   */
+  claim(database: ArchivedDatabase): Promise<void>;
   /** Where the files of a part are: an absolute path. */
   folderOf(part: ArchivePart): string;
   /** Removes what an interrupted export left. */

@@ -245,6 +245,15 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
   }
 
   return {
+    async database() {
+      const [database] = await runSql(
+        sql,
+        { systemIdentifier: String, name: String },
+        text`select system_identifier::text, current_database() as name from pg_control_system()`,
+      );
+      if (database === undefined) throw new Error("invariant violated: pg_control_system returned no row");
+      return database;
+    },
     async months(before) {
       const [row] = await runSql(
         sql,

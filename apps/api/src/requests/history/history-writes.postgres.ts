@@ -177,7 +177,9 @@ const insert = defineSqlWrite("history_insert", (p: Params<Inserted>) => {
     insert into ${h} (${namesOf(...Object.values(ENTRY), ...SHARED.map(([column]) => column), h.status, h.inBlock, h.inSeenAtMs, h.fillMs)})
     select ${entry}, ${shared}, ${STATUS}, payment.block_number, payment.seen_at_ms, ${FILL_MS}
     from given join ${requests} on ${requests.requestId} = given.request_id ${PAYMENT}
-    where ${requests.requestId} = any(${p.requestIds}::text[])`;
+    where ${requests.requestId} = any(${p.requestIds}::text[])
+    -- Saved twice in one transaction before it was listed.
+    on conflict do nothing`;
 });
 
 /** A request that enters history. */

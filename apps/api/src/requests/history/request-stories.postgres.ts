@@ -4,6 +4,7 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 import type {
   HistoryAttempt,
   HistoryDeposit,
+  HistoryEvent,
   HistorySettlement,
   HistorySlot,
   RequestStory,
@@ -16,6 +17,7 @@ import {
   ledgerMovements,
 } from "../../balances/ledger.tables.ts";
 import { columnsOf, defineQuery, defineSql, nullable, type Params } from "../../db/define-query.postgres.ts";
+import type { Month } from "../../db/month.port.ts";
 import { monthOf } from "../../db/month.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { deposits } from "../../deposits/deposits.tables.ts";
@@ -24,7 +26,7 @@ import { executions } from "../../payments/executions.tables.ts";
 import { attempts, NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
 import { sendReports, sends } from "../../payments/sends.tables.ts";
 import { archiveRequests, archives } from "../../reconcile/archive/archive.tables.ts";
-import { hubAttempts, hubExecutions, settlements } from "../../settlement/settlement.tables.ts";
+import { hubExecutions, settlements } from "../../settlement/settlement.tables.ts";
 import { REQUEST, requestOf, statusOf } from "../request-rows.postgres.ts";
 import { requestEvents, requests } from "../requests.tables.ts";
 
@@ -130,25 +132,27 @@ const readAttempts = defineQuery("story_attempts", (db, p: Params<{ slotIds: rea
     .where(text`${attempts.slotId} = any(${p.slotIds}::bigint[])`)
     .orderBy(asc(attempts.slotId), asc(attempts.n)),
 );
-const readEvents = defineQuery("story_events", (db, asked: Params<Asked>) =>
-  db
-    .select({
-      requestId: requestEvents.requestId,
-      atMs: requestEvents.atMs,
-      event: requestEvents.event,
-      detail: requestEvents.detail,
-    })
-    .from(requestEvents)
-    .where(isAsked(requestEvents.requestId, asked))
-    .orderBy(asc(requestEvents.requestId), asc(requestEvents.id)),
-);
-// The archive removes the events of a month at once, and marks its requests afterwards.
-const readMonthsInRemoval = defineQuery("story_months_in_removal", (db, asked: Params<Asked>) =>
-  db
-    .select({ requestId: archiveRequests.requestId, month: archives.month })
-    .from(archiveRequests)
-    .innerJoin(archives, eq(archives.state, "exported"))
-    .where(text`${isAsked(archiveRequests.requestId, asked)} and ${archiveRequests.hasEvents}`),
+// One statement, so one snapshot: the archive removes the events of a month at once, and marks its requests
+// afterwards. Read apart, a request could have neither its events nor the mark.
+const readEvents = defineSql(
+  "story_events",
+  {
+    requestId: requests.requestId,
+    archivedMonths: requests.archivedMonths,
+    monthInRemoval: nullable((month: Month) => month),
+    atMs: nullable(Number),
+    event: nullable((event: (typeof requestEvents.$inferSelect)["event"]) => event),
+    detail: nullable((detail: string) => JSON.parse(detail) as HistoryEvent["detail"]),
+  },
+  (asked: Params<Asked>) => text`
+    select ${requests.requestId}, ${requests.archivedMonths}, ${archives.month} as month_in_removal,
+      ${requestEvents.atMs}, ${requestEvents.event}, ${requestEvents.detail}
+    from ${requests}
+      left join ${archiveRequests} on ${archiveRequests.requestId} = ${requests.requestId} and ${archiveRequests.hasEvents}
+      left join ${archives} on ${archiveRequests.requestId} is not null and ${archives.state} = 'exported'
+      left join ${requestEvents} on ${requestEvents.requestId} = ${requests.requestId}
+    where ${isAsked(requests.requestId, asked)}
+    order by ${requests.requestId}, ${requestEvents.id}`,
 );
 const readSettlements = defineQuery("story_settlements", (db, asked: Params<Asked>) =>
   db
@@ -178,8 +182,8 @@ const readHubExecutions = defineSql(
   "story_hub_executions",
   { ...HUB_EXECUTION, txHash: nullable((hash: TxHash) => hash) },
   ({ keys }: Params<{ keys: readonly string[] }>) => text`select ${columnsOf(HUB_EXECUTION)},
-      (select ${hubAttempts.txHash} from ${hubAttempts} where ${hubAttempts.transactionId} = ${hubExecutions.transactionId}
-       order by ${hubAttempts.n} desc limit 1) as tx_hash
+      (select ${attempts.txHash} from ${attempts} where ${attempts.slotId} = ${hubExecutions.slotId}
+       order by ${attempts.n} desc limit 1) as tx_hash
     from ${hubExecutions} where ${hubExecutions.idempotencyKey} = any(${keys}::text[])`,
 );
 const readSends = defineSql(
@@ -313,7 +317,6 @@ export async function requestStories(
     ofHolds,
     ofFastFills,
     ofMovements,
-    ofRemovals,
   ] = await Promise.all([
     readRequests(sql, { requestIds }),
     of(readDeposits),
@@ -325,7 +328,6 @@ export async function requestStories(
     of(readHolds, onlyIfWhole),
     of(readFastFills, onlyIfWhole),
     of(readMovements, onlyIfWhole),
-    of(readMonthsInRemoval, onlyIfWhole),
   ]);
   const recorded = rows.map((row) => [row, requestOf(row)] as const);
   // Few requests have either.
@@ -350,11 +352,7 @@ export async function requestStories(
     const { addressFunds } = statusOf(row);
     const id = row.requestId;
     const [send] = ofSends.get(id) ?? [];
-    const events = (ofEvents.get(id) ?? []).map(({ atMs, event, detail }) => ({ atMs, event, detail }));
-    const removed = (ofRemovals.get(id) ?? [])
-      .map(({ month }) => month)
-      .filter((month) => !events.some(({ atMs }) => monthOf(atMs) === month));
-    const { archivedMonths } = row;
+    const { events, archivedMonths } = eventsOf(ofEvents.get(id), row.archivedMonths);
     return {
       terms,
       ...(supersededBy !== undefined && { supersededBy }),
@@ -374,10 +372,7 @@ export async function requestStories(
       deposits: (ofDeposits.get(id) ?? []).map(depositOf),
       slots: (ofSlots.get(id) ?? []).map((slot) => slotOf(slot, ofSlot.get(slot.id) ?? [])),
       events,
-      archivedMonths:
-        archivedMonths === null && removed.length === 0
-          ? undefined
-          : [...new Set([...(archivedMonths ?? []), ...removed])].toSorted(),
+      archivedMonths,
       settlements: (ofSettlements.get(id) ?? []).map((one) => settlementOf(one, onHub)),
       send: send && {
         txHash: send.txHash,
@@ -395,6 +390,23 @@ export async function requestStories(
     };
   };
   return new Map(recorded.map(([row, record]) => [row.requestId, storyOf(row, record)]));
+}
+
+/** @param rows undefined when only the marks of the request were read */
+function eventsOf(
+  rows: readonly RowOf<typeof readEvents>[] | undefined,
+  marked: readonly Month[] | null,
+): Pick<RequestStory, "events" | "archivedMonths"> {
+  const [first] = rows ?? [];
+  const events = (rows ?? []).flatMap(({ atMs, event, detail }) =>
+    atMs === null || event === null || detail === null ? [] : { atMs, event, detail },
+  );
+  const months = (first === undefined ? marked : first.archivedMonths) ?? undefined;
+  const removed = first?.monthInRemoval ?? undefined;
+  // An archive that is about to remove the events has not removed any of them.
+  if (removed === undefined || events.some(({ atMs }) => monthOf(atMs) === removed))
+    return { events, archivedMonths: months };
+  return { events, archivedMonths: [...new Set([...(months ?? []), removed])].toSorted() };
 }
 
 function depositOf({ requestId: _, ...row }: RowOf<typeof readDeposits>): HistoryDeposit {

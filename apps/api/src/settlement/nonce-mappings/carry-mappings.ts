@@ -2,27 +2,21 @@ import type { HubCall } from "../hub.port.ts";
 import type { MappingServices } from "./mapping-services.port.ts";
 import type { SignedNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import { entryFor } from "./ask-for-entry.ts";
+import { sendToHub } from "../send-to-hub.ts";
 import { settleMapping } from "./settle-mapping.ts";
 
 /** Mappings per round. */
 const AT_ONCE = 200;
 
-/** Another process carries one of them. */
-class MappingsTaken extends Error {
-  override readonly name = "MappingsTaken";
-}
-
 /**
  * One round: marks mappings that the hub has for good, has the oracles sign again what a transaction failed
- * to set, and plans the next transaction.
- * It only stores the plan, in one commit with what it carries; settlement's rounds sign, broadcast and
- * fee-bump it, so a crash loses nothing and reuses no nonce. State is read from the hub, never from a
- * receipt; setting an entry twice has no effect.
+ * to set, and sends the next transaction; settlement's rounds care for it. State is read from the hub, never
+ * from a receipt; setting an entry twice has no effect.
  * @throws RpcFault: the next round continues
  */
 export async function carryMappings(services: MappingServices): Promise<void> {
   await concludeCarried(services);
-  await planNext(services);
+  await carryNext(services);
 }
 
 async function concludeCarried(services: MappingServices): Promise<void> {
@@ -42,17 +36,8 @@ async function concludeCarried(services: MappingServices): Promise<void> {
   }
 }
 
-async function planNext(services: MappingServices): Promise<void> {
-  const {
-    said: nonceMappings,
-    clock,
-    uow,
-    hub,
-    mappings,
-    signer,
-    chainName,
-    settlementPolicy: policy,
-  } = services;
+async function carryNext(services: MappingServices): Promise<void> {
+  const { said: nonceMappings, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
   for (const record of await nonceMappings.toCarry(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);
@@ -78,19 +63,9 @@ async function planNext(services: MappingServices): Promise<void> {
   // All entries have the same size, and each fits a block alone.
   while (carried.length > 1 && publish(carried).gasLimit > limit)
     carried = carried.slice(0, Math.ceil(carried.length / 2));
-  const { gasLimit, ...call } = publish(carried);
-  const { latest } = await hub.nonces(signer.address);
-  const { maxFeePerGas, maxPriorityFeePerGas } = await hub.gasPrices();
   const keys = carried.map(({ record }) => record.key);
-  try {
-    await uow.run(async (tx) => {
-      await tx.settlement.lockHub();
-      const nonce = Math.max(latest, await tx.settlement.nextNonce(signer.address));
-      const plan = { sender: signer.address, nonce, call, gasLimit, maxFeePerGas, maxPriorityFeePerGas };
-      const transaction = await tx.settlement.addTransaction(plan, [], clock.nowMs());
-      if (!(await tx.nonceMappings.carry(keys, transaction.id))) throw new MappingsTaken();
-    });
-  } catch (error) {
-    if (!(error instanceof MappingsTaken)) throw error;
-  }
+  await sendToHub(services, publish(carried), {
+    lock: async (tx) => await tx.nonceMappings.lockUncarried(keys),
+    taken: async (tx, slotId) => await tx.nonceMappings.carry(keys, slotId),
+  });
 }

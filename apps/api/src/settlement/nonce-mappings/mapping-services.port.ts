@@ -5,7 +5,16 @@ import type { SettlementServices } from "../settlement-services.port.ts";
 /** Dependencies of publishing nonce mappings: settlement's, and the hub's mapping contract. */
 export interface MappingServices extends Pick<
   SettlementServices,
-  "clock" | "events" | "signer" | "uow" | "hub" | "oracles" | "settlementPolicy"
+  | "clock"
+  | "events"
+  | "signer"
+  | "uow"
+  | "reads"
+  | "hub"
+  | "sendAsPayment"
+  | "oracles"
+  | "settlement"
+  | "settlementPolicy"
 > {
   readonly mappings: HubMappings;
   readonly said: NonceMappingStore;

@@ -17,7 +17,7 @@ import {
 import type { Sql } from "../../db/pool.postgres.ts";
 import { deposits } from "../../deposits/deposits.tables.ts";
 import { requests } from "../../requests/requests.tables.ts";
-import { hubTransactions } from "../settlement.tables.ts";
+import { slots } from "../../payments/payments.tables.ts";
 import { nonceMappings as mappings } from "./nonce-mappings.tables.ts";
 
 type Row = typeof mappings.$inferSelect;
@@ -37,7 +37,7 @@ const find = defineQuery("nonce_mapping_find", (db, p: Params<Nonce>) =>
     .where(and(eq(mappings.chainId, p.chainId), eq(mappings.wallet, p.wallet), eq(mappings.nonce, p.nonce))),
 );
 const isUncarriedAndDue = ({ nowMs }: Params<Due>): SQL =>
-  text`${mappings.transactionId} is null and ${mappings.nextTryMs} <= ${nowMs}`;
+  text`${mappings.slotId} is null and ${mappings.nextTryMs} <= ${nowMs}`;
 const toSign = defineQuery("nonce_mapping_to_sign", (db, p: Params<Due>) =>
   db
     .select()
@@ -56,9 +56,9 @@ const toCarry = defineQuery("nonce_mapping_to_carry", (db, p: Params<Due>) =>
 );
 const carried = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: number }>) =>
   db
-    .select({ ...getTableColumns(mappings), transactionState: hubTransactions.state })
+    .select({ ...getTableColumns(mappings), slotState: slots.state })
     .from(mappings)
-    .innerJoin(hubTransactions, eq(hubTransactions.id, mappings.transactionId))
+    .innerJoin(slots, eq(slots.id, mappings.slotId))
     .where(text`${mappings.state} = 'signed'`)
     .orderBy(asc(mappings.key))
     .limit(text.placeholder("limit")),
@@ -145,19 +145,28 @@ const postpone = defineWrite("nonce_mapping_postpone", (db, p: Params<Again>) =>
     .update(mappings)
     .set(again(p))
     .where(
-      text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed') and ${mappings.transactionId} is null`,
+      text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed') and ${mappings.slotId} is null`,
     ),
 );
-const carry = defineQuery(
+const lockUncarried = defineQuery(
+  "nonce_mapping_lock_uncarried",
+  (db, { keys }: Params<{ keys: readonly string[] }>) =>
+    db
+      .select({ key: mappings.key })
+      .from(mappings)
+      .where(
+        text`${mappings.key} = any(${keys}::bigint[]) and ${mappings.state} = 'signed' and ${mappings.slotId} is null`,
+      )
+      .orderBy(asc(mappings.key))
+      .for("update"),
+);
+const carry = defineWrite(
   "nonce_mapping_carry",
-  (db, p: Params<{ keys: readonly string[]; transactionId: string }>) =>
+  (db, p: Params<{ keys: readonly string[]; slotId: string }>) =>
     db
       .update(mappings)
-      .set({ transactionId: text`${p.transactionId}` })
-      .where(
-        text`${mappings.key} = any(${p.keys}::bigint[]) and ${mappings.state} = 'signed' and ${mappings.transactionId} is null`,
-      )
-      .returning({ key: mappings.key }),
+      .set({ slotId: text`${p.slotId}` })
+      .where(text`${mappings.key} = any(${p.keys}::bigint[])`),
 );
 interface Settled extends Record<string, unknown> {
   readonly key: string;
@@ -183,7 +192,7 @@ const settle = defineWrite("nonce_mapping_settle", (db, p: Params<Settled>) =>
 const release = defineWrite("nonce_mapping_release", (db, p: Params<Again>) =>
   db
     .update(mappings)
-    .set({ ...again(p), state: "stored", transactionId: null, hubSignature: null })
+    .set({ ...again(p), state: "stored", slotId: null, hubSignature: null })
     .where(and(eq(mappings.key, p.key), text`${mappings.state} = 'signed'`)),
 );
 
@@ -198,7 +207,10 @@ export function nonceMappingStore(sql: Sql): NonceMappingStore {
     toCarry: async (nowMs, limit) => (await toCarry(sql, { nowMs, limit })).map(signedOf),
     async carried(limit) {
       const rows = await carried(sql, { limit });
-      return rows.map((row) => ({ record: signedOf(row), isOver: row.transactionState === "final" }));
+      return rows.map((row) => ({
+        record: signedOf(row),
+        isOver: row.slotState === "final" || row.slotState === "dead",
+      }));
     },
     waiting: async () => await waiting(sql, {}),
   };
@@ -237,7 +249,10 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
     async postpone(key, reason, nextTryMs, atMs) {
       await postpone(sql, { key, reason, nextTryMs, atMs });
     },
-    carry: async (keys, transactionId) => (await carry(sql, { keys, transactionId })).length === keys.length,
+    lockUncarried: async (keys) => (await lockUncarried(sql, { keys })).length === keys.length,
+    async carry(keys, slotId) {
+      await carry(sql, { keys, slotId });
+    },
     async settle(key, state, mapped, atMs) {
       const { id: mappedId = null, depositor = null, setAt = null } = mapped ?? {};
       await settle(sql, { key, state, mappedId, depositor, setAt, atMs });

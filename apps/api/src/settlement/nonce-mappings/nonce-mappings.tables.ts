@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, pgTable, text, unique } from "drizzle-orm/pg-core";
 import { int8, uint } from "../../db/columns.tables.ts";
 import type { NonceMappingState } from "../../chains/nonce-mappings.port.ts";
-import { hubTransactions } from "../settlement.tables.ts";
+import { slots } from "../../payments/payments.tables.ts";
 
 /**
  * What wallets signed about their nonces on chains whose transfers carry no order id. One meaning per
@@ -36,8 +36,8 @@ export const nonceMappings = pgTable(
     nextTryMs: int8("next_try_ms").notNull(),
     /** As many oracle signatures as the multisig requires, ascending by signer, concatenated. */
     hubSignature: text("hub_signature").$type<Hex>(),
-    /** The transaction that carries it. Null if none does. */
-    transactionId: int8("transaction_id").references(() => hubTransactions.id),
+    /** The hub transaction that carries it. Null if none does. */
+    slotId: int8("slot_id").references(() => slots.id),
     /** What the hub has. */
     hubMappedId: text("hub_mapped_id").$type<OrderId>(),
     hubDepositor: text("hub_depositor").$type<Address>(),
@@ -50,10 +50,10 @@ export const nonceMappings = pgTable(
     unique().on(t.chainId, t.wallet, t.nonce),
     index("nonce_mappings_carried")
       .on(t.key)
-      .where(sql`${t.state} = 'signed' and ${t.transactionId} is not null`),
+      .where(sql`${t.state} = 'signed' and ${t.slotId} is not null`),
     index("nonce_mappings_due")
       .on(t.nextTryMs)
-      .where(sql`${t.state} in ('stored', 'signed') and ${t.transactionId} is null`),
+      .where(sql`${t.state} in ('stored', 'signed') and ${t.slotId} is null`),
     index("nonce_mappings_request")
       .on(t.requestId)
       .where(sql`${t.requestId} is not null`),

@@ -1,33 +1,40 @@
 import { signatureToHex } from "@causeway/attest";
 import type { Signer } from "@causeway/attest";
-import { createRpcTransport, viemTransport } from "@causeway/chains";
+import { checkedTransport, createRpcTransport, finalBlockReads, viemTransport } from "@causeway/chains";
 import { allocatorAbi, callRequestTypes, depositoryAbi, depositoryDomain } from "@causeway/contracts";
+import { evmCallRequestId } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import { createPublicClient, encodeFunctionData, hashTypedData } from "viem";
+import { calledChain } from "../../chains/called-chain.adapter.ts";
 import type { HubChain } from "../hub.port.ts";
 import type { Payouts } from "./withdrawals.port.ts";
 import { orAway } from "./node-unavailable.adapter.ts";
-import { sendCall } from "./send-call.adapter.ts";
+import { payCall, type PayCallServices } from "./pay-call.ts";
 
-/**
- * The allocator's account on the hub and on one chain. Nothing else uses its key, so the nodes' nonces are
- * authoritative.
- */
+/** The allocator's account on the hub and on one chain. Nothing else uses its key. */
 export function connectPayouts(
+  services: PayCallServices,
   hub: HubChain,
   chain: Chain,
   allocator: Signer,
 ): Payouts & { close(): Promise<void> } {
-  const { allocatorAddress, rpcUrl, chainId: hubChainId } = hub.hub;
+  const { allocatorAddress, rpcUrl } = hub.hub;
   if (allocatorAddress === undefined) throw new Error("hub.allocatorAddress is not configured");
   const hubTransport = createRpcTransport({ url: rpcUrl, connections: 1 });
-  const chainTransport = createRpcTransport({ url: chain.rpcUrl, connections: 1 });
+  const { id, name, fees, blockTimeSeconds, finalityBlocks } = chain;
+  const { transport: chainTransport } = checkedTransport(
+    createRpcTransport({ url: chain.rpcUrl, connections: 1 }),
+    id,
+  );
+  const finality = { kind: "depth", blocks: BigInt(finalityBlocks), seconds: 0n } as const;
+  const finalBlocks = finalBlockReads(chainTransport, { finality, blockTimeSeconds });
+  const lane = calledChain({ id, name, fees }, chainTransport, finalBlocks);
   const hubClient = createPublicClient({ transport: viemTransport(hubTransport), cacheTime: 0 });
   const client = createPublicClient({ transport: viemTransport(chainTransport), cacheTime: 0 });
   const { depository } = chain.contracts;
   const registry = { abi: allocatorAbi, address: allocatorAddress } as const;
   const onHub = async <T>(act: () => Promise<T>): Promise<T> => await orAway(hub.hub.name, act);
-  const onChain = async <T>(act: () => Promise<T>): Promise<T> => await orAway(chain.name, act);
+  const onChain = async <T>(act: () => Promise<T>): Promise<T> => await orAway(name, act);
   return {
     async standing() {
       const [mayRecord, depositoryAllocator] = await Promise.all([
@@ -57,7 +64,8 @@ export function connectPayouts(
         args: [address, withdrawalId, { ...request, receiver }, oracleSignature],
       });
       return await onHub(() =>
-        sendCall(hubClient, hubChainId, allocator, {
+        payCall(services, hub.lane, allocator, {
+          callId: `record ${withdrawalId}`,
           what: "recording the payload",
           to: allocatorAddress,
           data,
@@ -93,7 +101,8 @@ export function connectPayouts(
         args: [request, signature],
       });
       return await onChain(() =>
-        sendCall(client, chain.id, allocator, {
+        payCall(services, lane, allocator, {
+          callId: `execute ${evmCallRequestId(request)}`,
           what: "the payout",
           to: depository,
           data,

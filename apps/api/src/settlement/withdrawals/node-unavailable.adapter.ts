@@ -1,10 +1,5 @@
 import { RpcFault } from "@causeway/chains";
-import {
-  BaseError,
-  ContractFunctionRevertedError,
-  RpcRequestError,
-  WaitForTransactionReceiptTimeoutError,
-} from "viem";
+import { BaseError, ContractFunctionRevertedError, RpcRequestError } from "viem";
 import type { HubChain } from "../hub.port.ts";
 import { NodeUnavailable } from "./withdrawals.port.ts";
 
@@ -23,18 +18,35 @@ export async function orAway<T>(node: string, act: () => Promise<T>): Promise<T>
 
 /** Wraps a hub so that its RPC errors name its node. */
 export function withNodeErrors(hub: HubChain): HubChain {
+  const { lane } = hub;
   const { name } = hub.hub;
+  const { reader, writer } = lane.connection;
   return {
     ...hub,
-    nonces: (account) => orAway(name, () => hub.nonces(account)),
+    lane: {
+      ...lane,
+      connection: { reader: named(name, reader), writer: named(name, writer) },
+      final: (account) => orAway(name, () => lane.final(account)),
+      nativeBalance: (account) => orAway(name, () => lane.nativeBalance(account)),
+    },
     executed: (keys, at) => orAway(name, () => hub.executed(keys, at)),
     refusal: (execution, sender) => orAway(name, () => hub.refusal(execution, sender)),
     signers: () => orAway(name, () => hub.signers()),
-    gasPrices: () => orAway(name, () => hub.gasPrices()),
-    broadcast: (raw) => orAway(name, () => hub.broadcast(raw)),
     balance: (owner, tokenId, at) => orAway(name, () => hub.balance(owner, tokenId, at)),
     recordedWithdrawal: (address, at) => orAway(name, () => hub.recordedWithdrawal(address, at)),
   };
+}
+
+/** The same for every method, all of which ask the node. */
+function named<T extends object>(node: string, target: T): T {
+  return new Proxy(target, {
+    get(inner, key): unknown {
+      const member: unknown = Reflect.get(inner, key);
+      if (typeof member !== "function") return member;
+      return async (...args: unknown[]) =>
+        await orAway(node, async () => (await Reflect.apply(member, inner, args)) as unknown);
+    },
+  });
 }
 
 function awayIn(node: string, error: unknown): Error | undefined {
@@ -43,8 +55,6 @@ function awayIn(node: string, error: unknown): Error | undefined {
   if (fault instanceof RpcFault)
     return fault.retryable ? new NodeUnavailable(node, `${fault.method}: ${fault.reason}`) : fault;
   if (!(error instanceof BaseError)) return undefined;
-  const late = causeOf(error, (cause) => cause instanceof WaitForTransactionReceiptTimeoutError);
-  if (late !== undefined) return new NodeUnavailable(node, "the transaction that was sent is not mined yet");
   // A revert would repeat: it is not an error of the node.
   const reverted = causeOf(error, (cause) => cause instanceof ContractFunctionRevertedError);
   if (reverted instanceof BaseError) return new Error(`${node}: ${reverted.shortMessage}`);

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "@causeway/domain";
 import type { SubCall } from "../multicall.ts";
-import { garbage } from "../../nodes/rpc-fault.ts";
+import { garbage } from "@causeway/families";
 
 /**
  * Questions to exchanges' factories and pools, and their answers; hand-written, as some are asked at every

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import { encodeFunctionResult, multicall3Abi } from "viem";
 import { expect, test } from "vitest";
-import { RpcFault } from "../../nodes/rpc-fault.ts";
+import { RpcFault } from "@causeway/families";
 import { createPoolReader } from "./pool-reader.ts";
 
 const account = (byte: string): Address => `0x${byte.repeat(20)}`;

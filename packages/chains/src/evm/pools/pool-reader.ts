@@ -1,9 +1,9 @@
 import type { Address, Hex, KnownTicks } from "@causeway/domain";
 import { MAX_TICK, MIN_TICK } from "@causeway/domain";
-import { bytesOf, readLog } from "../answers.ts";
+import { bytesOf, readLog } from "@causeway/families/evm";
 import { decodeAggregate3, encodeAggregate3, uintAnswer, type SubCall } from "../multicall.ts";
 import { mayPassInParts } from "../rpc-errors.ts";
-import { garbage, inconsistent } from "../../nodes/rpc-fault.ts";
+import { garbage, inconsistent } from "@causeway/families";
 import type { RpcTransport } from "../../nodes/transport.ts";
 import {
   addressAnswer,

@@ -1,0 +1,43 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { readByKey } from "./read-by-key.ts";
+
+function counted() {
+  const reads: (readonly number[])[] = [];
+  const answers: (() => void)[] = [];
+  const read = readByKey(
+    async (keys: readonly number[]) => {
+      reads.push(keys);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return keys.filter((key) => key > 0).map((key) => ({ key, text: `row ${key}` }));
+    },
+    ({ key }) => key,
+  );
+  return { read, reads, answer: () => answers.shift()?.() };
+}
+
+test("reads what is asked for in one turn in one statement, each key once", async () => {
+  const { read, reads, answer } = counted();
+  const asked = Promise.all([read(1), read(2), read(1), read(-3)]);
+  await nextTurn();
+  answer();
+  expect(await asked).toEqual([
+    { key: 1, text: "row 1" },
+    { key: 2, text: "row 2" },
+    { key: 1, text: "row 1" },
+    undefined,
+  ]);
+  expect(reads).toEqual([[1, 2, -3]]);
+});
+
+test("a read that is asked for while others run starts after it, so that it sees what was committed before", async () => {
+  const { read, reads, answer } = counted();
+  const first = read(1);
+  await nextTurn();
+  const again = read(1);
+  await nextTurn();
+  answer();
+  answer();
+  await Promise.all([first, again]);
+  expect(reads).toEqual([[1], [1]]);
+});

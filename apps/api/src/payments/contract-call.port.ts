@@ -1,0 +1,20 @@
+import type { LaneCall, Leg } from "../db/leg.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import type { Sent, Wanted } from "./wanted.port.ts";
+
+/** A call, and what it carries. */
+export interface WantedCall extends Wanted {
+  /** Locks what it carries. False: it is no longer due. Absent: it carries nothing. */
+  readonly lock?: (tx: Tx) => Promise<boolean>;
+  /** What it carries goes with this slot. */
+  readonly taken?: (tx: Tx, slotId: string) => Promise<void>;
+}
+
+export interface ContractCall extends Pick<WantedCall, "lock" | "taken"> {
+  readonly leg: Leg;
+  readonly call: Pick<LaneCall, "to" | "data">;
+  readonly gasLimit: bigint;
+}
+
+/** `waits`: the lane must not plan anything now. */
+export type CallSent = Sent | { readonly kind: "waits"; readonly why: string };

@@ -1,0 +1,261 @@
+import type { Signer } from "@causeway/attest";
+import type { GasPrices } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import type { CalledChain, ConnectedChain } from "../chains/chains.port.ts";
+import type { Slot, SlotPlan } from "../db/records.port.ts";
+import type { Services, WorkerServices } from "../db/services.port.ts";
+import { type Case, takeCare } from "./care.ts";
+import { fillNonceGap } from "./fill-nonce-gap.ts";
+import type { CallSent, ContractCall, WantedCall } from "./contract-call.port.ts";
+import { kindOf } from "./legs/index.ts";
+import type { LaneFacts, MovePolicy, Observation } from "./moves.ts";
+import { payWith } from "./pay-together.ts";
+import { evmPayerOn, observeMined, observeOpen, observeUsed, type Trail } from "./payers/evm.ts";
+import type { LaneFunds } from "./payers/funds.port.ts";
+import { payerOf } from "./payers/index.ts";
+import type { Payer } from "./payers/payer.ts";
+import { whyUnexplained } from "./unexplained-nonces.ts";
+import type { Sent } from "./wanted.port.ts";
+
+/**
+ * Sends calls that their contracts run once, however often they are sent. On an enabled chain they are
+ * payments like any other, and its watcher cares for them. On any other chain, and for the allocator's
+ * account, `careForCalls` and `careForCallsOf` read in each round from the node what the chain shows.
+ */
+
+export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads">;
+
+type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
+
+/**
+ * Has the solver make a call on an enabled chain, from the lane of its other payments there.
+ * @throws RpcFault, ServiceError: the slot, if it was reserved, is sent by maintenance of the lane
+ */
+export async function sendSolverCall(
+  services: WorkerServices,
+  connected: ConnectedChain,
+  wanted: ContractCall,
+): Promise<CallSent> {
+  const checkedAtMs = performance.now();
+  const lane = { chainId: connected.chain.id, sender: services.signer.address };
+  const why = await whyUnexplained(services, connected, lane.sender);
+  if (why !== undefined) return { kind: "waits", why };
+  const planned = { ...wantedCall(lane, wanted, connected.pulse.gasPrices()), checkedAtMs };
+  return await pay(services, payerOf(services, lane), planned);
+}
+
+/**
+ * Makes a call on a chain that no watcher follows, or from an account that only makes such calls.
+ * @throws RpcFault: the slot, if it was reserved, stays as it is, and the next round of care continues
+ */
+export async function sendContractCall(
+  services: CallServices,
+  on: CalledChain,
+  signer: Signer,
+  wanted: ContractCall,
+): Promise<CallSent> {
+  const checkedAtMs = performance.now();
+  const { chain, connection } = on;
+  const sender = signer.address;
+  const why = (await whyClosed(services, on, sender)) ?? (await whyUnexplained(services, on, sender));
+  if (why !== undefined) return { kind: "waits", why };
+  // The balance is not older than this block.
+  const { number: blockNumber } = await connection.reader.head();
+  const [amount, prices] = await Promise.all([on.nativeBalance(sender), connection.reader.gasPrices()]);
+  const lane = { chainId: chain.id, sender };
+  const funds = { ...lane, native: NATIVE_CURRENCY, balance: () => ({ amount, blockNumber }) };
+  const payer = evmPayerOn(asEngine(services, signer), on, funds);
+  return await pay(asEngine(services, signer), payer, { ...wantedCall(lane, wanted, prices), checkedAtMs });
+}
+
+function wantedCall(
+  lane: Pick<SlotPlan, "chainId" | "sender">,
+  { leg, call, gasLimit, lock, taken }: ContractCall,
+  { maxFeePerGas, maxPriorityFeePerGas }: GasPrices,
+): WantedCall {
+  const plan: SlotPlan = {
+    ...lane,
+    leg,
+    call: { ...call, value: 0n },
+    gasLimit,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    outflow: { currency: NATIVE_CURRENCY, amount: 0n },
+    // It is never too late.
+    cancelAfterMs: Number.MAX_SAFE_INTEGER,
+  };
+  return { plan, ...(lock && { lock }), ...(taken && { taken }) };
+}
+
+async function pay(services: WorkerServices, payer: Payer, wanted: WantedCall): Promise<Sent> {
+  const [sent = "moved"] = await payWith(services, payer, kindOf(wanted.plan), [wanted]);
+  if (sent instanceof Error) throw sent;
+  return sent;
+}
+
+/**
+ * Opens the lane. Nonces that the key used elsewhere are skipped: a call that was lost in a failover has no
+ * effect twice. If the lane ever made another payment, they may have made one that was lost.
+ * @returns why the lane must not plan anything; undefined: it may
+ */
+async function whyClosed(
+  { reads, uow, events }: CallServices,
+  { chain, connection: { reader } }: CalledChain,
+  sender: Address,
+): Promise<string | undefined> {
+  const used = await reader.nonce(sender, "latest");
+  const lane = await reads.lane(chain.id, sender);
+  if (lane !== undefined) {
+    if (lane.isServerNew || used <= lane.nextNonce) return undefined;
+    if (await hasPayments(reads, chain.id, sender))
+      return `account ${sender} used a nonce that the database does not know, and it has made payments on ${chain.name}: enable this chain, so that its watcher explains the nonce`;
+    events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce: used - 1 });
+  }
+  await uow.run((tx) => tx.lanes.open(chain.id, sender, used));
+  return undefined;
+}
+
+/** Whether one of the lane's lost nonces could have paid something that must not be paid twice. */
+async function hasPayments(reads: CallServices["reads"], chainId: number, sender: Address): Promise<boolean> {
+  const lane = await reads.lane(chainId, sender);
+  return lane?.searchFrom !== undefined || (await reads.hasPayments(chainId, sender));
+}
+
+/**
+ * One round of care for all calls on a chain that no watcher follows. Safe to run at any time in any number
+ * of processes.
+ * @param signers keys of the lanes; a lane without a key is only compared with the chain
+ * @throws the first fault, after all lanes were handled. The next round continues.
+ */
+export async function careForCalls(
+  services: CallServices,
+  on: CalledChain,
+  signers: readonly Signer[],
+  policy: CallPolicy,
+): Promise<void> {
+  const faults: unknown[] = [];
+  const calls = await services.reads.unsettledCalls(on.chain.id);
+  for (const [sender, slots] of Map.groupBy(calls, (slot) => slot.sender)) {
+    const signer = signers.find(({ address }) => address === sender);
+    await careForLane(services, on, { sender, slots, signer }, policy).catch((error: unknown) => {
+      faults.push(error);
+    });
+  }
+  if (faults.length > 0) throw faults[0];
+}
+
+/** {@link careForCalls} for one account, on any chain. Nothing else may use its key. */
+export async function careForCallsOf(
+  services: CallServices,
+  on: CalledChain,
+  signer: Signer,
+  policy: CallPolicy,
+): Promise<void> {
+  const sender = signer.address;
+  const slots = await services.reads.unsettledSlots(on.chain.id, sender);
+  if (slots.length > 0) await careForLane(services, on, { sender, slots, signer }, policy);
+}
+
+interface Lane {
+  readonly sender: Address;
+  readonly slots: readonly Slot[];
+  readonly signer: Signer | undefined;
+}
+
+async function careForLane(
+  services: CallServices,
+  on: CalledChain,
+  { sender, slots, signer }: Lane,
+  policy: CallPolicy,
+): Promise<void> {
+  const { reader } = on.connection;
+  const head = await reader.head();
+  const [used, final] = await Promise.all([reader.nonce(sender, "latest"), on.final(sender)]);
+  const trail = await trailOfNode(on, slots, { head, finalBlock: final?.number ?? -1n });
+  const following: LaneFacts = {
+    turn: "used",
+    replacement: "impossible",
+    takesBack: "never",
+    patienceMs: policy.stuckAfterMs,
+    isInHand: false,
+    finalBlock: trail.finalBlock,
+  };
+  const isPending = ({ state, nonce }: Slot): boolean => state === "open" && nonce >= used;
+  const isKnown = ({ state, minedBlockNumber }: Slot): boolean =>
+    // The node may lag: only another block at its height proves that a block was orphaned.
+    state !== "mined" || (minedBlockNumber !== undefined && trail.hashes.has(minedBlockNumber));
+  // Without its key, nothing can be signed.
+  const followed = slots.filter((slot) => isKnown(slot) && (signer !== undefined || !isPending(slot)));
+  const prices = followed.some(isPending) ? await reader.gasPrices() : undefined;
+  if (prices !== undefined)
+    await fillNonceGap(asEngine(services, signer), on, { sender, used, prices }, followed.filter(isPending));
+  const isUsedForGood = async ({ nonce }: Slot): Promise<boolean> =>
+    final !== undefined && nonce < final.nonce && !(await hasPayments(services.reads, on.chain.id, sender));
+  const observe = async (slot: Slot): Promise<Pick<Case, "seen" | "lane">> => {
+    if (slot.state === "mined") return { seen: observeMined(slot, trail), lane: following };
+    if (isPending(slot)) {
+      const turn = slot.nonce === used ? "next" : "later";
+      const replacement = prices && ({ prices, capWei: undefined } as const);
+      const lane = { ...following, turn, ...(replacement && { replacement }), takesBack: "always" } as const;
+      return { seen: observeOpen(slot), lane };
+    }
+    const { seen, turn } = await observeUsed(on, slot, trail);
+    const isForeign = turn === "used" && (await isUsedForGood(slot));
+    return {
+      seen: seen.map((one) => finalIn(one, trail)),
+      lane: { ...following, turn: isForeign ? "foreign" : turn },
+    };
+  };
+  const nowMs = services.clock.nowMs();
+  const cases = await Promise.all(
+    followed.map(async (slot): Promise<Case> => {
+      // What another process reserved or signed is sent at once: the bytes that are stored first count.
+      return { slot, policy: { ...policy, orphanedAfterMs: -1 }, nowMs, ...(await observe(slot)) };
+    }),
+  );
+  const engine = asEngine(services, signer);
+  const { faults } = await takeCare(engine, evmPayerOn(engine, on, NO_FUNDS), cases, head.number);
+  if (faults.length > 0) throw faults[0];
+}
+
+/** The trail that a watcher would know, as far as these slots need it. Lacks blocks that the node lacks. */
+async function trailOfNode(
+  { connection: { reader } }: CalledChain,
+  slots: readonly Slot[],
+  { head, finalBlock }: Pick<Trail, "head" | "finalBlock">,
+): Promise<Trail> {
+  const numbers = new Set(slots.flatMap(({ minedBlockNumber }) => minedBlockNumber ?? []));
+  const hashes = await Promise.all(
+    [...numbers].map(async (number) => {
+      const block = number > head.number ? undefined : await reader.block(number);
+      return block === undefined ? [] : [[number, block.hash] as const];
+    }),
+  );
+  // All blocks are asked for by number.
+  return { head, finalBlock, lowest: head.number + 1n, hashes: new Map(hashes.flat()) };
+}
+
+function finalIn(seen: Observation, { finalBlock }: Trail): Observation {
+  return seen.kind === "mined" && seen.receipt !== undefined && seen.receipt.blockNumber <= finalBlock
+    ? { ...seen, kind: "final" }
+    : seen;
+}
+
+/** Care reserves nothing. */
+const NO_FUNDS: LaneFunds = {
+  chainId: 0,
+  sender: NATIVE_CURRENCY,
+  native: NATIVE_CURRENCY,
+  balance: () => ({ amount: 0n, blockNumber: 0n }),
+};
+
+/** Legs without a request use none of the engine's other services. */
+function asEngine(services: CallServices, signer?: Signer): WorkerServices {
+  return {
+    ...services,
+    signer,
+    executor: undefined,
+    depositAddressOperator: undefined,
+  } as CallServices as WorkerServices;
+}

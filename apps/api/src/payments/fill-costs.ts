@@ -1,0 +1,137 @@
+import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
+import type { RequestId } from "@causeway/domain";
+import { gasUnitInMemory } from "../balances/index.ts";
+import type { DestinationExecution } from "./executions.port.ts";
+import { noteCosts } from "./executions/settle-execution.ts";
+import { isPlainTransfer } from "./gas-used-by-fills.ts";
+import type { LegContext } from "./legs/leg-kind.ts";
+import { nativeDecimals } from "./native-decimals.ts";
+
+/**
+ * Records the gas of a reverted fill, unless it was a fast fill, whose app pays.
+ * @returns how many fills of the request have reverted
+ */
+export async function noteRevertedFill({ services, tx, slot, record }: LegContext): Promise<number> {
+  if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
+  const { requestId } = record.terms;
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
+  const wei = gasUsed * effectiveGasPrice;
+  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
+  // `charge` charges the app that sponsors calls with the fill; a plain transfer runs no foreign code. The
+  // quote's sponsor pays neither.
+  const isSponsored = destinationCalls === undefined && !isPlainTransfer(slot);
+  const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
+  const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
+  if (destinationCalls !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, revertedGas: wei });
+  tx.events.alarm("fill_burnt", {
+    requestId,
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    wei,
+    burns,
+  });
+  return burns;
+}
+
+/** Undefined without a price in memory: a lane must not wait for a price source. */
+function usdNow(
+  { chains, prices }: Pick<LegContext["services"], "chains" | "prices">,
+  chainId: number,
+  wei: bigint,
+): bigint | undefined {
+  const native = chains.get(chainId)?.chain.native;
+  const unit = native && gasUnitInMemory({ prices }, native);
+  return unit === undefined || unit instanceof ServiceError ? undefined : amountToUsdUp(wei, unit);
+}
+
+/**
+ * The gas cost of a fast fill, which the app also pays if the deposit never arrives. Excludes the gas of
+ * sponsored calls, which is charged separately.
+ */
+export async function noteSpent(moment: LegContext): Promise<void> {
+  const usd = await gasUsdOf(moment, (gas, destinationCalls) =>
+    destinationCalls !== undefined && destinationCalls.plainGas < gas ? destinationCalls.plainGas : gas,
+  );
+  if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
+}
+
+/** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
+export async function noteRevertedGas(moment: LegContext): Promise<void> {
+  const { services, tx, slot } = moment;
+  const reverted = await gasUsdOf(moment, (gas, destinationCalls) =>
+    destinationCalls === undefined ? gas : 0n,
+  );
+  if (reverted === undefined || reverted.usd === 0n) return;
+  await tx.fastFills.setRevertedGas(reverted.requestId, slot.id, reverted.usd, services.clock.nowMs());
+  tx.events.alarm("fast_fill_burnt", { requestId: reverted.requestId, burntUsd: reverted.usd });
+}
+
+/** At the native token price of the acceptance, in USD with 18 decimals; undefined without a fast fill. */
+async function gasUsdOf(
+  { services, tx, slot, record }: LegContext,
+  counted: (gas: bigint, destinationCalls: DestinationExecution | undefined) => bigint,
+): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
+  const requestId = record?.terms.requestId;
+  const fastFill = requestId && (await tx.fastFills.find(requestId));
+  const { gasUsed, effectiveGasPrice, chainId } = slot;
+  if (!requestId || !fastFill || gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
+  const destinationCalls = (await tx.executions.lock(requestId))?.destination;
+  const wei = counted(gasUsed, destinationCalls) * effectiveGasPrice;
+  const decimals = nativeDecimals(services.chains, chainId);
+  return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
+}
+
+/**
+ * Charges the sponsor for calls with the fill: the gas beyond what the quote pays for, and the native tokens
+ * they carried.
+ */
+export async function chargeCalls(
+  { services, tx, slot }: LegContext,
+  counted: (destinationCalls: DestinationExecution) => {
+    readonly quotedGas: bigint;
+    readonly valueWei: bigint;
+  },
+): Promise<void> {
+  const { requestId } = slot.leg;
+  const destinationCalls = requestId && (await tx.executions.lock(requestId))?.destination;
+  if (!requestId || !destinationCalls) return;
+  const { gasUsed, effectiveGasPrice, chainId } = slot;
+  if (gasUsed === undefined || effectiveGasPrice === undefined)
+    throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
+  const { quotedGas, valueWei } = counted(destinationCalls);
+  const decimals = nativeDecimals(services.chains, chainId);
+  const { totalUsd } = executionCost(
+    {
+      gas: gasUsed > quotedGas ? gasUsed - quotedGas : 0n,
+      weiPerGas: effectiveGasPrice,
+      valueWei,
+      flatUsd: 0n,
+    },
+    { decimals, priceUsd: destinationCalls.coinUsd, salePriceUsd: destinationCalls.salePriceUsd },
+  );
+  await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
+}
+
+/**
+ * How long the route took beyond the confirmations, which are known in advance and depend on the deposit's
+ * value.
+ */
+export async function measure(
+  { services, tx, slot }: LegContext,
+  depositId: string | undefined,
+  atMs: number,
+): Promise<void> {
+  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+  const origin = deposit && services.chains.profile(deposit.chainId);
+  if (!origin) return;
+  const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
+  const sinceSeenMs = atMs - deposit.seenAtMs;
+  tx.events.happened("fill_mined", {
+    requestId: slot.leg.requestId,
+    originChain: origin.name,
+    destinationChain: services.chains.profile(slot.chainId)?.name,
+    tookMs: sinceSeenMs,
+  });
+  const tookMs = sinceSeenMs - awaitedBlocks * origin.blockTimeSeconds * 1000;
+  await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
+}

@@ -1,0 +1,52 @@
+import type { RequestId } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { PlannedFill } from "./planned-fill.port.ts";
+import { createFillsAhead } from "./fills-ahead.ts";
+
+const plan = { amount: 5n } as unknown as PlannedFill;
+const id = (n: number): RequestId => `0x${n.toString(16)}` as RequestId;
+
+function anAhead() {
+  let nowMs = 1_000;
+  const ahead = createFillsAhead(() => nowMs);
+  return { ahead, forward: (ms: number) => (nowMs += ms) };
+}
+
+test("a fill that was planned ahead is taken once, with the moment at which its checks began", async () => {
+  const { ahead, forward } = anAhead();
+  ahead.begin(id(1), async () => plan);
+  forward(50);
+  expect(await ahead.take(id(1))).toEqual({ planned: plan, checkedAtMs: 1_000 });
+  expect(await ahead.take(id(1))).toBeUndefined();
+  expect(await ahead.take(id(2))).toBeUndefined();
+});
+
+test("a plan that failed, that must be decided by its job or that is too old is not taken", async () => {
+  const { ahead, forward } = anAhead();
+  ahead.begin(id(1), () => Promise.reject(new Error("the node is away")));
+  ahead.begin(id(2), async () => undefined);
+  ahead.begin(id(3), async () => plan);
+  expect([await ahead.take(id(1)), await ahead.take(id(2))]).toEqual([undefined, undefined]);
+  forward(2_001);
+  expect(await ahead.take(id(3))).toBeUndefined();
+});
+
+test("a plan that becomes too old while its node answers is not taken", async () => {
+  const { ahead, forward } = anAhead();
+  const answer = Promise.withResolvers<typeof plan>();
+  ahead.begin(id(1), () => answer.promise);
+  const taken = ahead.take(id(1));
+  forward(2_001);
+  answer.resolve(plan);
+  expect(await taken).toBeUndefined();
+});
+
+test("plans at most as many fills as there are jobs, and forgets those whose jobs ran elsewhere", async () => {
+  const { ahead, forward } = anAhead();
+  for (let n = 0; n < 129; n++) ahead.begin(id(n), async () => plan);
+  expect(await ahead.take(id(127))).toBeDefined();
+  expect(await ahead.take(id(128))).toBeUndefined();
+  forward(2_001);
+  for (let n = 200; n < 328; n++) ahead.begin(id(n), async () => plan);
+  expect(await ahead.take(id(327))).toBeDefined();
+});

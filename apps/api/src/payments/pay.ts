@@ -1,0 +1,51 @@
+import { endOf } from "../http/request-end.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import { DONE, type Progress } from "../db/wait.ts";
+import type { DueLeg, LegKind, Stopped } from "./legs/leg-kind.ts";
+import type { Sent, Wanted } from "./wanted.port.ts";
+import { limitJobs } from "./non-evm/limit-jobs.ts";
+import { payTogether } from "./pay-together.ts";
+import { sendSlot } from "./send-slots.ts";
+
+/**
+ * Pays a leg: plans it, reserves a slot in the commit that moves the leg, then sends. Idempotent in any
+ * number of processes: the leg's lock and its one live slot allow one payment.
+ * @throws RpcFault, ServiceError (prices): nothing was decided, the job retries
+ */
+export async function pay(services: WorkerServices, kind: LegKind, id: string): Promise<Progress> {
+  const leg = await kind.due(services, id);
+  if (leg === undefined) return DONE;
+  const { chainId, slot } = leg;
+  const end = chainId === undefined ? undefined : endOf(services.chains, chainId);
+  return await limitJobs(end, kind.name, async () => {
+    if (slot !== undefined) {
+      // A process died between reserving the slot and sending: the bytes are, or will be, the same.
+      await sendSlot(services, slot);
+      return DONE;
+    }
+    const planned = await kind.plan(services, leg);
+    const stopped = "plan" in planned ? await reserveAndSend(services, kind, leg, planned) : planned;
+    return "giveUp" in stopped ? await kind.giveUp(services, leg, stopped.giveUp) : stopped;
+  });
+}
+
+async function reserveAndSend(
+  services: WorkerServices,
+  kind: LegKind,
+  leg: DueLeg,
+  wanted: Wanted,
+): Promise<Stopped<unknown>> {
+  const sent =
+    kind.together?.has(wanted) === true && services.payTogether !== undefined
+      ? await services.payTogether(wanted)
+      : await payAlone(services, kind, wanted);
+  if (sent === "sent" || sent === "moved") return DONE;
+  if (kind.untaken !== undefined) return await kind.untaken(services, leg, sent);
+  return { waitMs: 5_000, why: `the solver's inventory does not cover the ${kind.name}` };
+}
+
+async function payAlone(services: WorkerServices, kind: LegKind, wanted: Wanted): Promise<Sent> {
+  const [sent = "moved"] = await payTogether(services, kind, [wanted]);
+  if (sent instanceof Error) throw sent;
+  return sent;
+}

@@ -1,0 +1,129 @@
+import { unreachable } from "@causeway/domain";
+import type { FailReason, RequestId } from "@causeway/domain";
+import { orderSignerOf } from "../../chains/index.ts";
+import type { RequestRecord } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { DONE } from "../../db/wait.ts";
+import type { Progress } from "../../db/wait.ts";
+import { endOf } from "../../http/request-end.ts";
+import { fillBasisOf } from "../fill-basis.ts";
+import type { PlannedFill } from "../planned-fill.port.ts";
+import type { Stopped } from "../legs/leg-kind.ts";
+import { whyMaybePaid } from "../unexplained-nonces.ts";
+import type { FillPlanned } from "./fill-planned.ts";
+import { planFill } from "./plan-fill.ts";
+
+/** Why a fill is never made. */
+export interface FillEnd {
+  readonly reason: FailReason;
+  readonly detail?: string | undefined;
+}
+
+/** What a fill is decided by. */
+type FillLook =
+  /** Nothing to fill now, or never: it was not planned. */
+  | { readonly kind: "unplanned"; readonly isBased: boolean; readonly isSigned: boolean }
+  | {
+      readonly kind: "planned";
+      readonly planned: FillPlanned | { readonly kind: "unknown"; readonly error: unknown };
+      /** Why it may have been paid already. */
+      readonly whyPaid: string | undefined;
+    };
+
+/** Reads what a fill is decided by, and plans it. Decides nothing. @throws RpcFault */
+export async function lookAtFill(services: WorkerServices, request: RequestRecord): Promise<FillLook> {
+  const { terms } = request;
+  const [basis, execution] = await Promise.all([
+    fillBasisOf(services, request),
+    services.reads.execution(terms.requestId),
+  ]);
+  const origin = endOf(services.chains, terms.origin.chainId);
+  const destination = endOf(services.chains, terms.destination.chainId);
+  // Settlement needs the signature of the solver that the order names.
+  const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
+  if (basis === undefined || !isSigned || origin === undefined || destination === undefined)
+    return { kind: "unplanned", isBased: basis !== undefined, isSigned };
+  // At once, so that the reads of both share their queries: planning writes nothing.
+  const [planned, whyPaid] = await Promise.all([
+    planFill(services, request, { basis, execution, origin, destination }).catch(
+      (error: unknown) => ({ kind: "unknown", error }) as const,
+    ),
+    whyMaybePaid(services, terms.destination.chainId, terms),
+  ]);
+  return { kind: "planned", planned, whyPaid };
+}
+
+/** Decides what to pay and how; or not to pay, for now or for good. */
+export async function decideFill(
+  services: WorkerServices,
+  request: RequestRecord,
+): Promise<Stopped<FillEnd> | PlannedFill> {
+  const { requestId } = request.terms;
+  const look = await lookAtFill(services, request);
+  if (look.kind === "unplanned") {
+    services.planFaults.clear(requestId);
+    if (!look.isBased) return DONE;
+    if (!look.isSigned) return gaveUp("NO_QUOTES", "the order names a solver whose key is not configured");
+    return await postpone(services, request, "the chain is disabled");
+  }
+  const { planned, whyPaid } = look;
+  if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(requestId);
+  // Before anything is given up: it may have been paid.
+  if (whyPaid !== undefined) return untilExplained(services, requestId, whyPaid);
+  switch (planned.kind) {
+    case "ready":
+      return planned;
+    case "wait":
+      return await postpone(services, request, planned.why, planned.reason);
+    case "refund":
+      return gaveUp(planned.reason, planned.detail);
+    case "unknown":
+      return giveUpAfterFaults(services, request, planned.error);
+    default:
+      return unreachable(planned);
+  }
+}
+
+/** A failure that persists as long as fills wait for inventory is final. @throws any other */
+function giveUpAfterFaults(
+  services: WorkerServices,
+  { terms: { requestId } }: RequestRecord,
+  error: unknown,
+): Stopped<FillEnd> {
+  const { inventoryWaitMs } = services.enginePolicy;
+  const nowMs = services.clock.nowMs();
+  const failedForMs = services.planFaults.failedForMs(requestId, error, nowMs, inventoryWaitMs);
+  if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
+  services.planFaults.clear(requestId);
+  const detail = error instanceof Error ? error.message : "planning the fill failed";
+  return gaveUp("UNKNOWN", detail);
+}
+
+/** Never gives up: the recipient may have been paid, and then the deposit must not be refunded. */
+export function untilExplained(services: WorkerServices, requestId: RequestId, why: string): Progress {
+  services.events.alarm("fill_waits", { requestId, why });
+  return { waitMs: 1_000, why };
+}
+
+/**
+ * Waits for temporary obstacles, but not forever: then the deposit is refunded, or a fast fill waits for its
+ * deposit again.
+ */
+export async function postpone(
+  services: WorkerServices,
+  request: RequestRecord,
+  why: string,
+  reason: FailReason = "SOLVER_BALANCE_TOO_LOW",
+): Promise<Stopped<FillEnd>> {
+  const { terms, updatedAtMs } = request;
+  // Since it became fillable: `updatedAtMs` changes with any deposit that names its order.
+  const sinceMs = (await services.reads.stateSinceMs(terms.requestId)) ?? updatedAtMs;
+  const waitedMs = services.clock.nowMs() - sinceMs;
+  if (waitedMs > services.enginePolicy.inventoryWaitMs) return gaveUp(reason, why);
+  services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
+  return { waitMs: 1_000, why };
+}
+
+export function gaveUp(reason: FailReason, detail?: string): { readonly giveUp: FillEnd } {
+  return { giveUp: { reason, detail } };
+}

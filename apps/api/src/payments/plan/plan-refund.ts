@@ -1,0 +1,215 @@
+import { gasCostWei, serviceContracts } from "@causeway/domain";
+import type { Address, Chain, Currency, PricedUnit } from "@causeway/domain";
+import type { ConnectedChain, TransferChain } from "../../chains/chains.port.ts";
+import { ownAccounts } from "../../chains/index.ts";
+import type { DepositRecord, RequestRecord, SlotPlan } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { sweepGasOf } from "../../deposits/index.ts";
+import { gasOf } from "../../markets/index.ts";
+import type { Stopped } from "../legs/leg-kind.ts";
+import {
+  gasAllowance,
+  isNativeToContract,
+  type PaymentPlan,
+  planPayment,
+  planTransfer,
+  type TransferQuestion,
+} from "../payment-plan.ts";
+import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "../unexplained-nonces.ts";
+
+/** A deposit to refund. */
+export interface RefundQuestion {
+  readonly deposit: DepositRecord;
+  /** Undefined: the deposit belongs to none and is refunded to its depositor. */
+  readonly request: RequestRecord | undefined;
+  readonly currency: Currency;
+  readonly recipient: Address;
+  readonly native: PricedUnit;
+}
+
+/** What a refund costs, in base units of the native token, and how it is paid. */
+export interface PricedRefund {
+  readonly cost: bigint;
+  /** What the service paid to deposit these funds. */
+  readonly broughtCost: bigint;
+  /** The router that makes the payment; undefined: a plain transfer. */
+  readonly router: Address | undefined;
+  plan(
+    amount: bigint,
+    cancelAfterMs: number,
+  ): Promise<{ readonly kind: "ready"; readonly plan: SlotPlan } | Exclude<PaymentPlan, { kind: "ready" }>>;
+}
+
+/** Refunds deposits of one chain. */
+export interface RefundPlanner {
+  /** Why this deposit is not refunded yet. */
+  whyEarly(deposit: DepositRecord): Promise<Blocked | undefined>;
+  /** @throws RpcFault */
+  price(question: RefundQuestion): Promise<PricedRefund | Blocked>;
+}
+
+/** `giveUp`: only the operator can refund it. */
+export type Blocked = Stopped<string>;
+
+/** A chain whose node is unreachable, or a lane after a failover, may take a while. */
+const LOST_ORDER_WAIT_MS = 30_000;
+
+/** Plans refunds on a non-EVM chain, whose deposits are final when recorded. */
+export function transferRefunds(connected: TransferChain): RefundPlanner {
+  return {
+    whyEarly: async () => undefined,
+    async price({ deposit, recipient }) {
+      const { currency, orderId } = deposit;
+      const cost = await connected.rail.paymentCost(currency, recipient);
+      const question = { leg: legOf(deposit), currency, recipient, orderId };
+      return {
+        cost,
+        broughtCost: 0n,
+        router: undefined,
+        plan: async (amount, cancelAfterMs) =>
+          await planTransfer(connected, { ...question, amount, cancelAfterMs }, cost),
+      };
+    },
+  };
+}
+
+function legOf({ id, requestId }: DepositRecord): TransferQuestion["leg"] {
+  return { kind: "refund", id, requestId };
+}
+
+/** Plans refunds on an EVM chain, once the deposits are confirmed. */
+export function evmRefunds(services: WorkerServices, connected: ConnectedChain): RefundPlanner {
+  const { chain } = connected;
+  return {
+    async whyEarly(deposit) {
+      // A block that was announced but not read may be on another branch, without the deposit.
+      const read = await services.reads.cursor(chain.id);
+      return read === undefined || read.number < refundableAt(chain, deposit)
+        ? { waitMs: chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" }
+        : undefined;
+    },
+    price: async (question) =>
+      (await whyBlocked(services, connected, question)) ?? (await price(services, connected, question)),
+  };
+}
+
+/** Why the refund may pay the wrong account, or pay twice. @throws RpcFault */
+async function whyBlocked(
+  services: WorkerServices,
+  connected: ConnectedChain,
+  { deposit, request }: RefundQuestion,
+): Promise<Blocked | undefined> {
+  const { orderId, refundReleasedAtMs, txHash } = deposit;
+  if (request === undefined) {
+    const refusal = await whyNotToDepositor(services, connected, deposit);
+    if (refusal !== undefined) return { giveUp: refusal };
+    // A failover may have lost the order together with its payment, unless the operator released the refund.
+    if (orderId !== undefined && refundReleasedAtMs === undefined) {
+      const lost = await paymentOfLostOrder(services, orderId);
+      if (lost?.kind === "unknown") return { waitMs: LOST_ORDER_WAIT_MS, why: lost.why };
+      if (lost?.kind === "paid") return { giveUp: lost.why };
+    }
+  }
+  const maybePaid =
+    request === undefined
+      ? await whyMaybeReturned(services, connected, txHash)
+      : await whyMaybePaid(services, connected.chain.id, request.terms);
+  return maybePaid === undefined ? undefined : { waitMs: 5_000, why: maybePaid };
+}
+
+async function price(
+  services: WorkerServices,
+  connected: ConnectedChain,
+  { deposit, request, currency, recipient, native }: RefundQuestion,
+): Promise<PricedRefund> {
+  const { chain, pulse } = connected;
+  const toContract = await isNativeToContract(connected, deposit.currency, recipient);
+  const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
+  const costOf = (units: bigint): bigint =>
+    gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
+  return {
+    cost: costOf(gasUnits),
+    broughtCost: costOf(request === undefined ? 0n : await gasOfBringing(services, request, deposit)),
+    router: toContract ? chain.contracts.router : undefined,
+    plan: async (amount, cancelAfterMs) =>
+      await planPayment(services, connected, {
+        leg: legOf(deposit),
+        currency: deposit.currency,
+        amount,
+        recipient,
+        toContract,
+        maxGas: gasAllowance(connected, gasUnits, native),
+        orderId: (request === undefined ? undefined : deposit.orderId) ?? deposit.txHash,
+        cancelAfterMs,
+      }),
+  };
+}
+
+/**
+ * Why the depositor of an unattributed deposit may not own it, or cannot use it. Undefined: refund the
+ * depositor.
+ * @throws RpcFault
+ */
+async function whyNotToDepositor(
+  services: WorkerServices,
+  { chain, connection }: ConnectedChain,
+  { depositor, sender, refundReleasedAtMs }: DepositRecord,
+): Promise<string | undefined> {
+  if (isOurs(services, chain, depositor) || (await services.depositAddresses?.find(depositor)) !== undefined)
+    return "the depositor is an account or contract of this service";
+  // A plain token transfer names the forwarding contract as depositor: the signing account may be the owner.
+  const mayBeAnothers = depositor !== sender && refundReleasedAtMs === undefined;
+  return mayBeAnothers && (await connection.reader.hasCode(depositor))
+    ? "the depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
+    : undefined;
+}
+
+/**
+ * The block from which a deposit may be refunded. An unattributed one waits until it is final, which costs
+ * nothing.
+ */
+function refundableAt(
+  { finalityBlocks }: Chain,
+  { requestId, blockNumber, confirmAtBlock }: DepositRecord,
+): bigint {
+  const finalAt = blockNumber + BigInt(finalityBlocks) - 1n;
+  return requestId === undefined && finalAt > confirmAtBlock ? finalAt : confirmAtBlock;
+}
+
+/** Whether a payment to this account would return to the service, or be lost in one of its contracts. */
+function isOurs(services: WorkerServices, { contracts, tokens }: Chain, account: Address): boolean {
+  const former = services.formerSigners.map(({ address }) => address);
+  return [
+    ...serviceContracts(contracts),
+    contracts.multicall3,
+    ...tokens.map(({ address }) => address),
+    ...ownAccounts(services),
+    ...former,
+  ].includes(account);
+}
+
+/**
+ * Gas units that the service used to deposit these funds: a sweep, unless a filled deposit of the same
+ * transaction paid for it; or a permit, unless an app paid.
+ */
+async function gasOfBringing(
+  {
+    reads,
+    executor,
+    depositAddressOperator,
+  }: Pick<WorkerServices, "reads" | "executor" | "depositAddressOperator">,
+  { terms, state }: RequestRecord,
+  { id, txHash, sender, currency }: DepositRecord,
+): Promise<bigint> {
+  if (terms.permit !== undefined) {
+    if (sender !== executor?.address) return 0n;
+    const execution = await reads.execution(terms.requestId);
+    return execution !== undefined && execution.wallet === undefined ? terms.permit.gasUnits : 0n;
+  }
+  if (terms.depositAddress === undefined || sender !== depositAddressOperator?.address) return 0n;
+  const filled =
+    state.depositId === undefined || state.depositId === id
+      ? undefined
+      : await reads.deposit(state.depositId);
+  return filled?.txHash === txHash ? 0n : sweepGasOf(currency);
+}

@@ -1,0 +1,39 @@
+import type { RequestId } from "@causeway/domain";
+import type { FastFillRecord } from "../balances/fast-fill.port.ts";
+import type { DepositRecord, SlotPlan } from "../db/records.port.ts";
+
+/** What a fill is based on; `sinceMs` is when it became available (ms since the epoch). */
+export type FillBasis =
+  /** A confirmed deposit; `sinceMs` is when it was seen. */
+  | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
+  /** A fast fill: pays the promised amount, whether or not the deposit has arrived. */
+  | { readonly kind: "front"; readonly promised: FastFillRecord; readonly sinceMs: number };
+
+export interface PlannedFill {
+  readonly basis: FillBasis;
+  readonly plan: SlotPlan;
+  readonly amount: bigint;
+  /** What a sponsor pays, in USD with 18 decimals. */
+  readonly sponsoredUsd: bigint;
+  /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
+  readonly topupUsd: bigint;
+  /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
+  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
+  /** It may be reserved and sent together with others. Absent: each is sent by itself. */
+  readonly sharesCommits?: true;
+}
+
+/** A fill that was planned before its job ran. */
+export interface FillAhead {
+  readonly planned: PlannedFill;
+  /** When its checks began, on the monotonic clock. */
+  readonly checkedAtMs: number;
+}
+
+/** Fills that this process plans while their jobs are queued. A job without one plans its fill itself. */
+export interface FillsAhead {
+  /** @param plan undefined: the job must decide */
+  begin(requestId: RequestId, plan: () => Promise<PlannedFill | undefined>): void;
+  /** Once per fill. Undefined: there is none, or it is too old. */
+  take(requestId: RequestId): Promise<FillAhead | undefined>;
+}

@@ -1,0 +1,50 @@
+import type { Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import { payerOf } from "./payers/index.ts";
+import type { Payer } from "./payers/payer.ts";
+import { signAndSend } from "./sign-and-send.ts";
+
+/** {@link sendSlots} for one. @throws the error that prevented it; a retry, or maintenance, sends it */
+export async function sendSlot(services: WorkerServices, slot: Slot): Promise<void> {
+  const error = (await sendSlots(services, payerOf(services, slot), [slot], { isNew: false })).get(slot.id);
+  if (error !== undefined) throw error;
+}
+
+/**
+ * Sends new slots of one lane, and what a dead process left unsent: signs, commits all bytes, then
+ * broadcasts them. Safe to call any time from any number of processes. What was sent before, or is to be
+ * canceled, belongs to maintenance of the lane.
+ * @param of.isNew this process has just planned them
+ * @returns by slot, the error that prevented a broadcast; a retry of the slot sends it again
+ */
+export async function sendSlots(
+  services: Pick<WorkerServices, "reads" | "slotsInHand">,
+  payer: Payer,
+  slots: readonly Slot[],
+  { isNew }: { readonly isNew: boolean },
+): Promise<ReadonlyMap<string, Error>> {
+  for (const { id } of slots) services.slotsInHand?.add(id);
+  try {
+    const due = slots.filter(isUnsent);
+    const move = { kind: "sign", attempt: "pay", why: "unsigned" } as const;
+    const toSign = due.filter(({ attempts }) => attempts.length === 0).map((slot) => ({ slot, move, isNew }));
+    const { signed, errors } = await signAndSend(payer, toSign, due.flatMap(newest));
+    // Another process signed it first, so its bytes are the ones to send, if the slot still needs them.
+    const moved = due
+      .filter(({ id }) => signed.get(id) === "moved")
+      .map(async ({ id }) => await services.reads.slot(id));
+    const theirs = (await Promise.all(moved)).flatMap((slot) => (slot && isUnsent(slot) ? newest(slot) : []));
+    return theirs.length === 0 ? errors : new Map([...errors, ...(await payer.send(theirs))]);
+  } finally {
+    for (const { id } of slots) services.slotsInHand?.delete(id);
+  }
+}
+
+function isUnsent({ state, cancelReason, attempts }: Slot): boolean {
+  return state === "open" && cancelReason === undefined && attempts.at(-1)?.broadcastAtMs === undefined;
+}
+
+function newest(slot: Slot) {
+  const attempt = slot.attempts.at(-1);
+  return attempt === undefined ? [] : [{ slot, attempt }];
+}

@@ -1,0 +1,34 @@
+import type { ToSend } from "./note-sent.ts";
+import type { Payer, Signed, ToSign } from "./payers/payer.ts";
+
+/**
+ * Signs and sends for slots of one lane: all bytes are committed at once, then broadcast at once. A payer
+ * that signs one after the other sends each as soon as its bytes are committed.
+ * @param ready what is signed already
+ * @returns what came of signing, and the errors that prevented a broadcast
+ */
+export async function signAndSend(
+  payer: Payer,
+  wanted: readonly ToSign[],
+  ready: readonly ToSend[] = [],
+): Promise<{ readonly signed: Signed; readonly errors: ReadonlyMap<string, Error> }> {
+  const parts = payer.signsOneByOne === true && wanted.length > 1 ? wanted.map((one) => [one]) : [wanted];
+  const done = await Promise.all(
+    parts.map(async (some, part) => {
+      const signed: Signed = some.length === 0 ? new Map() : await payer.sign(some);
+      const errors = new Map<string, Error>();
+      const toSend = part === 0 ? [...ready] : [];
+      for (const { slot } of some) {
+        const attempt = signed.get(slot.id);
+        if (attempt instanceof Error) errors.set(slot.id, attempt);
+        else if (typeof attempt === "object") toSend.push({ slot, attempt });
+      }
+      const failed = toSend.length === 0 ? [] : await payer.send(toSend);
+      return { signed, errors: new Map([...errors, ...failed]) };
+    }),
+  );
+  return {
+    signed: new Map(done.flatMap(({ signed }) => [...signed])),
+    errors: new Map(done.flatMap(({ errors }) => [...errors])),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Slot, SlotPlan } from "../db/records.port.ts";
+
+/** A payment that needs a slot. */
+export interface Wanted {
+  readonly plan: SlotPlan;
+  /** When its checks began, by `performance.now()`. Absent: they do not expire. */
+  readonly checkedAtMs?: number;
+}
+
+/** A leg's own reason not to be paid now. */
+export interface Refused {
+  readonly kind: "refused";
+  readonly why: string;
+}
+
+/**
+ * `moved`: another process pays it, or it is no longer due. `late`: its checks are too old. `short`: the
+ * payer's balances do not cover it.
+ */
+export type Outcome =
+  | { readonly kind: "reserved"; readonly slot: Slot }
+  | { readonly kind: "moved" | "late" | "short" }
+  | Refused;
+
+/** Whether a payment was sent; see {@link Outcome}. Only `sent` wrote something. */
+export type Sent = "sent" | "moved" | "late" | "short" | Refused;
+
+/**
+ * Reserves a slot for a payment and sends it, together with others of the same moment.
+ * @throws RpcFault, or the error that prevented the broadcast; a retry finds what was committed and sends it
+ */
+export type PayTogether = (wanted: Wanted) => Promise<Sent>;

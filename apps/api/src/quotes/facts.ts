@@ -1,0 +1,83 @@
+import type { MaybePromise } from "@causeway/domain";
+
+/** Thrown out of a decision that reads a fact which is still being fetched. */
+class FactMissing extends Error {
+  constructor(key: string) {
+    super(`invariant violated: ${key} was read outside of a decision`);
+    this.name = "FactMissing";
+  }
+}
+
+type Fact =
+  | { readonly kind: "known"; readonly value: unknown }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/**
+ * The facts of one quote. A decision reads them as if all were in memory: the first missing fact stops it, is
+ * fetched, and the decision runs again from its start. So decisions are plain functions without side effects,
+ * and each fact has one value throughout a quote.
+ */
+export interface Facts {
+  /** Asks at most once for each key. @throws what `ask` throws or rejects with */
+  read<T>(key: string, ask: () => MaybePromise<T>): T;
+  /** Starts all reads before any of them stops the decision: missing facts are fetched at the same time. */
+  together(...reads: readonly (() => unknown)[]): void;
+  /** Runs the decision until it lacks no fact. */
+  decide<T>(decision: () => T): Promise<T>;
+}
+
+export function createFacts(): Facts {
+  const facts = new Map<string, Fact>();
+  const pending = new Map<string, Promise<void>>();
+  const keep = (key: string, fact: Fact): void => {
+    facts.set(key, fact);
+    pending.delete(key);
+  };
+  const ask = (key: string, question: () => MaybePromise<unknown>): Fact => {
+    let fact: Fact;
+    try {
+      const value = question();
+      if (value instanceof Promise) {
+        pending.set(
+          key,
+          value.then(
+            (known: unknown) => keep(key, { kind: "known", value: known }),
+            (error: unknown) => keep(key, { kind: "failed", error }),
+          ),
+        );
+        throw new FactMissing(key);
+      }
+      fact = { kind: "known", value };
+    } catch (error) {
+      if (error instanceof FactMissing) throw error;
+      fact = { kind: "failed", error };
+    }
+    facts.set(key, fact);
+    return fact;
+  };
+  return {
+    read<T>(key: string, question: () => MaybePromise<T>): T {
+      if (pending.has(key)) throw new FactMissing(key);
+      const fact = facts.get(key) ?? ask(key, question);
+      if (fact.kind === "failed") throw fact.error;
+      return fact.value as T;
+    },
+    together(...reads) {
+      for (const read of reads)
+        try {
+          read();
+        } catch {
+          // The decision meets the same error, or the missing fact, at the read that needs it.
+        }
+    },
+    async decide(decision) {
+      for (;;)
+        try {
+          return decision();
+        } catch (error) {
+          if (!(error instanceof FactMissing)) throw error;
+          await Promise.all(pending.values());
+        }
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
+import type { Address, Chain, Currency, Hex } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { RequestEnd } from "../chains/chains.port.ts";
+import type { PermitTokens, TokenPermits } from "../chains/permits.port.ts";
+import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
+import type { TokenQuirks } from "../chains/token-quirks.port.ts";
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../markets/liquidity/liquidity.port.ts";
+import type { PriceBook } from "../markets/prices/price-source.port.ts";
+import type { TokenBook } from "../markets/tokens/token-book.port.ts";
+import { quotedCostOfPaying } from "../payments/index.ts";
+import { createFacts, type Facts } from "./facts.ts";
+
+/** Where the facts of quotes come from. */
+export interface MarketSources {
+  readonly prices: PriceBook;
+  readonly recipientCodes: RecipientCodes;
+  /** Without it, only configured currencies are known. */
+  readonly tokens?: TokenBook | undefined;
+  /** Undefined: tokens are not probed. */
+  readonly quirks?: TokenQuirks | undefined;
+  /** Undefined: swaps are not enabled. */
+  readonly liquidity: LiquiditySource;
+  /** Undefined: payments by permit are not enabled. */
+  readonly permitTokens?: PermitTokens | undefined;
+}
+
+/**
+ * What one quote knows about prices, pools, tokens and accounts. Reads look synchronous: within
+ * {@link Facts.decide}, a missing fact is fetched and the decision runs again.
+ */
+export interface Market extends Pick<Facts, "together" | "decide"> {
+  /** USD per whole unit, 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
+  usd(currency: Currency): bigint;
+  hasCode(chainId: number, account: Address): boolean;
+  /** Undefined: no token is known at this address. */
+  token(chainId: number, address: Address): Currency | undefined;
+  /** Undefined: tokens are not probed. */
+  behaviour(chainId: number, token: Address): TokenBehaviour | undefined;
+  /** Undefined: tokens are not probed, or the chain did not answer. */
+  standing(chainId: number, token: Address, recipient: Address): RecipientStanding;
+  /** @throws ServiceError RPC_HTTP_ERROR */
+  permitsOf(chain: Chain, currency: Currency): TokenPermits;
+  /** The nonce of the owner's next EIP-2612 permit. @throws ServiceError RPC_HTTP_ERROR */
+  permitNonce(chain: Chain, currency: Currency, owner: Address): bigint;
+  /** The cost of paying this account. Undefined: the usual cost. */
+  costOfPaying(
+    end: RequestEnd,
+    currency: Hex,
+    account: Hex,
+    field: "originChainId" | "destinationChainId",
+  ): bigint | undefined;
+  /** Undefined when swaps are not enabled, or no path has the liquidity. */
+  swap(question: SwapQuestion, way: "exactIn" | "exactOut", amount: bigint): SwapAnswer | undefined;
+}
+
+/** Made for each quote. */
+export function createMarket({
+  prices,
+  recipientCodes,
+  tokens,
+  quirks,
+  liquidity,
+  permitTokens,
+}: MarketSources): Market {
+  const facts = createFacts();
+  // Every candidate route reads the same few prices.
+  const usdBy = new Map<Currency, bigint>();
+  return {
+    together: facts.together,
+    decide: facts.decide,
+    usd: (currency) => {
+      const usd = usdBy.get(currency) ?? facts.read(`usd ${placeOf(currency)}`, () => prices.usd(currency));
+      usdBy.set(currency, usd);
+      return usd;
+    },
+    hasCode: (chainId, account) =>
+      facts.read(`code ${chainId} ${account}`, () => recipientCodes.hasCode(chainId, account)),
+    token: (chainId, address) =>
+      tokens && facts.read(`token ${chainId} ${address}`, () => tokens.token(chainId, address)),
+    behaviour: (chainId, token) =>
+      quirks && facts.read(`behaviour ${chainId} ${token}`, () => quirks.behaviour(chainId, token)),
+    standing: (chainId, token, recipient) =>
+      quirks &&
+      facts.read(`standing ${chainId} ${token} ${recipient}`, () =>
+        quirks.recipient(chainId, token, recipient),
+      ),
+    permitsOf: (chain, currency) =>
+      facts.read(`permits ${placeOf(currency)}`, () =>
+        withPermitErrors(chain, async () => await permitTokens?.permitsOf(currency)),
+      ) ?? NO_PERMITS,
+    permitNonce: (chain, currency, owner) =>
+      facts.read(`permit nonce ${placeOf(currency)} ${owner}`, () =>
+        withPermitErrors(chain, async () => await permitTokens?.nonceOf(currency, owner)),
+      ) ?? 0n,
+    costOfPaying: (end, currency, account, field) =>
+      end.costOfPaying === undefined
+        ? undefined
+        : facts.read(`cost ${field} ${currency} ${account}`, () =>
+            quotedCostOfPaying(end, currency, account, field),
+          ),
+    swap: (question, way, amount) =>
+      facts.read(`${way} ${amount} ${swapKeyOf(question)}`, () => liquidity[way](question, amount)),
+  };
+}
+
+const NO_PERMITS: TokenPermits = { domain: undefined, eip3009: false, eip2612: false };
+
+async function withPermitErrors<T>({ displayName }: Chain, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    throw new ServiceError(
+      "RPC_HTTP_ERROR",
+      `The node of ${displayName} did not return the permit support of the token; try again`,
+      { field: "originChainId", cause },
+    );
+  }
+}
+
+function placeOf({ chainId, address }: Currency): string {
+  return `${chainId} ${address}`;
+}
+
+/** Questions are made for each pair of a quote and asked with many amounts. */
+const swapKeys = new WeakMap<SwapQuestion, string>();
+
+function swapKeyOf(question: SwapQuestion): string {
+  let key = swapKeys.get(question);
+  if (key === undefined) {
+    const { chainId, tokenIn, tokenOut, included, excluded, maxHops, external } = question;
+    const names = [included === undefined ? "all" : [...included].join(), [...excluded].join()];
+    key = [chainId, tokenIn, tokenOut, ...names, maxHops, external].join(" ");
+    swapKeys.set(question, key);
+  }
+  return key;
+}

@@ -1,0 +1,958 @@
+import { encodeFillContract, encodeOrder, familyOf, orderIdOf, ServiceError } from "@causeway/domain";
+import type { ErrorCode, Hex, OrderJson, VmType } from "@causeway/domain";
+import { mismatch } from "@causeway/service-kit";
+import { quoteAnswer } from "@causeway/wire";
+import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
+import { decodeFunctionData, getAddress } from "viem";
+import { expect, test } from "vitest";
+import {
+  aChain,
+  aQuoteInput,
+  DESTINATION,
+  foreignOn,
+  lockedOn,
+  market,
+  NOW_MS,
+  ORIGIN,
+  PAIRS,
+  quoteWorld,
+  SMALL_PAIRS,
+  usdcOn,
+  user,
+  wethOn,
+} from "../../../../test/fakes/quote-world.ts";
+import { aPayingAppKey, sponsor, withAppBalances } from "../../../../test/fakes/paying-app.ts";
+import type { World } from "../../../../test/fakes/quote-world.ts";
+import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
+import type { RailStory } from "../../../../test/fakes/rail-chains.ts";
+import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
+import type { RailUsers, UserDeposit } from "../chains/rail-steps.port.ts";
+import { createQuote } from "./create-quote.ts";
+import { priceFastFill } from "../executions/price-fast-fill.ts";
+import { priceIntent } from "./price-intent.ts";
+
+const SOLANA = 792_703_809;
+const BITCOIN = 8_253_038;
+const EXCHANGE = 1_337;
+const NATIVE = `0x${"0".repeat(40)}`;
+
+/** Wallet adapters of the two chain families that need one. `asked` records their arguments. */
+function users(asked: UserDeposit[] = []): { svm: RailUsers; bvm: RailUsers; hypevm: RailUsers } {
+  return {
+    svm: {
+      balance: async () => 42n,
+      deposit: async (payment) => {
+        asked.push(payment);
+        return {
+          kind: "svm",
+          instructions: [
+            {
+              programId: solana.depository,
+              keys: [{ pubkey: solana.user, isSigner: true, isWritable: true }],
+              data: "0bff",
+            },
+          ],
+          addressLookupTableAddresses: [],
+          fee: 5_000n,
+        };
+      },
+    },
+    bvm: {
+      balance: async () => 43n,
+      deposit: async (payment) => {
+        asked.push(payment);
+        return { kind: "bvm", psbt: "70736274ff01", fee: 700n };
+      },
+    },
+    hypevm: {
+      balance: async () => 44n,
+      token: async () => ({ name: "USDC", tokenId: exchange.spot as Hex }),
+    },
+  };
+}
+
+interface Story extends World {
+  readonly svm?: RailStory;
+  readonly bvm?: RailStory;
+  readonly hypevm?: RailStory;
+  readonly asked?: UserDeposit[];
+}
+
+function worldOf({ svm, bvm, hypevm, asked, ...world }: Story = {}) {
+  const sides = users(asked);
+  return quoteWorld({
+    rails: [
+      aConnectedRail("svm", { users: sides.svm, ...svm }),
+      aConnectedRail("bvm", { users: sides.bvm, ...bvm }),
+      aConnectedRail("hypevm", { users: sides.hypevm, ...hypevm }),
+    ],
+    ...world,
+  });
+}
+
+/** 100 USDC or 0.01 BTC between any two chains. */
+const places = {
+  evm: { id: ORIGIN, currency: usdcOn(ORIGIN), user, amount: "100000000" },
+  other: { id: DESTINATION, currency: usdcOn(DESTINATION), user, amount: "100000000" },
+  svm: { id: SOLANA, currency: solana.usdc, user: solana.user, amount: "100000000" },
+  sol: { id: SOLANA, currency: solana.native, user: solana.user, amount: "1000000000" },
+  bvm: { id: BITCOIN, currency: bitcoin.native, user: bitcoin.user, amount: "1000000" },
+  perps: { id: EXCHANGE, currency: exchange.perps, user, amount: "10000000000" },
+  spot: { id: EXCHANGE, currency: exchange.spot, user, amount: "10000000000" },
+} as const;
+type Place = keyof typeof places;
+
+function ask(from: Place, to: Place, change: Partial<QuoteInput> = {}): QuoteInput {
+  const [origin, destination] = [places[from], places[to]];
+  return {
+    user: origin.user,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: origin.currency,
+    destinationCurrency: destination.currency,
+    recipient: destination.user,
+    amount: origin.amount,
+    tradeType: "EXACT_INPUT",
+    ...(origin.id === EXCHANGE && { protocolVersion: "v2" }),
+    ...change,
+  };
+}
+
+const quoted = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, story: Story = {}) => {
+  const world = worldOf(story);
+  const answer = await createQuote(world, ask(from, to, change));
+  const [terms] = world.stored;
+  if (terms === undefined) throw new Error("the quote was stored");
+  return { answer, terms, world };
+};
+
+async function refusalOf(
+  input: QuoteInput,
+  story: Story = {},
+): Promise<readonly [ErrorCode, string | undefined]> {
+  const world = worldOf(story);
+  try {
+    await createQuote(world, input);
+  } catch (error) {
+    if (error instanceof ServiceError) {
+      expect(world.stored).toEqual([]);
+      return [error.code, error.facts.field];
+    }
+    throw error;
+  }
+  throw new Error("a quote was given");
+}
+
+const pairs: (readonly [Place, Place])[] = (Object.keys(places) as Place[]).flatMap((from) =>
+  (Object.keys(places) as Place[])
+    .filter((to) => from !== to && !(["evm", "other"].includes(from) && ["evm", "other"].includes(to)))
+    .map((to) => [from, to] as const),
+);
+
+/** The family that an oracle configures for a chain of this name. */
+function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType {
+  const chains = [...world.chains.all, ...world.chains.rails].map(({ chain }) => chain);
+  return (name) => {
+    const chain = chains.find((one) => one.name === name);
+    if (chain === undefined) throw new Error(`no chain ${name}`);
+    return familyOf(chain);
+  };
+}
+
+test.each(pairs)(
+  "from %s to %s: the id in the deposit is the one that an oracle computes from the order",
+  async (from, to) => {
+    const { answer, terms, world } = await quoted(from, to);
+    const order = encodeOrder(answer.protocol.v2.orderData as OrderJson, familiesOf(world));
+    expect(orderIdOf(order)).toBe(terms.orderId);
+    expect(answer.protocol.v2.orderId).toBe(terms.orderId);
+    expect(order).toEqual(terms.order);
+  },
+);
+
+test.each(pairs)(
+  "from %s to %s: the quote has the documented form and uses the address formats of its chains",
+  async (from, to) => {
+    const { answer, terms } = await quoted(from, to);
+    expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+    expect(answer.details).toMatchObject({
+      sender: places[from].user,
+      recipient: places[to].user,
+      currencyIn: { currency: { address: places[from].currency, chainId: places[from].id } },
+      currencyOut: { currency: { address: places[to].currency, chainId: places[to].id } },
+    });
+    expect(answer.protocol.v2.paymentDetails.currency).toBe(places[from].currency);
+    for (const step of answer.steps) expect(step.requestId).toBe(terms.requestId);
+    const text = JSON.stringify(answer);
+    // Accounts of non-EVM chains must not appear as raw bytes.
+    for (const [vmType, account] of [
+      ["svm", solana.user],
+      ["svm", solana.usdc],
+      ["bvm", bitcoin.user],
+    ] as const)
+      expect(text).not.toContain(bytesOn(vmType, account));
+  },
+);
+
+test("stores accounts as bytes, whatever format the client used", async () => {
+  const { terms } = await quoted("svm", "bvm", { recipient: bitcoin.user.toUpperCase() });
+  expect(terms).toMatchObject({
+    kind: "bridge",
+    user: bytesOn("svm", solana.user),
+    refundTo: bytesOn("svm", solana.user),
+    recipient: bytesOn("bvm", bitcoin.user),
+    origin: { chainId: SOLANA, currency: bytesOn("svm", solana.usdc), amount: 100_000_000n },
+    destination: { chainId: BITCOIN, currency: bytesOn("bvm", bitcoin.native) },
+  });
+  expect(terms.order.output.extraData).toBe("0x");
+  expect(terms.order.inputs[0]?.refunds[0]?.extraData).toBe("0x");
+  expect(terms).not.toHaveProperty("walletNonce");
+});
+
+test("an EVM side of the order names the contract whose events prove the payment", async () => {
+  const contract = encodeFillContract(aChain(ORIGIN).contracts.router);
+  const { order: out } = (await quoted("evm", "svm")).terms;
+  expect([out.inputs[0]?.refunds[0]?.extraData, out.output.extraData]).toEqual([contract, "0x"]);
+  const { order: back } = (await quoted("svm", "evm")).terms;
+  expect([back.inputs[0]?.refunds[0]?.extraData, back.output.extraData]).toEqual(["0x", contract]);
+});
+
+// ——— prices ———
+
+test("deducts the payment's cost, the flat fee and the pair's fee from an exact input", async () => {
+  const { answer, terms } = await quoted(
+    "evm",
+    "bvm",
+    {},
+    {
+      bvm: {
+        paymentCost: 2_000n,
+        chain: { fees: { flatUsd: 10n ** 16n, depositBps: 0, withdrawalBps: 0, gasMarginBps: 1_000 } },
+      },
+    },
+  );
+  // 2000 sat and 10 % are 2200 sat, $1.10 at $50,000; $0.01 flat; 6 bps of 100 for a stable and a major
+  // asset.
+  const input = 100_000_000n;
+  const execution = 1_110_000n;
+  const service = 60_000n;
+  expect(answer.fees.relayerGas.amount).toBe(String(execution));
+  expect(answer.fees.relayerService.amount).toBe(String(service));
+  // USDC with 6 decimals at $1 to BTC with 8 at $50,000.
+  const expected = ((input - execution - service) * 10n ** 8n) / (50_000n * 10n ** 6n);
+  expect(terms.destination.expectedAmount).toBe(expected);
+  // 1 % for a major asset, rounded up in the user's favor.
+  expect(terms.destination.minimumAmount).toBe((expected * 9_900n + 9_999n) / 10_000n);
+});
+
+test("charges the user, not the solver, for activating a Hyperliquid account", async () => {
+  const dollar = 100_000_000n;
+  const { user: fresh } = places.other;
+  const first = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === fresh ? dollar : 0n) } };
+  const { terms: known } = await quoted("evm", "perps");
+  const { terms } = await quoted("evm", "perps", {}, { hypevm: first });
+  expect(known.destination.expectedAmount - terms.destination.expectedAmount).toBe(dollar);
+  expect(await refusalOf(ask("evm", "spot", { amount: "900000" }), { hypevm: first })).toEqual([
+    "AMOUNT_TOO_LOW",
+    "amount",
+  ]);
+  // A refund to an inactive account must not cost the solver the activation either.
+  const elsewhere: Hex = `0x${"5a".repeat(20)}`;
+  const back = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === elsewhere ? dollar : 0n) } };
+  const { terms: refunded } = await quoted("perps", "evm", { refundTo: elsewhere }, { hypevm: back });
+  expect(refunded.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(refunded.origin.amount - 10n * dollar);
+  expect(
+    await refusalOf(ask("evm", "perps"), {
+      hypevm: { rail: { paymentCost: () => Promise.reject(new Error("connection refused")) } },
+    }),
+  ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
+});
+
+test("an exact output costs the smallest input that buys it, and has no slippage", async () => {
+  const exact = { tradeType: "EXACT_OUTPUT", amount: "150000" } as const;
+  const { terms } = await quoted("evm", "bvm", exact);
+  expect(terms.destination).toMatchObject({ expectedAmount: 150_000n, minimumAmount: 150_000n });
+  const { terms: forward } = await quoted("evm", "bvm", { amount: String(terms.origin.amount) });
+  expect(forward.destination.expectedAmount).toBeGreaterThanOrEqual(150_000n);
+  const { terms: less } = await quoted("evm", "bvm", { amount: String(terms.origin.amount - 1n) });
+  expect(less.destination.expectedAmount).toBeLessThan(150_000n);
+});
+
+test("an expected output may fall short by the client's slippage", async () => {
+  const { terms } = await quoted("evm", "svm", {
+    tradeType: "EXPECTED_OUTPUT",
+    amount: "90000000",
+    slippageTolerance: "250",
+  });
+  expect(terms.destination).toMatchObject({ expectedAmount: 90_000_000n, minimumAmount: 87_750_000n });
+});
+
+test("the minimum refund leaves room for ten times today's cost of a payment on the origin", async () => {
+  const { answer, terms } = await quoted("bvm", "evm", {}, { bvm: { paymentCost: 2_000n } });
+  const minimum = 1_000_000n - 20_000n;
+  expect(terms.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(minimum);
+  expect(answer.details.refundCurrency.minimumAmount).toBe(String(minimum));
+});
+
+test("the minimum refund leaves room for the gas of reverted fills that pay a contract in native tokens", async () => {
+  const native = { destinationCurrency: NATIVE };
+  const plain = await quoted("svm", "evm", native);
+  const { terms } = await quoted("svm", "evm", native, { recipientHasCode: true });
+  const promised = (of: typeof terms) => of.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(promised(terms)).toBeLessThan(promised(plain.terms));
+});
+
+test("the minimum refund leaves room for the gas of reverted fills that pay a contract in native tokens", async () => {
+  const native = { destinationCurrency: NATIVE };
+  const plain = await quoted("svm", "evm", native);
+  const { terms } = await quoted("svm", "evm", native, { recipientHasCode: true });
+  const promised = (of: typeof terms) => of.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(promised(terms)).toBeLessThan(promised(plain.terms));
+});
+
+test("the time estimate includes the finality of the origin", async () => {
+  const seconds = async (from: Place, to: Place) => (await quoted(from, to)).answer.details.timeEstimate;
+  // The fake reports 1 + 2 seconds per confirmation.
+  expect(await seconds("bvm", "evm")).toBe(1 + 2 * 6);
+  expect(await seconds("svm", "evm")).toBe(1 + 2 * 32);
+  expect(await seconds("perps", "evm")).toBe(1 + 2);
+  expect(await seconds("evm", "svm")).toBe(1 + 2);
+});
+
+test("pricing stores nothing", async () => {
+  const world = worldOf();
+  const { details } = await priceIntent(world, ask("evm", "svm"));
+  expect(details.recipient).toBe(solana.user);
+  expect(world.stored).toEqual([]);
+});
+
+// ——— steps ———
+
+const onlyStep = ({ steps }: QuoteAnswer) => {
+  expect(steps).toHaveLength(1);
+  const [step] = steps;
+  if (step === undefined) throw new Error("there is a step");
+  return step;
+};
+
+test("an EVM user deposits for a non-EVM destination as for any other request", async () => {
+  const { answer, terms } = await quoted("evm", "perps", {}, { account: { allowance: 10n ** 18n } });
+  const step = onlyStep(answer);
+  expect(step).toMatchObject({ id: "deposit", kind: "transaction" });
+  const [item] = step.items;
+  const { data } = decodeDeposit(item?.data as { data: Hex });
+  expect(data).toEqual([user, getAddress(usdcOn(ORIGIN)), 100_000_000n, terms.orderId]);
+});
+
+function decodeDeposit({ data }: { data: Hex }): { data: readonly unknown[] } {
+  const { args } = decodeFunctionData({
+    abi: [
+      {
+        type: "function",
+        name: "depositErc20",
+        stateMutability: "nonpayable",
+        inputs: [
+          { name: "depositor", type: "address" },
+          { name: "token", type: "address" },
+          { name: "amount", type: "uint256" },
+          { name: "id", type: "bytes32" },
+        ],
+        outputs: [],
+      },
+    ],
+    data,
+  });
+  return { data: args };
+}
+
+test("a Solana wallet gets the instructions of its deposit and a check", async () => {
+  const asked: UserDeposit[] = [];
+  const { answer, terms } = await quoted("svm", "evm", {}, { asked });
+  expect(onlyStep(answer)).toEqual({
+    id: "deposit",
+    action: "Confirm transaction in your wallet",
+    description: "Deposit 100 USDC to start the request",
+    kind: "transaction",
+    requestId: terms.requestId,
+    depositAddress: "",
+    items: [
+      {
+        status: "incomplete",
+        data: {
+          instructions: [
+            {
+              keys: [{ pubkey: solana.user, isSigner: true, isWritable: true }],
+              programId: solana.depository,
+              data: "0bff",
+            },
+          ],
+          addressLookupTableAddresses: [],
+        },
+        check: { endpoint: `/intents/status/v3?requestId=${terms.requestId}`, method: "GET" },
+      },
+    ],
+  });
+  expect(asked).toEqual([
+    {
+      user: bytesOn("svm", solana.user),
+      currency: bytesOn("svm", solana.usdc),
+      amount: 100_000_000n,
+      orderId: terms.orderId,
+      publicKey: undefined,
+    },
+  ]);
+  expect(answer.details.userBalance).toBe("42");
+  expect(answer.fees.gas).toMatchObject({
+    amount: "5000",
+    currency: { symbol: "SOL", address: solana.native },
+  });
+});
+
+test("a Bitcoin wallet gets a transaction to sign, and the instructions for paying in another way", async () => {
+  const asked: UserDeposit[] = [];
+  const publicKey = `02${"ab".repeat(32)}`;
+  const { answer, terms } = await quoted(
+    "bvm",
+    "evm",
+    { additionalData: { userPublicKey: publicKey } },
+    { asked },
+  );
+  expect(onlyStep(answer).items[0]).toMatchObject({
+    status: "incomplete",
+    data: {
+      psbt: "70736274ff01",
+      payment: {
+        address: bitcoin.depository,
+        amount: "1000000",
+        opReturn: terms.orderId,
+        opReturnHex: `0x${Buffer.from(terms.orderId).toString("hex")}`,
+      },
+    },
+    check: { endpoint: `/intents/status/v3?requestId=${terms.requestId}` },
+  });
+  expect(asked[0]?.publicKey).toBe(publicKey);
+});
+
+test("quotes for a user with too little balance, without a transaction to sign", async () => {
+  const poor: RailUsers = {
+    balance: async () => 0n,
+    deposit: async () => ({ kind: "bvm", psbt: undefined, fee: 0n }),
+  };
+  const { answer } = await quoted("bvm", "evm", {}, { bvm: { users: poor } });
+  const [item] = onlyStep(answer).items;
+  expect(item?.data).not.toHaveProperty("psbt");
+  expect(item?.data).toHaveProperty("payment.address", bitcoin.depository);
+  expect(answer.details.userBalance).toBe("0");
+});
+
+test("a Hyperliquid withdrawal has two steps with one nonce: its mapping, without a check, and the transfer", async () => {
+  const { answer, terms } = await quoted("perps", "evm");
+  const nonce = terms.walletNonce;
+  expect(nonce).toBeGreaterThanOrEqual(NOW_MS);
+  expect(nonce).toBeLessThan(NOW_MS + 10_000);
+  const [authorize, deposit] = answer.steps;
+  expect(answer.steps).toHaveLength(2);
+  expect(authorize).toMatchObject({ id: "authorize", kind: "signature", requestId: terms.requestId });
+  expect(authorize?.items).toEqual([
+    {
+      status: "incomplete",
+      data: {
+        sign: {
+          signatureKind: "eip712",
+          domain: {
+            name: "ServiceNonceMapping",
+            version: "2",
+            chainId: 1,
+            verifyingContract: NATIVE,
+          },
+          types: {
+            NonceMapping: [
+              { name: "chainId", type: "string" },
+              { name: "wallet", type: "address" },
+              { name: "depositor", type: "address" },
+              { name: "id", type: "bytes32" },
+              { name: "nonce", type: "uint256" },
+            ],
+          },
+          value: { chainId: "exchange", wallet: user, depositor: user, id: terms.orderId, nonce },
+          primaryType: "NonceMapping",
+        },
+        post: {
+          endpoint: "/authorize",
+          method: "POST",
+          body: {
+            type: "nonce-mapping",
+            walletChainId: EXCHANGE,
+            wallet: user,
+            depositor: user,
+            nonce,
+            id: terms.orderId,
+            signatureChainId: 1,
+          },
+        },
+      },
+    },
+  ]);
+  expect(deposit).toMatchObject({ id: "deposit", kind: "transaction", requestId: terms.requestId });
+  expect(deposit?.items).toEqual([
+    {
+      status: "incomplete",
+      data: {
+        action: {
+          type: "sendAsset",
+          parameters: {
+            exchangeChain: "Mainnet",
+            destination: exchange.depository,
+            sourceDex: "",
+            destinationDex: "",
+            token: `USDC:${exchange.spot}`,
+            amount: "100",
+            fromSubAccount: "",
+            nonce,
+          },
+        },
+        nonce,
+        eip712Types: {
+          "ExchangeTransaction:SendAsset": [
+            { name: "exchangeChain", type: "string" },
+            { name: "destination", type: "string" },
+            { name: "sourceDex", type: "string" },
+            { name: "destinationDex", type: "string" },
+            { name: "token", type: "string" },
+            { name: "amount", type: "string" },
+            { name: "fromSubAccount", type: "string" },
+            { name: "nonce", type: "uint64" },
+          ],
+        },
+        eip712PrimaryType: "ExchangeTransaction:SendAsset",
+      },
+      check: { endpoint: `/intents/status/v3?requestId=${terms.requestId}`, method: "GET" },
+    },
+  ]);
+  expect(answer.details.userBalance).toBe("44");
+});
+
+test("withdraws spot USDC from spot, under the names that the real Hyperliquid verifies", async () => {
+  const facts = {
+    profile: "hyperliquid",
+    isTestnet: true,
+    usdcTokenId: exchange.spot as Hex,
+    publicApiUrl: "https://api.exchange.example",
+  } as const;
+  // Whatever the configuration calls it, Hyperliquid knows it by its own name.
+  const named: RailUsers = {
+    balance: async () => 0n,
+    token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
+  };
+  const { answer } = await quoted(
+    "spot",
+    "evm",
+    {},
+    {
+      hypevm: { chain: { exchange: facts }, users: named },
+    },
+  );
+  expect(answer.steps[1]?.items[0]?.data).toMatchObject({
+    action: {
+      parameters: {
+        hyperliquidChain: "Testnet",
+        sourceDex: "spot",
+        destinationDex: "spot",
+        token: `DOLLAR:${exchange.spot}`,
+      },
+    },
+    eip712PrimaryType: "HyperliquidTransaction:SendAsset",
+  });
+});
+
+test("no two withdrawals share a nonce, even when quoted at the same moment", async () => {
+  const world = worldOf();
+  for (let n = 0; n < 300; n++) await createQuote(world, ask("perps", "evm"));
+  expect(new Set(world.stored.map(({ walletNonce }) => walletNonce)).size).toBe(300);
+});
+
+// ——— refusals ———
+
+test("validates each address against its own chain, and the error names the field", async () => {
+  expect(await refusalOf(ask("svm", "evm", { user }))).toEqual(["INVALID_ADDRESS", "user"]);
+  expect(await refusalOf(ask("evm", "svm", { user: solana.user }))).toEqual(["INVALID_ADDRESS", "user"]);
+  expect(await refusalOf(ask("evm", "svm", { recipient: user }))).toEqual(["INVALID_ADDRESS", "recipient"]);
+  expect(await refusalOf(ask("evm", "bvm", { recipient: solana.user }))).toEqual([
+    "INVALID_ADDRESS",
+    "recipient",
+  ]);
+  expect(await refusalOf(ask("evm", "perps", { recipient: exchange.spot }))).toEqual([
+    "INVALID_ADDRESS",
+    "recipient",
+  ]);
+  expect(await refusalOf(ask("bvm", "evm", { refundTo: user }))).toEqual(["INVALID_ADDRESS", "refundTo"]);
+});
+
+test("requires a recipient between chain families, except for withdrawals to the user's own EVM account", async () => {
+  for (const [from, to] of [
+    ["evm", "svm"],
+    ["evm", "bvm"],
+    ["evm", "perps"],
+    ["svm", "evm"],
+    ["svm", "bvm"],
+    ["perps", "svm"],
+  ] as const) {
+    const { recipient: _, ...input } = ask(from, to);
+    expect(await refusalOf(input), `${from} to ${to}`).toEqual(["INVALID_ADDRESS", "recipient"]);
+  }
+  const { recipient: _, ...own } = ask("perps", "evm");
+  const world = worldOf();
+  expect((await createQuote(world, own)).details.recipient).toBe(user);
+  const { recipient: __, ...local } = ask("svm", "sol");
+  expect((await createQuote(world, local)).details.recipient).toBe(solana.user);
+});
+
+test("refuses recipients that could never spend the payment", async () => {
+  for (const [to, recipient] of [
+    ["svm", solana.native],
+    ["svm", solana.usdc],
+    ["svm", solana.depository],
+    ["svm", solana.solver],
+    ["bvm", bitcoin.depository],
+    ["bvm", bitcoin.solver],
+    ["perps", NATIVE],
+    ["perps", exchange.depository],
+    ["perps", exchange.solver],
+  ] as const)
+    expect(await refusalOf(ask("evm", to, { recipient })), recipient).toEqual([
+      "INVALID_RECIPIENT",
+      "recipient",
+    ]);
+  expect(await refusalOf(ask("svm", "evm", { refundTo: solana.depository }))).toEqual([
+    "INVALID_RECIPIENT",
+    "refundTo",
+  ]);
+  // The placeholder of a page without a connected wallet gets an error of its own.
+  await expect(createQuote(worldOf(), ask("svm", "evm", { user: solana.native }))).rejects.toThrow(
+    "user must be a wallet, not the zero address",
+  );
+});
+
+test("refuses unknown currencies on the side that they belong to", async () => {
+  expect(await refusalOf(ask("svm", "evm", { originCurrency: NATIVE }))).toEqual([
+    "INVALID_INPUT_CURRENCY",
+    "originCurrency",
+  ]);
+  expect(await refusalOf(ask("evm", "svm", { destinationCurrency: NATIVE }))).toEqual([
+    "INVALID_OUTPUT_CURRENCY",
+    "destinationCurrency",
+  ]);
+  expect(await refusalOf(ask("evm", "bvm", { destinationCurrency: "btc" }))).toEqual([
+    "INVALID_OUTPUT_CURRENCY",
+    "destinationCurrency",
+  ]);
+});
+
+test("swaps on the EVM side, before the deposit or in the fill", async () => {
+  const story = { pools: market() };
+  // About $100 of each.
+  for (const [currency, amount] of [
+    [foreignOn(ORIGIN), 10n ** 13n],
+    [lockedOn(ORIGIN), 20n * 10n ** 18n],
+  ] as const) {
+    const from = await quoted("evm", "svm", { originCurrency: currency, amount: amount.toString() }, story);
+    expect(from.answer.steps.at(-1)?.id).toBe("deposit");
+    expect(from.terms).toMatchObject({
+      input: { currency, amount },
+      destination: { currency: bytesOn("svm", solana.usdc) },
+    });
+    expect(from.terms.origin.currency).not.toBe(currency);
+    expect(from.terms.origin.minimumAmount).toBeLessThan(from.terms.origin.amount);
+    const to = await quoted("svm", "evm", { destinationCurrency: currency }, story);
+    expect(to.terms.destination).toMatchObject({ currency, minimumAmount: expect.any(BigInt) as bigint });
+    expect([usdcOn(ORIGIN), wethOn(ORIGIN), NATIVE]).toContain(to.terms.destination.paidFrom);
+    expect(mismatch(quoteAnswer, to.answer)).toBeUndefined();
+  }
+});
+
+test("asks external services for the swap before a deposit, never for the swap of a fill", async () => {
+  const story = { pools: market(), external: [PAIRS, SMALL_PAIRS] };
+  const change = { amount: (20n * 10n ** 18n).toString() };
+  const from = await quoted("evm", "svm", { originCurrency: lockedOn(ORIGIN), ...change }, story);
+  expect(from.answer.details.route.origin.includedSwapSources).toEqual([PAIRS]);
+  expect(await refusalOf(ask("svm", "evm", { destinationCurrency: lockedOn(ORIGIN) }), story)).toEqual([
+    "NO_SWAP_ROUTES_FOUND",
+    undefined,
+  ]);
+});
+
+test("refuses a currency that the solver does not hold where nothing can be swapped", async () => {
+  expect(await refusalOf(ask("evm", "svm", { originCurrency: lockedOn(ORIGIN) }))).toEqual([
+    "UNSUPPORTED_CURRENCY",
+    "originCurrency",
+  ]);
+  expect(await refusalOf(ask("evm", "svm", { originCurrency: foreignOn(ORIGIN) }))).toEqual([
+    "INVALID_INPUT_CURRENCY",
+    "originCurrency",
+  ]);
+});
+
+test("a swap on the EVM side of an exact output buys the smallest deposit that pays for it", async () => {
+  const story = { pools: market() };
+  const exact = { originCurrency: lockedOn(ORIGIN), tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
+  const { answer } = await quoted("evm", "svm", exact, story);
+  expect(answer.details.currencyOut).toMatchObject({ amount: "50000000", minimumAmount: "50000000" });
+  const input = BigInt(answer.details.currencyIn.amount);
+  const bought = async (amount: bigint): Promise<bigint> => {
+    const change = { originCurrency: lockedOn(ORIGIN), amount: amount.toString() };
+    return BigInt((await quoted("evm", "svm", change, story)).answer.details.currencyOut.amount);
+  };
+  expect(await bought(input)).toBeGreaterThanOrEqual(50_000_000n);
+  expect(await bought(input - 10n ** 14n)).toBeLessThan(50_000_000n);
+});
+
+test("refuses a withdrawal by a client that does not know protocol v2", async () => {
+  for (const protocolVersion of ["v1", "preferV2", undefined])
+    expect(await refusalOf({ ...ask("perps", "evm"), protocolVersion })).toEqual([
+      "INVALID_REQUEST",
+      "protocolVersion",
+    ]);
+  expect((await quoted("evm", "perps", { protocolVersion: undefined })).terms.kind).toBe("bridge");
+});
+
+test("refuses unsupported options on either side of a non-EVM route and names them", async () => {
+  const refused: readonly (readonly [Partial<QuoteInput>, ErrorCode])[] = [
+    [{ txs: [{ to: user, value: "0", data: "0x" }] }, "EXTRA_TXS_NOT_SUPPORTED"],
+    [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+    [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+    [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+    [{ originGasOverhead: 80_000 }, "UNSUPPORTED_EXECUTION_TYPE"],
+  ];
+  for (const [change, code] of refused)
+    for (const [from, to] of [
+      ["evm", "svm"],
+      ["svm", "evm"],
+    ] as const)
+      expect(await refusalOf(ask(from, to, change)), `${Object.keys(change)[0]} ${from}`).toEqual([
+        code,
+        Object.keys(change)[0],
+      ]);
+});
+
+// ——— fees of apps ———
+
+const app: Hex = `0x${"88".repeat(20)}`;
+
+test.each(pairs)(
+  "from %s to %s: app fees come out of the deposit, and the fees and the rest add up to it",
+  async (from, to) => {
+    const world = withAppBalances(worldOf());
+    const appFees = [{ recipient: app, fee: "37" }];
+    const plain = await createQuote(worldOf(), ask(from, to));
+    const answer = await createQuote(world, ask(from, to, { appFees }));
+    expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+    const input = BigInt(answer.details.currencyIn.amount);
+    expect(BigInt(answer.fees.app.amount)).toBe((input * 37n) / 10_000n);
+    // The other fees stay as they are, to a unit of rounding.
+    const more = BigInt(answer.fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
+    expect(more === 0n || more === 1n).toBe(true);
+    expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(BigInt(plain.details.currencyOut.amount));
+    const [terms] = world.stored;
+    expect(terms?.appFees).toMatchObject({
+      chainId: ORIGIN,
+      currency: usdcOn(ORIGIN),
+      fees: [{ recipient: app, bps: 37 }],
+    });
+    expect(terms?.appFeesUsd).toBeGreaterThan(0n);
+  },
+);
+
+test("an exact output costs more by the app fee, and delivers the same", async () => {
+  const exact = { tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
+  const plain = await createQuote(worldOf(), ask("evm", "svm", exact));
+  const answer = await createQuote(
+    withAppBalances(worldOf()),
+    ask("evm", "svm", { ...exact, appFees: [{ recipient: app, fee: "100" }] }),
+  );
+  expect(answer.details.currencyOut.amount).toBe(plain.details.currencyOut.amount);
+  const [paid, was] = [answer, plain].map(({ details }) => BigInt(details.currencyIn.amount));
+  expect(paid! - was!).toBeGreaterThanOrEqual(BigInt(answer.fees.app.amount));
+  expect(paid! - was!).toBeLessThanOrEqual(BigInt(answer.fees.app.amount) + 500n);
+});
+
+test.each([
+  ["evm", "svm"],
+  ["svm", "evm"],
+  ["svm", "other"],
+  ["evm", "spot"],
+] as const)("from %s to %s: a sponsor that pays all fees leaves the output whole", async (from, to) => {
+  const world = withAppBalances(worldOf());
+  const key = aPayingAppKey();
+  const asked = ask(from, to, { subsidizeFees: true, appFees: [{ recipient: app, fee: "10" }] });
+  const answer = await createQuote(world, asked, key.id, key);
+  const { details, fees } = answer;
+  // Both currencies are USDC, with the decimals of their chains.
+  expect(details.currencyOut.amountFormatted).toBe(details.currencyIn.amountFormatted);
+  const total = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
+  expect(BigInt(fees.subsidized.amount)).toBe(total);
+  expect(world.stored[0]?.sponsorship).toMatchObject({ wallet: sponsor, amount: total });
+});
+
+test("refuses a sponsor who cannot pay, and app fees on a service without app balances", async () => {
+  const key = aPayingAppKey();
+  const poor = withAppBalances(worldOf(), { balance: 0n });
+  await expect(
+    createQuote(poor, ask("evm", "svm", { subsidizeFees: true }), key.id, key),
+  ).rejects.toMatchObject({ code: "INSUFFICIENT_FUNDS" });
+  expect(await refusalOf(ask("svm", "evm", { appFees: [{ recipient: app, fee: 1 }] }))).toEqual([
+    "UNSUPPORTED_EXECUTION_TYPE",
+    "appFees",
+  ]);
+});
+
+test("holds a fixed rate between stablecoins, whatever their chains, and refuses it for others", async () => {
+  const key = aPayingAppKey();
+  const fixed = { subsidizeFees: true, fixedRate: "1:1" };
+  const world = withAppBalances(worldOf());
+  const answer = await createQuote(world, ask("svm", "evm", fixed), key.id, key);
+  expect(answer.details.isFixedRate).toBe(true);
+  expect(answer.details.currencyOut.amount).toBe(answer.details.currencyIn.amount);
+  await expect(
+    createQuote(withAppBalances(worldOf()), ask("evm", "bvm", fixed), key.id, key),
+  ).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE", facts: { field: "fixedRate" } });
+});
+
+test("refuses a fast fill between a non-EVM chain and an EVM chain", async () => {
+  for (const [from, to] of [
+    ["evm", "svm"],
+    ["svm", "evm"],
+  ] as const) {
+    const { terms, world } = await quoted(from, to);
+    const { appBalance } = noAppBalances;
+    await expect(
+      priceFastFill({ ...noAppBalances, ...world, appBalance }, terms, undefined),
+    ).rejects.toMatchObject({
+      code: "FAST_FILL_REFUSED",
+      facts: { data: { rule: "slowChain" } },
+    });
+  }
+});
+
+test("refuses amounts below Bitcoin's dust limit, on either side", async () => {
+  const tooLow = { code: "AMOUNT_TOO_LOW", facts: { field: "amount", data: { minimumAmount: "546" } } };
+  const world = worldOf({ bvm: { paymentCost: 0n } });
+  await expect(createQuote(world, ask("bvm", "evm", { amount: "545" }))).rejects.toMatchObject(tooLow);
+  const output = { tradeType: "EXACT_OUTPUT", amount: "545" } as const;
+  await expect(createQuote(worldOf(), ask("evm", "bvm", output))).rejects.toMatchObject(tooLow);
+  expect((await quoted("evm", "bvm", { ...output, amount: "546" })).terms.destination.expectedAmount).toBe(
+    546n,
+  );
+});
+
+test("refuses an amount below the cost of the payment and states the minimum", async () => {
+  const world = worldOf({ bvm: { paymentCost: 200_000n } });
+  await expect(createQuote(world, ask("evm", "bvm", { amount: "1000000" }))).rejects.toMatchObject({
+    code: "AMOUNT_TOO_LOW",
+    facts: { data: { minimumAmount: expect.stringMatching(/^\d{9}$/) as string } },
+  });
+});
+
+test("distinguishes an account that needs more to be created from one that cannot be paid at all", async () => {
+  const rent = async ({ amount }: { amount: bigint }) =>
+    amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
+  expect(
+    await refusalOf(ask("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: "890879" }), {
+      svm: { rail: { refusalOf: rent } },
+    }),
+  ).toEqual(["AMOUNT_TOO_LOW", "amount"]);
+  expect(
+    await refusalOf(ask("evm", "svm"), { svm: { rail: { refusalOf: async () => "the account is frozen" } } }),
+  ).toEqual(["INVALID_RECIPIENT", "recipient"]);
+  expect(
+    await refusalOf(ask("evm", "svm"), {
+      svm: { rail: { refusalOf: () => Promise.reject(new Error("connection refused")) } },
+    }),
+  ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
+});
+
+test("promises no more than the solver's free balance there, less the cost of the payment", async () => {
+  const story = (balance: bigint): Story => ({ svm: { balance, paymentCost: 10_000n } });
+  const exact = (amount: bigint) => ask("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: String(amount) });
+  expect(await refusalOf(exact(999_990_001n), story(1_000_000_000n))).toEqual([
+    "INSUFFICIENT_LIQUIDITY",
+    "amount",
+  ]);
+  const world = worldOf(story(1_000_000_000n));
+  await createQuote(world, exact(999_990_000n));
+  expect(await refusalOf(exact(999_990_000n), { ...story(1_000_000_000n), reserved: 1n })).toEqual([
+    "INSUFFICIENT_LIQUIDITY",
+    "amount",
+  ]);
+  // A token payment is paid for in the native token.
+  expect(
+    await refusalOf(ask("evm", "svm", { tradeType: "EXACT_OUTPUT", amount: "1000" }), {
+      svm: { paymentCost: 200_000n, balance: 150_000n },
+    }),
+  ).toEqual(["INSUFFICIENT_LIQUIDITY", "destinationChainId"]);
+});
+
+test("reports a chain that is disabled, restricted or closed", async () => {
+  expect(await refusalOf(ask("evm", "svm"), { svm: { chain: { disabled: true } } })).toEqual([
+    "CHAIN_DISABLED",
+    "destinationChainId",
+  ]);
+  expect(await refusalOf(ask("svm", "evm"), { svm: { chain: { disabled: true } } })).toEqual([
+    "CHAIN_DISABLED",
+    "originChainId",
+  ]);
+  expect(await refusalOf(ask("evm", "svm"), { svm: { chain: { depositEnabled: false } } })).toEqual([
+    "CHAIN_DISABLED",
+    "destinationChainId",
+  ]);
+  expect(await refusalOf(ask("evm", "svm"), { svm: { chain: { partialDisableLimit: 1n } } })).toEqual([
+    "ROUTE_TEMPORARILY_RESTRICTED",
+    "destinationChainId",
+  ]);
+  expect(await refusalOf({ ...ask("evm", "svm"), originChainId: 5 })).toEqual([
+    "UNSUPPORTED_CHAIN",
+    "originChainId",
+  ]);
+});
+
+test("a chain whose deposits this build cannot create is refused as the origin, not as the destination", async () => {
+  const { users: _, ...bare } = aConnectedRail("svm");
+  const input = ask("svm", "evm");
+  await expect(createQuote(quoteWorld({ rails: [bare] }), input)).rejects.toMatchObject({
+    code: "UNSUPPORTED_ROUTE",
+    facts: { field: "originChainId" },
+  });
+  const answer = await createQuote(quoteWorld({ rails: [bare] }), ask("evm", "svm"));
+  expect(answer.details.recipient).toBe(solana.user);
+});
+
+test("stores nothing when the origin is unreachable, and the client may retry", async () => {
+  const away: RailUsers = {
+    balance: () => Promise.reject(new Error("connection refused")),
+    deposit: () => Promise.reject(new Error("connection refused")),
+    token: () => Promise.reject(new Error("connection refused")),
+  };
+  for (const [from, story] of [
+    ["svm", { svm: { users: away } }],
+    ["bvm", { bvm: { users: away } }],
+    ["perps", { hypevm: { users: away } }],
+    ["evm", { readerFails: true }],
+  ] as const)
+    expect(await refusalOf(ask(from, from === "evm" ? "svm" : "evm"), story), from).toEqual([
+      "RPC_HTTP_ERROR",
+      "originChainId",
+    ]);
+});
+
+test("requests between EVM chains are unchanged by configured non-EVM chains", async () => {
+  const plain = quoteWorld();
+  const railed = worldOf();
+  expect(await createQuote(railed, aQuoteInput())).toEqual(await createQuote(plain, aQuoteInput()));
+});
+
+test("a configured currency that Hyperliquid does not list cannot be withdrawn", async () => {
+  const unlisted: RailUsers = { balance: async () => 0n, token: async () => undefined };
+  expect(await refusalOf(ask("spot", "evm"), { hypevm: { users: unlisted } })).toEqual([
+    "UNSUPPORTED_CURRENCY",
+    "originCurrency",
+  ]);
+});

@@ -1,0 +1,191 @@
+import type { ChainProfile, Currency, PricedUnit } from "@causeway/domain";
+import { amountToUsdDown, formatUsd, pow10, ServiceError, usdToAmountUp } from "@causeway/domain";
+import type { RequestEnd } from "../chains/chains.port.ts";
+import { withinNodeLimit } from "../db/within-node-limit.ts";
+import {
+  aboveMaxFill,
+  amountText,
+  inputOutOfRange,
+  insufficientLiquidity,
+  restrictedChain,
+} from "../http/refusals.ts";
+import { isBeyondCap, type RoutePricing } from "../markets/index.ts";
+import type { Reservations } from "../markets/quote.port.ts";
+import type { QuoteQuestion } from "./quote-question.ts";
+import type { Side } from "./sides/side.ts";
+
+/** $0.05: swaps on one chain below it are not worth serving. */
+const MIN_SWAP_USD = 50_000_000_000_000_000n;
+
+/** What is deposited on one side, and what the solver pays with on the other. */
+export interface SolverRoute extends Pick<QuoteQuestion, "origin" | "destination" | "from" | "to"> {
+  readonly originCurrency: Currency;
+  readonly destinationCurrency: Currency;
+}
+
+/**
+ * @param trade the deposit, and what the solver needs for the fill
+ * @throws ServiceError when the trade exceeds the current limits of this instance or of a chain
+ */
+export function refuseBeyondLimits(
+  reservations: Reservations,
+  route: SolverRoute,
+  pricing: RoutePricing,
+  trade: { readonly input: bigint; readonly expected: bigint },
+): void {
+  const { origin, destination, from, to, originCurrency, destinationCurrency } = route;
+  const { facts } = pricing;
+  refuseBeyondCap(origin, trade.input, facts.origin, pricing.originNative, "originChainId");
+  refuseBeyondCap(
+    destination,
+    trade.expected,
+    facts.destination,
+    facts.destinationNative,
+    "destinationChainId",
+    facts.topupWei,
+  );
+  refuseDust(origin, from, originCurrency, trade.input, "a deposit");
+  refuseDust(destination, to, destinationCurrency, trade.expected, "a payment");
+  if (origin === destination && pricing.pairClass !== "wrap" && pricing.pairClass !== "sameAsset")
+    refuseTinySwap(amountToUsdDown(trade.input, facts.origin), {
+      unit: facts.origin,
+      currency: originCurrency,
+    });
+  if (trade.input >> from.amountBits !== 0n) throw inputOutOfRange(originCurrency);
+
+  const { maxFillAmount } = destinationCurrency;
+  if (maxFillAmount !== undefined && trade.expected > maxFillAmount)
+    throw aboveMaxFill(destinationCurrency, maxFillAmount);
+  const { native } = destination.chain;
+  refuseLargeTopup(native, facts.topupWei);
+  const available = availableOf(reservations, destination, destinationCurrency);
+  const cost = facts.fillGasCostWei;
+  if (destinationCurrency.address === native.address) {
+    // The fill pays its own cost from the same balance.
+    if (trade.expected + cost > available) throw insufficientLiquidity(destinationCurrency, available - cost);
+    return;
+  }
+  if (trade.expected > available) throw insufficientLiquidity(destinationCurrency, available);
+  if (availableOf(reservations, destination, native) < cost)
+    throw new ServiceError(
+      "INSUFFICIENT_LIQUIDITY",
+      `Insufficient liquidity: the solver lacks ${native.symbol} for ${to.costOfFill} on ${destination.chain.displayName}`,
+      { field: "destinationChainId" },
+    );
+}
+
+/** The native token counts against its own limit, whatever the output is. */
+function refuseLargeTopup(native: Currency, topupWei: bigint | undefined): void {
+  const { maxFillAmount } = native;
+  if (topupWei === undefined || maxFillAmount === undefined || topupWei <= maxFillAmount) return;
+  throw new ServiceError(
+    "INSUFFICIENT_LIQUIDITY",
+    `topupGasAmount must be worth at most ${amountText(maxFillAmount, native)}, but is worth ${amountText(topupWei, native)}`,
+    { field: "topupGasAmount", data: { available: maxFillAmount.toString() } },
+  );
+}
+
+/**
+ * @param inputUsd USD with 18 decimals
+ * @param input the input currency, if it has a price: the error then names the minimum amount
+ * @throws ServiceError AMOUNT_TOO_LOW for a swap on one chain below the minimum
+ */
+export function refuseTinySwap(
+  inputUsd: bigint,
+  input?: { readonly unit: PricedUnit; readonly currency: Currency },
+): void {
+  if (inputUsd >= MIN_SWAP_USD) return;
+  // A price below its own precision is zero, and has no minimum amount.
+  const minimum =
+    input === undefined || input.unit.priceUsd === 0n
+      ? ""
+      : `, which is ${amountText(usdToAmountUp(MIN_SWAP_USD, input.unit), input.currency)}`;
+  throw new ServiceError(
+    "AMOUNT_TOO_LOW",
+    `amount: the input of a swap on one chain must be worth at least $0.05${minimum}, got $${formatUsd(inputUsd)}`,
+    { field: "amount" },
+  );
+}
+
+/**
+ * @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is
+ * worth more than its cap
+ */
+export function refuseBeyondCap(
+  { chain }: { readonly chain: ChainProfile },
+  amount: bigint,
+  currency: PricedUnit,
+  native: PricedUnit,
+  field: string,
+  nativeAmount = 0n,
+): void {
+  if (!isBeyondCap(chain, amount, currency, native, nativeAmount)) return;
+  throw restrictedChain(chain, field);
+}
+
+function refuseDust(
+  { chain }: RequestEnd,
+  { minPayment }: Side,
+  currency: Currency,
+  amount: bigint,
+  what: "a deposit" | "a payment",
+): void {
+  if (amount >= minPayment) return;
+  throw new ServiceError(
+    "AMOUNT_TOO_LOW",
+    `amount: ${what} on ${chain.displayName} must be at least ${amountText(minPayment, currency)}, got ${amount}`,
+    { field: "amount", data: { minimumAmount: minPayment.toString() } },
+  );
+}
+
+function availableOf(
+  reservations: Reservations,
+  { chain, pulse }: RequestEnd,
+  { address }: Currency,
+): bigint {
+  return pulse.solverBalance(address).amount - reservations.reserved(chain.id, address);
+}
+
+/**
+ * Asks the chain whether the recipient can receive the amount: only it knows what a new account needs.
+ * @throws ServiceError AMOUNT_TOO_LOW when a larger amount could be paid, INVALID_RECIPIENT when none could;
+ * RPC_HTTP_ERROR when the chain does not answer
+ */
+export async function refuseUnpayable(
+  { destination: { chain }, to, destinationCurrency: currency, recipient }: QuoteQuestion,
+  amount: bigint,
+): Promise<void> {
+  const { refusalOf: askChain } = to;
+  if (askChain === undefined) return;
+  const refusalOf = async (of: bigint): Promise<string | undefined> => {
+    try {
+      const payment = { recipient, currency: currency.address, amount: of };
+      return await withinNodeLimit(chain, "destinationChainId", () => askChain(payment));
+    } catch (cause) {
+      if (cause instanceof ServiceError) throw cause;
+      throw new ServiceError(
+        "RPC_HTTP_ERROR",
+        `The node of ${chain.displayName} did not return whether the recipient can be paid; try again`,
+        {
+          field: "destinationChainId",
+          cause,
+        },
+      );
+    }
+  };
+  const reason = await refusalOf(amount);
+  if (reason === undefined) return;
+  // A limit on small payments does not affect a payment of a thousand whole units.
+  const isAboutAmount = (await refusalOf(amount + 1_000n * pow10(currency.decimals))) === undefined;
+  throw isAboutAmount
+    ? new ServiceError(
+        "AMOUNT_TOO_LOW",
+        `amount is below what the recipient can receive on ${chain.displayName}: ${reason}`,
+        {
+          field: "amount",
+        },
+      )
+    : new ServiceError("INVALID_RECIPIENT", `recipient cannot be paid on ${chain.displayName}: ${reason}`, {
+        field: "recipient",
+      });
+}

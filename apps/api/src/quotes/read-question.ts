@@ -1,0 +1,302 @@
+import type { Address, Currency, ErrorCode, Hex } from "@causeway/domain";
+import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import { wholeNumber } from "@causeway/wire";
+import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
+import type { AskingKey } from "../balances/sponsors.port.ts";
+import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import { type AddressOptions, askForAddress, refuseUnmovable, sweepGasOf } from "../deposits/index.ts";
+import { endOf } from "../http/request-end.ts";
+import {
+  depositsClosed,
+  depositsNotEnabled,
+  disabledChain,
+  notBridgeable,
+  unsupportedChain,
+} from "../http/refusals.ts";
+import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
+import type { Market } from "./market.ts";
+import { choosePermit, type PermitWayServices } from "./permits/permit-way.ts";
+import type { PlainQuestion, QuoteQuestion } from "./quote-question.ts";
+import { readAskedCalls } from "./routing/asked-calls.ts";
+import { checkTokens, type TokenCheckServices } from "./routing/check-tokens.ts";
+import { readFeeOptions } from "./routing/fee-options.ts";
+import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
+import { readSwapChoice } from "./routing/swap-choice.ts";
+import { refuseUntraceable } from "./routing/untraceable.ts";
+import { type Capabilities, noSends, refuseIncapable, routeCapabilities } from "./sides/capabilities.ts";
+import { sideOf } from "./sides/side-of.ts";
+import { evmOf, type Side } from "./sides/side.ts";
+
+/**
+ * Far more than a wallet needs in addition to a deposit, but little enough to advance until the output pays
+ * for it.
+ */
+const MAX_GAS_OVERHEAD = 5_000_000;
+const UINT256_MAX = 2n ** 256n - 1n;
+
+/** Dependencies of reading a question. */
+export interface QuestionServices extends TokenCheckServices, PermitWayServices {
+  readonly market: Market;
+  readonly chains: ChainDirectory;
+  readonly solver: Address;
+  readonly quotePolicy: { readonly maxTtlSeconds: number };
+  /** Without it, this instance swaps nothing. */
+  readonly liquidity: LiquiditySource;
+  /** Undefined: app fees are not enabled. */
+  readonly appBalance?: AppBalancePolicy | undefined;
+  /** Sweeps deposit addresses. Undefined: they are not enabled. */
+  readonly depositAddressOperator?: { readonly address: Address } | undefined;
+}
+
+/** A question, and the deposit address that it asks for. */
+export interface ReadQuestion {
+  readonly question: QuoteQuestion;
+  readonly addressOptions: AddressOptions | undefined;
+}
+
+/**
+ * @param key that may pay fees; absent: the client cannot sponsor
+ * @throws ServiceError with a code of the public contract, naming the invalid field
+ */
+export function readQuestion(
+  services: QuestionServices,
+  input: QuoteInput,
+  key: AskingKey | undefined,
+): ReadQuestion {
+  const ends = readEnds(services.chains, input);
+  const { quoted, addressOptions } = askForAddress(input);
+  const plain = readPlain(services, ends, quoted);
+  const fees = readFeeOptions(input, key, services.appBalance !== undefined);
+  if (fees !== undefined) refuseUncollectable(services, plain, fees);
+  const permit = input.usePermit === true ? choosePermit(services, plain, input) : undefined;
+  if (addressOptions !== undefined)
+    refuseUnmovable({ ...plain, origin: evmOf(plain.from) }, services.depositAddressOperator);
+  const calls = readAskedCalls(input, plain);
+  if (calls !== undefined) refuseUntraceable(plain, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
+  const tokens = checkTokens(services, plain);
+  // Fees come out of a deposit, calls are made by a fill, and a pool's output cannot pay for a signature.
+  const bySolver =
+    fees !== undefined || calls !== undefined || (permit !== undefined && plain.origin === plain.destination);
+  return {
+    question: {
+      ...plain,
+      explicitDeposit: plain.explicitDeposit || permit !== undefined,
+      swaps: bySolver ? { ...plain.swaps, bySolver } : plain.swaps,
+      fees,
+      permit,
+      tokens,
+      calls,
+      sweepGas: addressOptions && sweepGasOf(plain.originCurrency.address),
+    },
+    addressOptions,
+  };
+}
+
+interface Ends extends Pick<QuoteQuestion, "origin" | "destination" | "from" | "to"> {
+  readonly can: Capabilities;
+}
+
+function readEnds(chains: ChainDirectory, input: QuoteInput): Ends {
+  const origin = openEnd(chains, input.originChainId, "originChainId");
+  const destination = openEnd(chains, input.destinationChainId, "destinationChainId");
+  if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
+  const [from, to] = [sideOf(origin), sideOf(destination)];
+  const can = routeCapabilities(from.can, to.can);
+  refuseIncapable(can, input);
+  if (!from.makesSteps) throw depositsNotEnabled(origin.chain);
+  // Without the id of an order, the client must know the step that maps the nonce to the request.
+  if (from.needsWalletNonce && input.protocolVersion !== "v2")
+    throw refusal(
+      "INVALID_REQUEST",
+      `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
+      "protocolVersion",
+    );
+  return { origin, destination, from, to, can };
+}
+
+function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd {
+  const end = endOf(chains, id);
+  if (end === undefined) throw unsupportedChain(id, field);
+  if (end.chain.disabled) throw disabledChain(end.chain, field);
+  return end;
+}
+
+function readPlain(services: QuestionServices, { can, ...ends }: Ends, input: QuoteInput): PlainQuestion {
+  const { chains, solver, liquidity } = services;
+  const { origin, destination, from, to } = ends;
+  const originCurrency = currencyOf(services, origin, from, input, "originCurrency");
+  const destinationCurrency = currencyOf(services, destination, to, input, "destinationCurrency");
+  const isSend = origin === destination && originCurrency.address === destinationCurrency.address;
+  if (isSend && !can.sends) throw noSends();
+  const user = parseAccount(origin.chain, input.user, "user");
+  const recipient = recipientOf(from, destination, user, input.recipient);
+  const payee = input.recipient === undefined ? "user" : "recipient";
+  refuseTrap(chains, destination, to.traps(solver), recipient, payee);
+  // A token that is not configured must not be the recipient either.
+  if (recipient === destinationCurrency.address) throw trap(payee);
+  const refundTo =
+    input.refundTo === undefined ? user : parseAccount(origin.chain, input.refundTo, "refundTo");
+  const refundee = input.refundTo === undefined ? "user" : "refundTo";
+  refuseTrap(chains, origin, from.traps(solver), refundTo, refundee);
+  if (isSend && recipient === user)
+    throw refusal(
+      "UNSUPPORTED_ROUTE",
+      "destinationCurrency must differ from originCurrency, or recipient must differ from user; otherwise nothing would move",
+      "destinationCurrency",
+    );
+  if (!isSend) {
+    refuseUnreachable(origin, originCurrency, "originCurrency");
+    refuseUnreachable(destination, destinationCurrency, "destinationCurrency");
+  }
+  return {
+    ...ends,
+    isSend,
+    originCurrency,
+    destinationCurrency,
+    user,
+    recipient,
+    refundTo,
+    amount: amountOf(input.amount),
+    tradeType: input.tradeType,
+    slippageBps: slippageOf(input),
+    ttlSeconds: ttlOf(input.ttl, services.quotePolicy.maxTtlSeconds),
+    explicitDeposit: input.explicitDeposit ?? true,
+    surplusToSolver: input.enableTrueExactOutput === true && input.tradeType === "EXACT_OUTPUT",
+    swaps: readSwapChoice(liquidity, origin, destination, input),
+    referrer: input.referrer,
+    publicKey: publicKeyOf(input.additionalData),
+    originGasOverhead: can.executions ? overheadOf(input.originGasOverhead) : undefined,
+  };
+}
+
+function currencyOf(
+  { chains, market }: QuestionServices,
+  { chain }: RequestEnd,
+  side: Side,
+  input: QuoteInput,
+  field: "originCurrency" | "destinationCurrency",
+): Currency {
+  const address = parseCurrency(chain, input[field]);
+  const known = address === undefined ? undefined : chains.currency(chain.id, address);
+  if (known !== undefined) return known;
+  // Without liquidity an unconfigured token could not be used, so the chain is not asked about it.
+  if (address !== undefined && chain.liquidity !== undefined) {
+    const found = market.token(chain.id, address);
+    if (found !== undefined) return found;
+  }
+  throw refusal(
+    field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY",
+    `Invalid input or output currency: ${field} ${invalidity(side, chain, address)}`,
+    field,
+  );
+}
+
+function invalidity({ evm }: Side, { displayName }: RequestEnd["chain"], address: Hex | undefined): string {
+  if (evm === undefined) return `must be the address of a currency that GET /chains lists for ${displayName}`;
+  return address === undefined
+    ? "must be a token address, not a symbol or name; find it with GET /currencies/v2"
+    : `${address} is not a token contract on ${displayName}`;
+}
+
+/** What the solver does not hold must be swapped on its own chain. */
+function refuseUnreachable({ chain }: RequestEnd, currency: Currency, field: string): void {
+  if (!currency.supportsBridging && chain.liquidity === undefined)
+    throw notBridgeable(currency, chain, field);
+}
+
+/**
+ * The user's own address is the default recipient only where the user surely has its key: within one chain
+ * family, and on EVM chains for a Hyperliquid user, who has an EVM wallet. In the other direction the address
+ * may be a contract's, which has no key on Hyperliquid.
+ */
+function recipientOf(
+  { walletFamilies }: Side,
+  { chain }: RequestEnd,
+  user: Hex,
+  text: string | undefined,
+): Hex {
+  if (text !== undefined) return parseAccount(chain, text, "recipient");
+  if (walletFamilies.includes(chain.vmType)) return user;
+  throw refusal("INVALID_ADDRESS", `recipient is required: an address on ${chain.displayName}`, "recipient");
+}
+
+/** The public contract defines it for some wallets only; any other value is ignored. */
+function publicKeyOf(data: unknown): string | undefined {
+  const key =
+    typeof data === "object" && data !== null && "userPublicKey" in data ? data.userPublicKey : undefined;
+  return typeof key === "string" && /^[0-9a-fA-F]{64,66}$/.test(key) ? key.toLowerCase() : undefined;
+}
+
+/**
+ * Refuses accounts from which a payment could never be moved again: traps, zero and tokens. Other burn
+ * addresses are placeholders of clients without a connected wallet.
+ * @throws ServiceError INVALID_RECIPIENT
+ */
+function refuseTrap(
+  chains: Pick<ChainDirectory, "currency">,
+  { chain }: RequestEnd,
+  traps: ReadonlyArray<Hex | undefined>,
+  account: Hex,
+  field: string,
+): void {
+  if (/^0x0*$/.test(account))
+    throw refusal("INVALID_RECIPIENT", `${field} must be a wallet, not the zero address`, field);
+  if (traps.includes(account) || chains.currency(chain.id, account) !== undefined) throw trap(field);
+}
+
+function trap(field: string): ServiceError {
+  return refusal(
+    "INVALID_RECIPIENT",
+    `${field} must be a wallet, not a token or a contract of this service`,
+    field,
+  );
+}
+
+function amountOf(digits: string): bigint {
+  const amount = /^\d{1,78}$/.test(digits) ? BigInt(digits) : undefined;
+  if (amount === undefined || amount > UINT256_MAX)
+    throw refusal("INVALID_REQUEST", "amount must be a string of decimal digits below 2^256", "amount");
+  if (amount === 0n) throw refusal("AMOUNT_TOO_LOW", "amount must be greater than 0", "amount");
+  return amount;
+}
+
+function slippageOf(input: QuoteInput): number | undefined {
+  bpsOf(input.latePaymentSlippageTolerance, "latePaymentSlippageTolerance");
+  return bpsOf(input.slippageTolerance, "slippageTolerance");
+}
+
+function overheadOf(value: number | string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const units = wholeNumber(value);
+  if (units === undefined || units > MAX_GAS_OVERHEAD)
+    throw refusal(
+      "INVALID_REQUEST",
+      `originGasOverhead must be a whole number of gas units from 0 to ${MAX_GAS_OVERHEAD}`,
+      "originGasOverhead",
+    );
+  return units;
+}
+
+function bpsOf(value: number | string | undefined, field: string): number | undefined {
+  if (value === undefined) return undefined;
+  const bps = wholeNumber(value);
+  if (bps === undefined || bps > 10_000)
+    throw refusal(
+      "INVALID_SLIPPAGE_TOLERANCE",
+      `${field} must be a whole number of bps from 0 to 10000`,
+      field,
+    );
+  return bps;
+}
+
+function ttlOf(seconds: number | undefined, max: number): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > max)
+    throw refusal("INVALID_REQUEST", `ttl must be a whole number of seconds from 1 to ${max}`, "ttl");
+  return seconds;
+}
+
+function refusal(code: ErrorCode, message: string, field: string): ServiceError {
+  return new ServiceError(code, message, { field });
+}

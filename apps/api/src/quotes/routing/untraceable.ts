@@ -1,0 +1,17 @@
+import { ServiceError } from "@causeway/domain";
+import type { RequestEnd } from "../../chains/chains.port.ts";
+
+/**
+ * A fill with a swap or calls needs a dry run; if the node cannot do one, the deposit could only be refunded.
+ * @throws ServiceError
+ */
+export function refuseUntraceable(
+  { destination: { chain, pulse } }: { readonly destination: RequestEnd },
+  code: "NO_SWAP_ROUTES_FOUND" | "SERVICE_UNAVAILABLE",
+  field: string,
+  what: string,
+): void {
+  if (pulse.effectsView?.() !== "unseen") return;
+  const why = `the node of ${chain.displayName} cannot trace calls`;
+  throw new ServiceError(code, `${what}: ${why}`, { field });
+}

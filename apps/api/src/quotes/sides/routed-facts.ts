@@ -1,0 +1,45 @@
+import type { Chain, RoutedFacts } from "@causeway/domain";
+import { formatAmount } from "@causeway/domain";
+import type { Swapped } from "../routing/exchanges.ts";
+import { exchangeAndDeposit, exchangeAndPay } from "../routing/routed-calls.ts";
+import { routedDepositGas, routedSwapGas } from "../routing/step-gas.ts";
+import type { StepsFacts } from "./side.ts";
+
+/** The facts of the user's transaction through the router, for its step. */
+export function routedFacts(
+  chain: Chain,
+  { policy, originCurrency, destinationCurrency, tradeType, route, terms, promise }: StepsFacts,
+  swapped: Swapped,
+): Pick<RoutedFacts, "id" | "description" | "to" | "data" | "gasUnits" | "approvalProxy"> {
+  const { approvalProxy } = chain.contracts;
+  const isSwap = route.kind === "swap";
+  const exchange = {
+    chain,
+    user: terms.user,
+    paid: originCurrency,
+    pulled: promise.maxInput,
+    swapped,
+    received: isSwap ? destinationCurrency : route.deposited,
+    minimum: isSwap ? promise.minimumAmount : (promise.minDeposit ?? terms.origin.amount),
+  };
+  const given = `${formatAmount(promise.maxInput, originCurrency.decimals)} ${originCurrency.symbol}`;
+  if (isSwap)
+    return {
+      id: "swap",
+      description: `Swap ${tradeType === "EXACT_OUTPUT" ? "at most " : ""}${given} for ${destinationCurrency.symbol}`,
+      ...exchangeAndPay(exchange, {
+        recipient: terms.recipient,
+        requestId: terms.requestId,
+        exactOutput: tradeType === "EXACT_OUTPUT",
+      }),
+      gasUnits: routedSwapGas(policy.gas, originCurrency, swapped),
+      approvalProxy,
+    };
+  return {
+    id: "deposit",
+    description: `Swap ${given} for ${route.deposited.symbol} and deposit it to start the request`,
+    ...exchangeAndDeposit(exchange, terms.orderId),
+    gasUnits: routedDepositGas(policy.gas, originCurrency, route.deposited, swapped),
+    approvalProxy,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Currency, Hex, RequestTerms, TradeType } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import type { QuoteStep } from "@causeway/wire";
+import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
+import type { ChosenRoute, RoutePromise } from "../routing/chosen-route.ts";
+import type { Capabilities } from "./capabilities.ts";
+
+/** What a quote needs to know about the chain at one end of its route, whatever its kind. */
+export interface Side {
+  readonly can: Capabilities;
+  /** The chain, for what only EVM chains can do; absent on others. See {@link evmOf}. */
+  readonly evm?: ConnectedChain;
+  readonly depository: Hex;
+  /** Amounts have at most this many bits. */
+  readonly amountBits: bigint;
+  /** The smallest payment that the chain accepts, base units; 0: any. */
+  readonly minPayment: bigint;
+  /** What a payment costs besides its amount, for errors. */
+  readonly costOfFill: string;
+  /** A deposit is only identified by the nonce that the user's wallet signs (Hyperliquid). */
+  readonly needsWalletNonce: boolean;
+  /** This build can create what the user's wallet signs. */
+  readonly makesSteps: boolean;
+  /** A payment in the native token runs the recipient's code. */
+  readonly runsRecipientCode: boolean;
+  /** Families of chains on which the user surely has the key of their own address. */
+  readonly walletFamilies: readonly string[];
+  /** Asks the chain why it would refuse a payment. Absent: it refuses none. @throws RpcFault */
+  readonly refusalOf?: ConnectedRail["rail"]["refusalOf"];
+  /**
+   * Accounts, besides currencies, from which a payment could never be moved again.
+   * @param solver on EVM chains
+   */
+  traps(solver: Address): ReadonlyArray<Hex | undefined>;
+  /**
+   * The cost of a refund with the policy's margin, base units of the native token.
+   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
+   */
+  refundCost(policy: QuotePolicy, currency: Currency, costs: RefundCosts): bigint;
+  /**
+   * What the user signs to deposit.
+   * @throws ServiceError RPC_HTTP_ERROR when the chain does not report the user's balance or the parts of the
+   * steps; UNSUPPORTED_CURRENCY
+   */
+  steps(facts: StepsFacts): Promise<UserSteps>;
+  /** Blocks until the deposit counts, including its own. */
+  confirmations(inputUsd: bigint): number;
+}
+
+export interface RefundCosts {
+  /** The cost of paying this very account. Absent: the usual cost. */
+  readonly payment: bigint | undefined;
+  /** Gas units of the transaction with which the service deposited. */
+  readonly depositGas: bigint;
+}
+
+/** What the steps of a quote depend on. */
+export interface StepsFacts {
+  readonly policy: Pick<QuotePolicy, "gas">;
+  readonly originCurrency: Currency;
+  readonly destinationCurrency: Currency;
+  readonly tradeType: TradeType;
+  /** The allowance of the input currency must be set to zero before it is changed. */
+  readonly resetsApproval: boolean;
+  /** The public key of the user's Bitcoin address, if the client sent it. */
+  readonly publicKey: string | undefined;
+  readonly route: ChosenRoute;
+  readonly terms: RequestTerms;
+  readonly promise: RoutePromise;
+}
+
+/** The user's steps and what they cost in addition to the payment. */
+export interface UserSteps {
+  readonly steps: QuoteStep[];
+  /** Base units of the origin's native currency. */
+  readonly gas: bigint;
+  /** The user's balance of the input currency. */
+  readonly balance: bigint;
+}
+
+/** The EVM chain of a side whose {@link Capabilities} were checked. */
+export function evmOf({ evm }: Pick<Side, "evm">): ConnectedChain {
+  if (evm === undefined)
+    throw new Error("invariant violated: a non-EVM side was asked for what its capabilities exclude");
+  return evm;
+}

@@ -1,0 +1,68 @@
+import { raisedByBps } from "@causeway/domain";
+import type { RailVm } from "@causeway/domain";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { Side } from "./side.ts";
+import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
+
+/** Satoshis. Bitcoin nodes do not relay smaller outputs, even to the most expensive type of address. */
+const BITCOIN_DUST = 546n;
+const SOLANA_FINAL_BLOCKS = 32;
+
+/**
+ * A request is one deposit and one payment, both plain transfers. Fees of apps are matters of the ledger,
+ * whatever the chain.
+ */
+const CAN: Capabilities = {
+  sends: false,
+  calls: false,
+  permits: false,
+  depositAddresses: false,
+  gasTopups: false,
+  appFees: true,
+  sponsorship: true,
+  executions: false,
+};
+
+/** What chains that pay by transfers differ in. */
+type OfFamily = Pick<
+  Side,
+  "needsWalletNonce" | "makesSteps" | "walletFamilies" | "steps" | "minPayment" | "confirmations"
+>;
+
+export function transferSide(end: ConnectedRail): Side {
+  const { chain, pulse, rail, users } = end;
+  const byPayment: Omit<OfFamily, "confirmations"> = {
+    minPayment: 0n,
+    needsWalletNonce: false,
+    makesSteps: users?.deposit !== undefined,
+    walletFamilies: [chain.vmType],
+    steps: async (facts) => await paymentFrom(end, facts),
+  };
+  const families: Readonly<Record<RailVm, OfFamily>> = {
+    svm: { ...byPayment, confirmations: () => SOLANA_FINAL_BLOCKS },
+    bvm: { ...byPayment, minPayment: BITCOIN_DUST, confirmations: () => chain.confirmations },
+    hypevm: {
+      needsWalletNonce: true,
+      makesSteps: users?.token !== undefined,
+      // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on
+      // Hyperliquid.
+      walletFamilies: [chain.vmType, "evm"],
+      steps: async (facts) => await withdrawalFrom(end, facts),
+      minPayment: 0n,
+      confirmations: () => 1,
+    },
+  };
+  return {
+    ...families[chain.vmType],
+    can: CAN,
+    depository: chain.depository,
+    amountBits: 63n,
+    costOfFill: "the fee of a payment",
+    runsRecipientCode: false,
+    refusalOf: (payment) => rail.refusalOf(payment),
+    traps: () => [chain.depository, rail.solver],
+    refundCost: ({ refundGasMarginBps }, { address }, { payment }) =>
+      raisedByBps(payment ?? pulse.paymentCost(address), refundGasMarginBps),
+  };
+}

@@ -1,0 +1,207 @@
+import type { Currency, Hex, RailChain, RequestTerms } from "@causeway/domain";
+import {
+  buildExchangeWithdrawal,
+  exchangePlaceOf,
+  exchangeSigningProfiles,
+  formatAmount,
+  ServiceError,
+  formatAddress,
+} from "@causeway/domain";
+import type { AuthorizeStep, RailStep } from "@causeway/wire";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
+import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
+import type { StepsFacts, UserSteps } from "./side.ts";
+
+/** The steps of a withdrawal from Hyperliquid. */
+export async function withdrawalFrom(
+  origin: ConnectedRail,
+  { originCurrency, terms }: StepsFacts,
+): Promise<UserSteps> {
+  const steps = withdrawalSteps(origin.chain, originCurrency, terms, await tokenOf(origin, terms));
+  return { steps, gas: 0n, balance: await balanceOf(origin, terms) };
+}
+
+/** The step of a payment into the depository of a non-EVM chain. */
+export async function paymentFrom(
+  origin: ConnectedRail,
+  { originCurrency, publicKey, terms }: StepsFacts,
+): Promise<UserSteps> {
+  const { chain, users } = origin;
+  const {
+    user,
+    orderId,
+    origin: { currency, amount },
+  } = terms;
+  const [balance, made] = await Promise.all([
+    balanceOf(origin, terms),
+    withBalanceErrors(
+      chain,
+      async () => await users?.deposit?.({ user, currency, amount, orderId, publicKey }),
+    ),
+  ]);
+  if (made === undefined) throw depositsNotEnabled(chain);
+  return { steps: [depositStep(chain, originCurrency, terms, made)], gas: made.fee, balance };
+}
+
+async function balanceOf(
+  { chain, users }: ConnectedRail,
+  { user, origin: { currency } }: RequestTerms,
+): Promise<bigint> {
+  return await withBalanceErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
+}
+
+async function withBalanceErrors<T>(
+  chain: Pick<RailChain, "displayName">,
+  ask: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    throw balanceUnavailable(chain, cause);
+  }
+}
+
+function depositStep(
+  chain: RailChain,
+  currency: Currency,
+  { requestId, orderId, origin: { amount } }: RequestTerms,
+  made: UserDepositStep,
+): RailStep {
+  const data: RailStep["items"][number]["data"] =
+    made.kind === "svm"
+      ? {
+          instructions: made.instructions.map(({ keys, programId, data: bytes }) => ({
+            keys: keys.map((key) => ({ ...key })),
+            programId,
+            data: bytes,
+          })),
+          addressLookupTableAddresses: [...made.addressLookupTableAddresses],
+        }
+      : {
+          ...(made.psbt !== undefined && { psbt: made.psbt }),
+          payment: {
+            address: formatAddress(chain, chain.depository),
+            amount: amount.toString(),
+            opReturn: orderId,
+            opReturnHex: textHex(orderId),
+          },
+        };
+  return {
+    id: "deposit",
+    kind: "transaction",
+    ...words(requestId),
+    description: `Deposit ${formatAmount(amount, currency.decimals)} ${currency.symbol} to start the request`,
+    items: [{ status: "incomplete", data, check: checkOf(requestId) }],
+  };
+}
+
+/** Hyperliquid's own name of the currency. */
+async function tokenOf(
+  { chain, users }: ConnectedRail,
+  { origin: { currency } }: RequestTerms,
+): Promise<{ readonly name: string; readonly tokenId: Hex }> {
+  const token = await withBalanceErrors(chain, async () => await users?.token?.(currency));
+  if (token !== undefined) return token;
+  throw new ServiceError(
+    "UNSUPPORTED_CURRENCY",
+    `originCurrency is not listed on ${chain.displayName} at the moment`,
+    {
+      field: "originCurrency",
+    },
+  );
+}
+
+/**
+ * Chain id of the signature's domain when the client does not name the wallet's chain; it affects nothing but
+ * the signature.
+ */
+const DEFAULT_SIGNATURE_CHAIN = 1;
+
+/**
+ * The two steps of a Hyperliquid withdrawal, with one nonce: the nonce mapping and the transfer. The first
+ * has no check: a client would wait there for the fill before it ever deposited.
+ */
+function withdrawalSteps(
+  chain: RailChain,
+  currency: Currency,
+  { requestId, orderId, user, walletNonce, origin: { amount } }: RequestTerms,
+  token: { readonly name: string; readonly tokenId: Hex },
+): [AuthorizeStep, RailStep] {
+  const place = exchangePlaceOf(currency.address);
+  const { exchange } = chain;
+  if (place === undefined || exchange === undefined || walletNonce === undefined)
+    throw new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `Currency ${currency.symbol} is not supported on ${chain.displayName}`,
+      { field: "originCurrency" },
+    );
+  const { authorize, deposit } = buildExchangeWithdrawal(
+    exchangeSigningProfiles[exchange.profile],
+    chain.id,
+    {
+      wallet: user,
+      depositor: user,
+      orderId,
+      depository: chain.depository,
+      network: exchange.isTestnet ? "Testnet" : "Mainnet",
+      signatureChainId: DEFAULT_SIGNATURE_CHAIN,
+      from: place,
+      to: place,
+      token,
+      amount,
+      decimals: currency.decimals,
+      nonce: walletNonce,
+    },
+  );
+  return [
+    {
+      id: "authorize",
+      kind: "signature",
+      requestId,
+      depositAddress: "",
+      action: "Sign in your wallet",
+      description: "Sign the authorization that links the withdrawal to this request",
+      items: [
+        {
+          status: "incomplete",
+          data: {
+            sign: authorize.sign,
+            post: { endpoint: "/authorize", method: "POST", body: authorize.post },
+          },
+        },
+      ],
+    },
+    {
+      id: "deposit",
+      kind: "transaction",
+      ...words(requestId),
+      description: `Withdraw ${formatAmount(amount, currency.decimals)} ${currency.symbol} from ${chain.displayName} to start the request`,
+      items: [
+        {
+          status: "incomplete",
+          data: {
+            action: { type: deposit.action.type, parameters: { ...deposit.action.parameters } },
+            nonce: deposit.nonce,
+            eip712Types: deposit.eip712Types,
+            eip712PrimaryType: deposit.eip712PrimaryType,
+          },
+          check: checkOf(requestId),
+        },
+      ],
+    },
+  ];
+}
+
+function words(requestId: string): { requestId: string; depositAddress: string; action: string } {
+  return { requestId, depositAddress: "", action: "Confirm transaction in your wallet" };
+}
+
+function checkOf(requestId: string): { endpoint: string; method: "GET" } {
+  return { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
+}
+
+function textHex(text: string): Hex {
+  return `0x${Buffer.from(text, "utf8").toString("hex")}`;
+}

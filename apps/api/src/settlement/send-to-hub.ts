@@ -1,0 +1,28 @@
+import type { WantedCall } from "../payments/contract-call.port.ts";
+import { sendContractCall } from "../payments/index.ts";
+import type { HubCall } from "./hub.port.ts";
+import type { SettlementServices } from "./settlement-services.port.ts";
+
+/**
+ * Sends the solver's next transaction to the hub, with what it carries.
+ * @throws RpcFault: once it is reserved, the next round sends it
+ */
+export async function sendToHub(
+  services: Pick<
+    SettlementServices,
+    "clock" | "events" | "uow" | "reads" | "signer" | "hub" | "sendAsPayment" | "settlement"
+  >,
+  { gasLimit, ...call }: HubCall,
+  carried: Required<Pick<WantedCall, "lock" | "taken">>,
+): Promise<void> {
+  const { hub, signer, events, settlement, sendAsPayment } = services;
+  const leg = { kind: "hub", id: await settlement.nextBatchId(), requestId: undefined };
+  const wanted = { leg, call, gasLimit, ...carried };
+  const sent =
+    sendAsPayment === undefined
+      ? await sendContractCall(services, hub.lane, signer, wanted)
+      : await sendAsPayment(wanted);
+  if (sent === "short")
+    events.alarm("hub_refused", { reason: "the solver lacks the native token of the hub" });
+  if (typeof sent === "object" && sent.kind === "waits") events.alarm("hub_waits", { reason: sent.why });
+}

@@ -1,0 +1,98 @@
+import type { Signer } from "@causeway/attest";
+import type { Address, Hex, TxHash } from "@causeway/domain";
+import { decodeErrorResult, type Abi } from "viem";
+import type { CalledChain } from "../../chains/chains.port.ts";
+import type { Slot } from "../../db/records.port.ts";
+import { careForCallsOf, sendContractCall } from "../../payments/index.ts";
+import type { SettlementServices } from "../settlement-services.port.ts";
+import { NodeUnavailable, PayoutReverted } from "./withdrawals.port.ts";
+
+/** How long one run waits for a block with the call. The next run continues with the same transaction. */
+const MINED_WITHIN_MS = 180_000;
+
+/** A call by an account whose nonces nothing else uses. */
+export interface AccountCall {
+  /** Names the call for good: it has one live transaction, whatever dies. */
+  readonly callId: string;
+  /** For error messages. */
+  readonly what: string;
+  readonly to: Address;
+  readonly data: Hex;
+  /** Names the contract's errors. */
+  readonly abi: Abi;
+}
+
+export type PayCallServices = Pick<
+  SettlementServices,
+  "clock" | "events" | "uow" | "reads" | "settlementPolicy"
+>;
+
+/**
+ * Makes a call and waits until it is mined, or continues one that an earlier run sent.
+ * @throws PayoutReverted when it would revert, or did; NodeUnavailable when it waits; RpcFault
+ */
+export async function payCall(
+  services: PayCallServices,
+  on: CalledChain,
+  signer: Signer,
+  call: AccountCall,
+): Promise<TxHash> {
+  const { reads, settlementPolicy: policy } = services;
+  // Another key makes a call of its own: the contract runs only one of them.
+  const id = `${call.callId} by ${signer.address}`;
+  const untilMs = performance.now() + MINED_WITHIN_MS;
+  for (;;) {
+    // A slot that was mined may have been orphaned since, and one that reverted ends once that is final.
+    await careForCallsOf(services, on, signer, policy);
+    const slot = await reads.slotOfLeg("payout", id);
+    if (slot === undefined) await send(services, on, signer, { ...call, callId: id });
+    const paid = slot && successfulAttempt(slot, call);
+    if (paid !== undefined) return paid;
+    if (performance.now() > untilMs)
+      throw new NodeUnavailable(
+        on.chain.name,
+        slot?.state === "mined"
+          ? "the transaction that was sent failed, and is repeated once its block is final"
+          : "the transaction that was sent is not mined yet",
+      );
+    await new Promise((resolve) => setTimeout(resolve, policy.intervalMs));
+  }
+}
+
+async function send(
+  services: PayCallServices,
+  on: CalledChain,
+  signer: Signer,
+  { callId, what, to, data, abi }: AccountCall,
+): Promise<void> {
+  const { chain, connection } = on;
+  const simulated = await connection.reader.simulate(signer.address, { to, data, value: 0n });
+  if (simulated.kind === "reverts") throw new PayoutReverted(what, errorName(simulated.data, abi));
+  if (simulated.kind === "insufficientFunds") throw new NodeUnavailable(chain.name, NO_GAS);
+  const leg = { kind: "payout", id: callId, requestId: undefined };
+  const gasLimit = (simulated.gas * 3n) / 2n;
+  const sent = await sendContractCall(services, on, signer, { leg, call: { to, data }, gasLimit });
+  if (sent === "short") throw new NodeUnavailable(chain.name, NO_GAS);
+  if (typeof sent === "object" && sent.kind === "waits") throw new NodeUnavailable(chain.name, sent.why);
+}
+
+const NO_GAS = "the allocator's account lacks the native token for gas";
+
+function successfulAttempt(
+  { attempts, minedAttempt, minedStatus, state }: Slot,
+  { what }: AccountCall,
+): TxHash | undefined {
+  if (state === "open") return undefined;
+  const mined = attempts.find(({ n }) => n === minedAttempt);
+  if (mined === undefined) throw new Error(`invariant violated: ${what} was mined by unknown bytes`);
+  return minedStatus === "success" && mined.kind === "pay" ? mined.txHash : undefined;
+}
+
+function errorName(data: Hex, abi: Abi): string {
+  try {
+    return decodeErrorResult({ abi, data }).errorName;
+  } catch {
+    // An error of a contract behind the called one.
+    return data.slice(0, 74);
+  }
+}

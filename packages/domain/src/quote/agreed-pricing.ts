@@ -1,0 +1,69 @@
+import { amountToUsdUp } from "../money/usd.ts";
+import type { RequestTerms } from "../request/terms.ts";
+import { appBpsOf } from "./app-fees.ts";
+import { rateOffBps } from "./fixed-rate.ts";
+import { forward } from "./forward.ts";
+import type { PricingFacts } from "./forward.ts";
+
+/** The prices of a route. */
+interface Priced {
+  readonly facts: PricingFacts;
+}
+
+/** The parts of the terms that change prices: fees, and what is paid in addition to the output. */
+type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
+
+/**
+ * The prices of a route under its terms: deducts app fees and adds what the sponsor promised, or what its
+ * fixed rate needs now.
+ */
+export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
+  if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
+  const { fixedRate, amount } = sponsorship ?? {};
+  const sponsored: PricingFacts["sponsored"] =
+    fixedRate !== undefined
+      ? { kind: "fixedRate", rate: fixedRate }
+      : amount === undefined
+        ? undefined
+        : { kind: "promised", amount };
+  return {
+    ...pricing,
+    facts: {
+      ...pricing.facts,
+      appBps: appBpsOf(appFees?.fees ?? []),
+      ...(gasTopup !== undefined && { topupWei: gasTopup.amount }),
+      ...(sponsored !== undefined && { sponsored }),
+    },
+  };
+}
+
+/**
+ * What the sponsor pays of a fill now, USD with 18 decimals: the promised amount, or what the fixed rate
+ * needs. Undefined: the rate costs more than the sponsor's limit or is too far from the prices. 0 without a
+ * sponsor.
+ */
+export function sponsoredUsd(
+  { sponsorship }: FeeTerms,
+  deposited: bigint,
+  { facts }: Priced,
+): bigint | undefined {
+  if (sponsorship?.fixedRate === undefined) return sponsorship?.usd ?? 0n;
+  if (rateOffBps(sponsorship.fixedRate, facts) > MAX_RATE_OFF_BPS) return undefined;
+  const usd = amountToUsdUp(forward(deposited, facts).sponsored ?? 0n, facts.origin);
+  return sponsorship.maxUsd !== undefined && usd > sponsorship.maxUsd ? undefined : usd;
+}
+
+/**
+ * The part that the sponsor is not charged because the origin transaction, of which it was to pay a share,
+ * cost nothing. USD with 18 decimals.
+ */
+export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
+  if (sponsorship === undefined) return 0n;
+  const paid =
+    sponsorship.fixedRate === undefined ? sponsorship.components.execution.sponsoredUsd : sponsored;
+  const limitUsd = paid < sponsored ? paid : sponsored;
+  return unspentUsd < limitUsd ? unspentUsd : limitUsd;
+}
+
+/** A rate that is further from the prices, in bps, must be a mistake. */
+export const MAX_RATE_OFF_BPS = 500n;

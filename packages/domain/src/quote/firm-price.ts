@@ -1,0 +1,54 @@
+import type { Currency } from "../chain/chain.ts";
+import type { TradeType } from "../request/terms.ts";
+import { isOneAsset, pairClassOf } from "./fee-policy.ts";
+import type { FeePolicy, PairClass } from "./fee-policy.ts";
+import { splitSlippage } from "./promise.ts";
+import type { SlippageBps } from "./promise.ts";
+
+/**
+ * How much adverse price movement the service covers for a pair, in bps. A firm price between two assets is
+ * an option against the solver, worth no more than the fee.
+ */
+export function coveredBps(
+  { honourBps, serviceBps }: Pick<FeePolicy, "honourBps" | "serviceBps">,
+  pairClass: PairClass,
+): number {
+  return isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+}
+
+/**
+ * The same for a route: that of the strictest pair that its fill is judged by, so that no accepted deposit is
+ * refunded.
+ */
+export function coveredOnRoute(
+  policy: Pick<FeePolicy, "honourBps" | "serviceBps">,
+  pairs: ReadonlyArray<readonly [Currency, Currency]>,
+): number {
+  return pairs.reduce(
+    (lowest, [from, to]) => Math.min(lowest, coveredBps(policy, pairClassOf(from, to))),
+    policy.honourBps,
+  );
+}
+
+/** The slippage that pools need, bps; 0 without a swap. */
+export interface PoolSlippage {
+  readonly origin: number;
+  readonly destination: number;
+}
+
+/**
+ * The slippage of a route through the solver: the client's, divided between its sides, or the automatic one.
+ * The fill of an exact output does not slip.
+ */
+export function routeSlippage(
+  { automaticSlippageBps }: Pick<FeePolicy, "automaticSlippageBps">,
+  askedBps: number | undefined,
+  tradeType: TradeType,
+  pairClass: PairClass,
+  pools: PoolSlippage,
+): SlippageBps {
+  return splitSlippage(askedBps, {
+    origin: pools.origin,
+    destination: tradeType === "EXACT_OUTPUT" ? 0 : automaticSlippageBps[pairClass] + pools.destination,
+  });
+}

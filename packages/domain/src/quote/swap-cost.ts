@@ -1,0 +1,39 @@
+import { BPS } from "../money/bps.ts";
+import { amountToUsdDown, convertDown } from "../money/usd.ts";
+import type { PricedUnit } from "../money/usd.ts";
+import type { Exchanged } from "./exchange.ts";
+
+/** A swap, and what its input would buy at the pools' price for the smallest amounts, after their fees. */
+export interface SpotSwap extends Exchanged {
+  readonly spotOut: bigint;
+}
+
+/**
+ * The larger of a swap's losses against its pools' price and against known prices; bps of the input, rounded
+ * down; negative when it yields more. Without a price on one side, only the pools' price counts.
+ */
+export function swapImpactBps(
+  { amountIn, amountOut, spotOut }: SpotSwap,
+  from: PricedUnit,
+  to: PricedUnit,
+): bigint {
+  const bySpot = spotOut === 0n ? 0n : ((spotOut - amountOut) * BPS) / spotOut;
+  const wasWorth = amountToUsdDown(amountIn, from);
+  const isWorth = amountToUsdDown(amountOut, to);
+  const byPrice = wasWorth === 0n || isWorth === 0n ? bySpot : ((wasWorth - isWorth) * BPS) / wasWorth;
+  return byPrice > bySpot ? byPrice : bySpot;
+}
+
+/**
+ * What a swap in the fill loses against its pools' price, in base units of the deposit, rounded down: the
+ * most that a sponsor pays of it.
+ * @param paid the currency that is swapped
+ */
+export function swapLoss(
+  { amountIn, amountOut, spotOut }: SpotSwap,
+  paid: PricedUnit,
+  deposited: PricedUnit,
+): bigint {
+  if (spotOut <= amountOut) return 0n;
+  return convertDown(amountIn - (amountIn * amountOut + spotOut - 1n) / spotOut, paid, deposited);
+}

@@ -1,0 +1,135 @@
+import { sha256x2 } from "@scure/btc-signer/utils.js";
+import { garbage } from "../rpc-fault.ts";
+import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./raw-transaction.ts";
+
+/** Takes the answers of nodes and explorers apart. Pure. Whatever is not what was asked for is a fault. */
+
+/** A transaction, and the block that the node says holds it. */
+export interface PlacedTransaction {
+  readonly transaction: BitcoinTransaction;
+  /** Undefined: it waits. */
+  readonly blockHash: string | undefined;
+}
+
+/** @throws RpcFault unless the bytes are those of the transaction that was asked for */
+export function readPlaced(answer: unknown, txid: string): PlacedTransaction {
+  const { hex, blockhash } = fieldsOf("getrawtransaction", answer);
+  if (blockhash !== undefined && blockhash !== null && !isHash(blockhash))
+    throw garbage("getrawtransaction", "block hash is not valid");
+  return { transaction: readBytes(hex, txid), blockHash: isHash(blockhash) ? blockhash : undefined };
+}
+
+/** A transaction's bytes: they prove themselves, since their hash is its id. @throws RpcFault */
+export function readBytes(hex: unknown, txid: string): BitcoinTransaction {
+  const bytes = typeof hex === "string" ? bytesIn(hex) : undefined;
+  const transaction = bytes === undefined ? undefined : readRawTransaction(bytes);
+  if (transaction?.txid !== txid) throw garbage("getrawtransaction", "bytes do not match the transaction id");
+  return transaction;
+}
+
+export interface BlockStanding {
+  readonly height: number;
+  /** Less than 1: not in the chain that the node follows. */
+  readonly confirmations: number;
+}
+
+/** @throws RpcFault */
+export function readStanding(answer: unknown, blockHash: string): BlockStanding {
+  const { hash, height, confirmations } = fieldsOf("getblockheader", answer);
+  if (hash !== blockHash) throw garbage("getblockheader", "header belongs to a different block");
+  if (!isInteger(height) || height < 0 || !isInteger(confirmations))
+    throw garbage("getblockheader", "block height or confirmations are not a number");
+  return { height, confirmations };
+}
+
+/**
+ * Unix seconds that a header says; its bytes prove themselves, since their hash is the block's.
+ *
+ * @throws RpcFault
+ */
+export function readBlockTime(answer: unknown, blockHash: string): bigint {
+  const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
+  if (bytes?.length !== 80 || idOf(sha256x2(bytes)) !== blockHash)
+    throw garbage("getblockheader", "bytes do not match the block header");
+  return BigInt(new DataView(bytes.buffer).getUint32(68, true));
+}
+
+/** A block's bytes: its header proves itself. @throws RpcFault */
+export function readBlockBytes(answer: unknown, blockHash: string): Uint8Array {
+  const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
+  if (bytes === undefined || bytes.length <= 80 || idOf(sha256x2(bytes.subarray(0, 80))) !== blockHash)
+    throw garbage("getblock", "bytes do not match the block");
+  return bytes;
+}
+
+/** @throws RpcFault */
+export function readBlockHash(answer: unknown): string {
+  if (!isHash(answer)) throw garbage("getblockhash", "block hash is not valid");
+  return answer;
+}
+
+/** What spent an output, by an explorer's word; undefined when nothing did. */
+export type ReportedSpend = { readonly txid: string; readonly isConfirmed: boolean } | undefined;
+
+/** @throws RpcFault */
+export function readOutspend(answer: unknown): ReportedSpend {
+  const { spent, txid, status } = fieldsOf("outspend", answer);
+  if (spent === false) return undefined;
+  const confirmed = fieldsOf("outspend", status)["confirmed"];
+  if (spent !== true || !isHash(txid) || typeof confirmed !== "boolean")
+    throw garbage("outspend", "response does not state whether the output is spent");
+  return { txid, isConfirmed: confirmed };
+}
+
+/** An output that an explorer lists as unspent. */
+export interface ReportedOutput {
+  readonly txid: string;
+  readonly vout: number;
+  /** Satoshis. */
+  readonly amount: bigint;
+  readonly isConfirmed: boolean;
+}
+
+/** @throws RpcFault */
+export function readUnspentOutputs(answer: unknown): readonly ReportedOutput[] {
+  if (!Array.isArray(answer)) throw garbage("utxo", "response is not a list");
+  return (answer as unknown[]).map((one) => {
+    const { txid, vout, value, status } = fieldsOf("utxo", one);
+    const confirmed = fieldsOf("utxo", status)["confirmed"];
+    if (!isHash(txid) || !isInteger(vout) || !isInteger(value) || value < 0 || typeof confirmed !== "boolean")
+      throw garbage("utxo", "entry is not an output");
+    return { txid, vout, amount: BigInt(value), isConfirmed: confirmed };
+  });
+}
+
+/**
+ * Satoshis per 1 000 virtual bytes that get into one of the next blocks; undefined when the explorer has no
+ * opinion.
+ *
+ * @throws RpcFault
+ */
+export function readFeeRate(answer: unknown, withinBlocks: number): bigint | undefined {
+  const estimates = fieldsOf("fee-estimates", answer);
+  const known = Object.keys(estimates)
+    .map(Number)
+    .filter((blocks) => Number.isInteger(blocks) && blocks <= withinBlocks);
+  const rate = estimates[String(Math.max(...known))];
+  return typeof rate === "number" && rate > 0 && Number.isFinite(rate)
+    ? BigInt(Math.ceil(rate * 1_000))
+    : undefined;
+}
+
+/** 32 bytes of lower-case hex without `0x`, as Bitcoin writes hashes. */
+export function isHash(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+export function fieldsOf(method: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw garbage(method, "response is not an object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+export function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

@@ -1,0 +1,42 @@
+export {
+  fieldsOf,
+  isHash,
+  isInteger,
+  readBlockBytes,
+  readBlockHash,
+  readBlockTime,
+  readBytes,
+  readUnspentOutputs,
+  readFeeRate,
+  readOutspend,
+  readPlaced,
+  readStanding,
+  type BlockStanding,
+  type PlacedTransaction,
+  type ReportedOutput,
+  type ReportedSpend,
+} from "./answers.ts";
+export { judgeDeposit, pays } from "./deposits.ts";
+export { finalityOf, FIRST_BLOCKS } from "./finality.ts";
+export { isFor, judgePayments } from "./payments.ts";
+export {
+  bytesIn,
+  hexOf,
+  idOf,
+  isCoinbase,
+  readRawBlock,
+  readRawTransaction,
+  type BitcoinInput,
+  type BitcoinOutput,
+  type BitcoinTransaction,
+} from "./raw-transaction.ts";
+export {
+  addressBytesOfScript,
+  addressOfScript,
+  isKeyProgram,
+  isWitnessProgram,
+  scriptOf,
+  scriptOfAddress,
+} from "./scripts.ts";
+export { signsAllOutputs } from "./sighash.ts";
+export { certainId, effectOf, meaningOf, readWithdrawal, type WithdrawalPlan } from "./withdrawals.ts";

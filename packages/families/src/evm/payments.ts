@@ -1,0 +1,203 @@
+import { decodeAbiParameters } from "viem";
+import { encodeOrderCall, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import type { PaymentQuestion } from "../evidence.ts";
+import type { LogFact, TransactionFact } from "./port.ts";
+import { ERC20_DEPOSIT_TOPIC, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
+import { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
+import { nativeMirrors } from "./native-mirrors.ts";
+import { namedPayments, type NamedPayments } from "./named-payments.ts";
+import { keptPayment, nativeReported } from "./net-inflow.ts";
+import { SOLVER_CALL_EXECUTED_TOPIC } from "./router-events.ts";
+
+/** Judges what a solver's transaction paid and called. Pure. */
+
+/** What the configuration says about the chain that was paid on. */
+export interface PaymentRules {
+  /** Every contract that holds deposits there. */
+  readonly depositories: readonly Address[];
+  /** Routers whose events count, and the approval proxies that route to them. */
+  readonly fillContracts: readonly Address[];
+  readonly isZksyncStack: boolean;
+}
+
+/** A successful transaction in a final block. */
+export interface PaymentFacts {
+  readonly transaction: Pick<TransactionFact, "from" | "to" | "input" | "value">;
+  readonly logs: readonly LogFact[];
+  /** Unix seconds of its block. */
+  readonly timestamp: bigint;
+}
+
+export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
+
+/**
+ * What each recipient was paid by the sender of the transaction, when it came in time, ends with the order's
+ * id and made the order's calls.
+ *
+ * A payment counts when the sender's own calldata names it (`namedPayments`) and the chain shows it:
+ * - Native: the value of the transaction when it goes to the recipient with the id as its whole input, else
+ *   what the order's fill contract reports.
+ * - Tokens: Transfers from the sender, or from the fill contract that it called, less what the recipient
+ *   gave back before the router checked the balance. Anything else that reaches the recipient (a trade, a
+ *   claim, a withdrawal) is the recipient's own money: anyone can trigger it and put an order's id behind it.
+ *
+ * What leaves a recipient in native shows in no log. Native payments are therefore refused where the payer
+ * itself decides what becomes of them: to the account that sent the transaction, to the fill contract, to a
+ * depository. Any other recipient was chosen by the order's owner.
+ *
+ * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer
+ * is whose.
+ */
+export function judgePayments(
+  rules: PaymentRules,
+  facts: PaymentFacts,
+  question: PaymentQuestion,
+): PaymentJudgement {
+  const { transaction, timestamp } = facts;
+  const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
+  if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
+  if (timestamp > BigInt(question.deadline)) {
+    return { refusal: `transaction was mined at ${timestamp}, after the deadline ${question.deadline}` };
+  }
+  if (!endsWith(transaction.input, question.orderId))
+    return { refusal: "transaction input does not end with the order id" };
+  const fillContract = fillContractOf(question.extraData);
+  if (fillContract === "malformed") return { refusal: "extraData of the order contains no fill contract" };
+  const isTrusted = fillContract !== undefined && rules.fillContracts.includes(fillContract);
+  const named = namedPayments(
+    transaction,
+    question.orderId,
+    isTrusted ? fillContract : undefined,
+    rules.fillContracts,
+  );
+  // Only the order's solver deposits in its own fills. What other contracts deposit in passing says nothing
+  // about the sender: a recipient could do so just to have its payment refused.
+  const isDeposit = named.isDeposit ?? facts.logs.some((log) => paysInto(rules.depositories, log));
+  if (transaction.from !== question.solver && isDeposit)
+    return { refusal: "transaction pays a depository, so it is a deposit" };
+  const reports = named.isThroughFillContract ? facts.logs.filter((log) => log.address === fillContract) : [];
+
+  const missingCall = firstMissingCall(question.calls, reports);
+  if (missingCall !== undefined) {
+    return {
+      refusal: isTrusted
+        ? `call ${missingCall} of the order was not executed, or not in sequence`
+        : "order has calls but no trusted fill contract to make them",
+    };
+  }
+
+  const amounts: bigint[] = [];
+  for (const { recipient, currency } of question.receipts) {
+    if (rules.depositories.includes(recipient as Address)) {
+      // It would count as a deposit too.
+      return { refusal: "recipient of a payment must not be a depository" };
+    }
+    if (recipient === transaction.from || (recipient === fillContract && currency === NATIVE_CURRENCY))
+      return {
+        refusal:
+          "recipient must be neither the sender of the transaction nor, for native payments, the fill contract",
+      };
+    if (currency === NATIVE_CURRENCY) {
+      amounts.push(nativePaid(recipient, named, reports));
+      continue;
+    }
+    if (nativeMirrors(rules.isZksyncStack).has(currency)) {
+      return { refusal: `${currency} mirrors the native token and cannot be attested separately` };
+    }
+    const { payer } = named;
+    const kept = keptPayment(recipient, currency, facts.logs, {
+      payer,
+      named: amountNamed(named.payments ?? [], recipient, currency),
+      guaranteed: amountGuaranteed(named.guaranteed, recipient, currency),
+    });
+    if (kept === undefined) return { refusal: `Transfers of ${currency} cannot be read` };
+    amounts.push(kept);
+  }
+  return { amounts };
+}
+
+/** Both are whole bytes, so the comparison is aligned. */
+function endsWith(input: Hex, orderId: Hex): boolean {
+  return input.length % 2 === 0 && input.length >= 66 && input.endsWith(orderId.slice(2));
+}
+
+function fillContractOf(extraData: Hex): Address | undefined | "malformed" {
+  if (extraData === "0x") return undefined;
+  const words = wordsOf(extraData);
+  return (words?.length === 1 ? addressOfWord(words[0]) : undefined) ?? "malformed";
+}
+
+function nativePaid(
+  recipient: string,
+  { payments, isThroughFillContract }: NamedPayments,
+  reports: readonly LogFact[],
+): bigint {
+  const reported = nativeReported(recipient, reports);
+  if (payments === undefined) return reported;
+  const named = amountNamed(payments, recipient, NATIVE_CURRENCY);
+  return isThroughFillContract && reported < named ? reported : named;
+}
+
+function amountNamed(
+  payments: NonNullable<NamedPayments["payments"]>,
+  recipient: string,
+  currency: string,
+): bigint {
+  return payments.reduce(
+    (sum, payment) =>
+      payment.recipient === recipient && payment.currency === currency ? sum + payment.amount : sum,
+    0n,
+  );
+}
+
+/** One balance satisfies every check of it, so checks do not add up. */
+function amountGuaranteed(
+  guaranteed: NamedPayments["guaranteed"],
+  recipient: string,
+  currency: string,
+): bigint {
+  return guaranteed.reduce(
+    (most, payment) =>
+      payment.recipient === recipient && payment.currency === currency && payment.amount > most
+        ? payment.amount
+        : most,
+    0n,
+  );
+}
+
+function paysInto(depositories: readonly Address[], { address, topics }: LogFact): boolean {
+  const [topic, , to] = topics;
+  if (topic === TRANSFER_TOPIC && topics.length === 3) {
+    const recipient = addressOfTopic(to);
+    return recipient !== undefined && depositories.includes(recipient);
+  }
+  return (topic === NATIVE_DEPOSIT_TOPIC || topic === ERC20_DEPOSIT_TOPIC) && depositories.includes(address);
+}
+
+/**
+ * Index of the first call that no report shows in its turn. Each report stands for one call, each call needs
+ * one of its own.
+ */
+function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): number | undefined {
+  let made = 0;
+  for (const log of reports.toSorted((a, b) => a.logIndex - b.logIndex)) {
+    if (made === calls.length) break;
+    if (log.topics.length !== 1 || log.topics[0] !== SOLVER_CALL_EXECUTED_TOPIC) continue;
+    if (callIn(log.data) === calls[made]?.toLowerCase()) made += 1;
+  }
+  return made === calls.length ? undefined : made;
+}
+
+const callFields = [{ type: "address" }, { type: "bytes" }, { type: "uint256" }] as const;
+
+/**
+ * The reported call, encoded as an order encodes its calls; undefined when the report is not of that form.
+ */
+function callIn(data: Hex): Hex | undefined {
+  try {
+    const [to, bytes, value] = decodeAbiParameters(callFields, data);
+    return encodeOrderCall({ to, data: bytes, value });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import {
+  decodeEvmCallRequest,
+  evmCallRequestId,
+  evmWithdrawalPayment,
+  NATIVE_CURRENCY,
+  type Address,
+  type EvmWithdrawalPayment,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { decodeAbiParameters, decodeFunctionData, erc20Abi } from "viem";
+import type { LogFact } from "./port.ts";
+import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
+import { wordsOf } from "./event-words.ts";
+
+/** Reads withdrawal payloads and what their execution left in the logs. Pure. */
+
+/** keccak256 of `CallExecuted(bytes32,(address,bytes,uint256,bool))`; no field is indexed. */
+export const CALL_EXECUTED_TOPIC: Hex = "0xd94218ad7d40b15a52ff1e4483e04ea438f68068d833adbf8f75638087e46adc";
+
+/** What a payload pays, once and wholly. */
+export interface WithdrawalPayment extends EvmWithdrawalPayment {
+  /** Under which the depository files it. */
+  readonly id: Hex32;
+  /** Unix seconds; it can be carried out in blocks up to and including this time. */
+  readonly expiration: bigint;
+}
+
+/**
+ * The payment that a payload stands for, and the id of its request; or why it stands for none, see
+ * `evmWithdrawalPayment`.
+ */
+export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly refusal: string } {
+  const request = decodeEvmCallRequest(payload);
+  if (request === undefined) return { refusal: "withdrawal is not an encoded call request" };
+  const payment = evmWithdrawalPayment(request);
+  if ("refusal" in payment) return payment;
+  return { ...payment, id: evmCallRequestId(request), expiration: request.expiration };
+}
+
+const reportFields = [
+  { type: "bytes32" },
+  {
+    type: "tuple",
+    components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
+  },
+] as const;
+
+/**
+ * The token transfer that a depository's report of an executed call is about; undefined when it is about
+ * anything else.
+ */
+export function tokenPaymentIn(
+  data: Hex,
+): { readonly token: Address; readonly recipient: Address; readonly amount: bigint } | undefined {
+  try {
+    const [, [to, calldata]] = decodeAbiParameters(reportFields, data);
+    const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data: calldata });
+    if (functionName !== "transfer") return undefined;
+    const [recipient, amount] = args;
+    return { token: lowerCase(to), recipient: lowerCase(recipient), amount };
+  } catch {
+    return undefined;
+  }
+}
+
+function lowerCase(address: Address): Address {
+  return address.toLowerCase() as Address;
+}
+
+/**
+ * Whether the logs of a successful transaction show that the depository carried out `payment`, and that its
+ * token really moved.
+ *
+ * A depository takes a call that did not revert for a success. A token that answers `false` instead of
+ * reverting would leave the request used up and nobody paid, so between the depository's previous report and
+ * this one there must be a Transfer of that token from it to the recipient. It may be of less than the
+ * amount: what a token keeps for itself has left the depository all the same. What came in meanwhile is a
+ * deposit, and takes nothing back.
+ */
+export function executionIn(
+  logs: readonly LogFact[],
+  depository: Address,
+  payment: WithdrawalPayment,
+): "notHere" | "paid" | "movedNothing" {
+  let moved = false;
+  for (const log of logs.toSorted((a, b) => a.logIndex - b.logIndex)) {
+    if (log.address === depository && log.topics[0] === CALL_EXECUTED_TOPIC) {
+      if (log.data.slice(2, 66) === payment.id.slice(2)) {
+        return moved || payment.currency === NATIVE_CURRENCY ? "paid" : "movedNothing";
+      }
+      moved = false;
+    } else if (log.address === payment.currency && log.topics[0] === TRANSFER_TOPIC) {
+      const [, from, to] = log.topics;
+      const isOurs = from === addressTopic(depository) && to === addressTopic(payment.recipient);
+      if (isOurs && (wordsOf(log.data)?.[0] ?? 0n) > 0n) moved = true;
+    }
+  }
+  return "notHere";
+}

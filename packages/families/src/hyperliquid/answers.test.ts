@@ -1,0 +1,205 @@
+import { exchangeSigningProfiles, type Address, type Hex32 } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { RpcFault } from "../rpc-fault.ts";
+import {
+  readClearinghouse,
+  readLedger,
+  readPosted,
+  readSpotBalances,
+  readSpotMeta,
+  readTransactionAnswer,
+  readTransferCheck,
+  readUserDetails,
+} from "./answers.ts";
+import ledger from "./fixtures/ledger.json" with { type: "json" };
+import sendAsset from "./fixtures/tx-details-send-asset.json" with { type: "json" };
+import usdSend from "./fixtures/tx-details-usd-send.json" with { type: "json" };
+
+const profile = exchangeSigningProfiles.hyperliquid;
+const hash = sendAsset.tx.hash as Hex32;
+const user: Address = "0x00000000000000000000000000000000000000a1";
+const transactionIn = (answer: unknown) => readTransactionAnswer(answer, hash, profile);
+const from = 1_763_761_230_000n;
+const to = 1_763_761_235_000n;
+const ledgerIn = (answer: unknown) => readLedger(answer, user, from, to);
+
+/** Copies of a JSON value with one thing in it gone, empty, or of another type. */
+function* spoilt(value: unknown, path = ""): Generator<[path: string, copy: unknown]> {
+  if (typeof value !== "object" || value === null) return;
+  for (const name of Object.keys(value)) {
+    const at = `${path}/${name}`;
+    const part = (value as Record<string, unknown>)[name];
+    const withPart = (other: unknown): unknown =>
+      Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
+    if (!Array.isArray(value)) {
+      const { [name]: _gone, ...rest } = value as Record<string, unknown>;
+      yield [`${at} gone`, rest];
+    }
+    for (const other of [null, [], {}, true, ""].filter((one) => one !== part))
+      yield [`${at} = ${JSON.stringify(other)}`, withPart(other)];
+    if (typeof part === "number")
+      for (const other of [`${part}`, -1, 1.5, 2 ** 60]) yield [`${at} = ${other}`, withPart(other)];
+    for (const [deeper, copy] of spoilt(part, at)) yield [deeper, withPart(copy)];
+  }
+}
+
+const outcomeOf = (read: () => unknown): unknown => {
+  try {
+    return read();
+  } catch (error) {
+    expect(error).toBeInstanceOf(RpcFault);
+    return "fault";
+  }
+};
+
+test("the explorer's transactions are read as they are", () => {
+  expect(transactionIn(sendAsset)).toEqual({
+    hash,
+    time: 1_763_761_234_567n,
+    block: 801_234_567n,
+    user,
+    error: undefined,
+    action: {
+      type: "SendAsset",
+      chain: "Mainnet",
+      destination: "0x00000000000000000000000000000000000000d1",
+      sourceDex: "spot",
+      destinationDex: "",
+      token: "USDC:0x6d1e7cde53ba9467b783cb7c530ce054",
+      amount: "12.5",
+      fromSubAccount: "",
+      nonce: 1_763_761_234_001n,
+    },
+    isOpaque: false,
+  });
+  expect(transactionIn(usdSend)).toMatchObject({
+    action: { type: "UsdSend", amount: "12.5", time: 1_763_761_234_001n },
+  });
+  expect(readUserDetails({ type: "userDetails", txs: [sendAsset.tx] }, user, profile)).toEqual([
+    transactionIn(sendAsset),
+  ]);
+});
+
+/** What a withdrawal, a deposit or a payment does not depend on. */
+const UNREAD = ["/tx/action/signatureChainId"];
+
+test("an answer with anything in it gone or of another kind is the endpoint's fault, or says less and nothing else", () => {
+  for (const answer of [sendAsset, usdSend]) {
+    for (const [what, copy] of spoilt(answer)) {
+      if (UNREAD.some((path) => what.startsWith(path))) continue;
+      const told = outcomeOf(() => transactionIn(copy));
+      // "": a text may be empty; that it is then no amount, account or token is for the judges.
+      if (what.endsWith('= ""') && told !== "fault") expect(told, what).not.toEqual(transactionIn(answer));
+      // No transaction at all; and an action of a kind that nobody has heard of.
+      else if (what === "/tx = null") expect(told).toBeUndefined();
+      else if (what === '/tx/action/type = ""')
+        expect(told).toMatchObject({ action: undefined, isOpaque: true });
+      else expect(told, what).toBe("fault");
+    }
+  }
+});
+
+test("an answer about another transaction, another account or another time is no answer", () => {
+  const other: Hex32 = `0x${"12".repeat(32)}`;
+  expect(() => readTransactionAnswer(sendAsset, other, profile)).toThrow(RpcFault);
+  const somebodyElses = { type: "userDetails", txs: [{ ...sendAsset.tx, user: `0x${"ee".repeat(20)}` }] };
+  expect(() => readUserDetails(somebodyElses, user, profile)).toThrow(RpcFault);
+  expect(() => readLedger(ledger, "0x00000000000000000000000000000000000000ee", from, to)).toThrow(RpcFault);
+  expect(() => readLedger(ledger, user, from + 1n, to)).toThrow(RpcFault);
+  expect(() => readLedger(ledger, user, from, to - 1n)).toThrow(RpcFault);
+});
+
+test("an action of an unknown kind is opaque: it may hold any transfer; one that is known to be another is not", () => {
+  const acting = (type: string) => transactionIn({ ...usdSend, tx: { ...usdSend.tx, action: { type } } });
+  expect(acting("multiSig")).toMatchObject({ action: undefined, isOpaque: true });
+  expect(acting("spotSend")).toMatchObject({ action: undefined, isOpaque: false });
+});
+
+test("a ledger entry of an unknown kind is told with what it says of itself, one that is known to be no transfer is not", () => {
+  const [, send] = ledger;
+  const page = ledgerIn([{ ...send, delta: { ...send?.delta, type: "usdTransfer" } }]);
+  const { user: by, destination } = page.unknown[0] ?? {};
+  expect(page).toMatchObject({ size: 1, transfers: [], unknown: [{ type: "usdTransfer" }] });
+  expect([by, destination]).not.toContain(undefined);
+  expect(ledgerIn([{ ...send, delta: { type: "odd" } }]).unknown).toMatchObject([
+    { user: undefined, destination: undefined },
+  ]);
+  expect(ledgerIn([{ ...send, delta: { type: "rewardsClaim" } }]).unknown).toEqual([]);
+});
+
+test("names of another profile are not those of this network", () => {
+  expect(() => readTransactionAnswer(sendAsset, hash, exchangeSigningProfiles.default)).toThrow(RpcFault);
+});
+
+test("only what plainly says that there is no such transaction says so", () => {
+  for (const answer of [
+    null,
+    { type: "error", message: "Transaction not found" },
+    { type: "txDetails", tx: null },
+  ])
+    expect(transactionIn(answer)).toBeUndefined();
+  for (const message of ["More than 100 archived blocks", "rate limited", "internal error", ""])
+    expect(() => transactionIn({ type: "error", message }), message).toThrow(RpcFault);
+  for (const answer of [undefined, [], "null", 0, {}, { type: "error" }])
+    expect(() => transactionIn(answer)).toThrow(RpcFault);
+});
+
+test("a ledger is read for its transfers; what else is in it is counted", () => {
+  const page = ledgerIn(ledger);
+  expect(page.size).toBe(3);
+  expect(page.transfers.map(({ kind, nonce, amount }) => [kind, nonce, amount])).toEqual([
+    ["sendAsset", 1_763_761_234_001n, "12.5"],
+    ["usdSend", undefined, "1.0"],
+  ]);
+});
+
+test("a transfer without a nonce keeps nobody from reading the ledger, nor does one of spot tokens", () => {
+  const [deposited, send, internal] = ledger;
+  const { nonce: _, ...gone } = send?.delta ?? {};
+  const spot = { ...gone, type: "spotTransfer", nonce: null };
+  for (const [delta, kind] of [
+    [gone, "sendAsset"],
+    [{ ...gone, nonce: null }, "sendAsset"],
+    [spot, "spotSend"],
+  ] as const) {
+    const page = ledgerIn([deposited, { ...send, delta }, internal]);
+    expect(page.transfers.map((one) => [one.kind, one.nonce, one.amount])).toEqual([
+      [kind, undefined, "12.5"],
+      ["usdSend", undefined, "1.0"],
+    ]);
+  }
+});
+
+test("a ledger with anything of a transfer gone or of another kind is the endpoint's fault", () => {
+  const unread = /\/(?:sourceDex|destinationDex|token|usdcValue|fee|nativeTokenFee|feeToken)\b/;
+  const transfers = ledger.slice(1);
+  for (const [what, copy] of spoilt(transfers)) {
+    const isEmpty = ["/type", "/amount", "/usdc"].some((name) => what.endsWith(`${name} = ""`));
+    // What no user signed with a nonce is told without one.
+    const isWithout = /\/nonce (?:gone|= null)$/.test(what);
+    if (unread.test(what) || isEmpty || isWithout) continue;
+    expect(
+      outcomeOf(() => ledgerIn(copy)),
+      what,
+    ).toBe("fault");
+  }
+});
+
+test("the other answers have the shape that is documented, or are the endpoint's fault", () => {
+  const meta = { tokens: [{ name: "HYPE", tokenId: `0x${"AB".repeat(16)}`, index: 150, szDecimals: 2 }] };
+  expect(readSpotMeta(meta)).toEqual([
+    { name: "HYPE", tokenId: `0x${"ab".repeat(16)}`, index: 150, decimals: 2 },
+  ]);
+  const clearing = { withdrawable: "1.5", time: 5 };
+  expect(readClearinghouse(clearing)).toEqual({ withdrawable: "1.5", time: 5n });
+  const spot = { balances: [{ token: 150, total: "2.0", hold: "0.5" }] };
+  expect(readSpotBalances(spot)).toEqual(new Map([[150, { total: "2.0", hold: "0.5" }]]));
+  const check = { fee: "1.0", isSanctioned: false };
+  expect(readTransferCheck(check)).toEqual(check);
+  expect(readPosted({ status: "ok", response: { type: "default" } })).toBeUndefined();
+  expect(readPosted({ status: "err", response: "no" })).toEqual({ refusal: "no" });
+  for (const answer of [null, [], {}, "ok", { status: "ok?" }, { status: "err" }])
+    for (const read of [readSpotMeta, readClearinghouse, readSpotBalances, readTransferCheck, readPosted])
+      expect(() => read(answer), read.name).toThrow(RpcFault);
+  expect(() => readSpotMeta({ tokens: [{ ...meta.tokens[0], szDecimals: 40 }] })).toThrow(RpcFault);
+});

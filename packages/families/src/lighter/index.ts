@@ -1,0 +1,18 @@
+export {
+  isHash,
+  readContract,
+  readLoggedTransfers,
+  readTransaction,
+  type ExchangeTransaction,
+  type LoggedTransfer,
+} from "./answers.ts";
+export { depositsIn } from "./deposits.ts";
+export { RETRY_AFTER_SECONDS } from "./finality.ts";
+export { judgePayments } from "./payments.ts";
+export {
+  isOfKey,
+  outcomeOf,
+  readWithdrawal,
+  type FoundTransfers,
+  type WithdrawalPayment,
+} from "./withdrawals.ts";

@@ -1,0 +1,227 @@
+import { decodeAddress, nativeCurrency, toHex, type Hex32 } from "@causeway/domain";
+import type { DepositEvidence } from "../evidence.ts";
+import { garbage } from "../rpc-fault.ts";
+import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./depository-instructions.ts";
+import type { DepositoryAccounts } from "./derived-addresses.ts";
+import type { InstructionFact, TokenHolding, TransactionFacts } from "./facts.ts";
+import { eventsOf } from "./program-events.ts";
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
+
+/** The deposits of one transaction that succeeded. Pure. */
+
+/** What a deposit instruction asked for. */
+interface Asked {
+  readonly index: number;
+  readonly depositor: string;
+  readonly mint: string | undefined;
+  readonly amount: bigint;
+  readonly id: Hex32;
+  /** It is about this depository's own accounts. */
+  readonly isOurs: boolean;
+  /**
+   * All of the amount arrives: nobody can keep a part of lamports, or of tokens of the first token program.
+   */
+  readonly isExact: boolean;
+}
+
+/** What the program told of one. */
+interface Told {
+  readonly depositor: string;
+  readonly mint: string | undefined;
+  /** Net of what the mint kept. */
+  readonly amount: bigint;
+  readonly id: Hex32;
+}
+
+export type DepositReading =
+  | { readonly kind: "read"; readonly deposits: readonly DepositEvidence[] }
+  /** The node left off telling the logs: what a mint may have kept is not to be seen. */
+  | { readonly kind: "logsCut" };
+
+const NATIVE = nativeCurrency("solana-vm");
+const ZERO_ID: Hex32 = `0x${"0".repeat(64)}`;
+
+/** Mints for which a vault's token account must be known to judge the transaction's deposits. */
+export function tokenAccountsWanted(
+  pdas: DepositoryAccounts,
+  facts: TransactionFacts,
+): readonly { readonly mint: string; readonly tokenProgram: string }[] {
+  const wanted = new Map<string, { readonly mint: string; readonly tokenProgram: string }>();
+  const want = (mint: string, tokenProgram: string): void => {
+    if (TOKEN_PROGRAMS.has(tokenProgram)) wanted.set(vaultKey(mint, tokenProgram), { mint, tokenProgram });
+  };
+  for (const { program, accounts, data } of facts.instructions)
+    if (program === pdas.program && nameOf(data) === DEPOSIT_TOKEN && accounts.length >= 8)
+      want(accounts[4] ?? "", accounts[7] ?? "");
+  for (const { before, after } of facts.tokens)
+    for (const state of [before, after]) if (state?.owner === pdas.vault) want(state.mint, state.program);
+  return [...wanted.values()];
+}
+
+export function vaultKey(mint: string, tokenProgram: string): string {
+  return `${mint} ${tokenProgram}`;
+}
+
+/**
+ * The deposits, in the order in which they happened.
+ *
+ * A call of the depository program, by the transaction itself or by another program, is a deposit of what the
+ * program told that arrived; each call has its one event, and both must agree, or the node left something
+ * out. Nodes leave off telling when a transaction says much; what nobody can have kept a part of is then the
+ * call's word alone. Without any such call a transaction may be a plain transfer to the vault: exactly one
+ * instruction, and nothing that it led to, beside those that set a price for computing.
+ *
+ * @param vaultAccounts where the vault's tokens lie, by {@link vaultKey}, for all of
+ * {@link tokenAccountsWanted}
+ * @throws RpcFault when what the node told contradicts itself
+ */
+export function depositsIn(
+  pdas: DepositoryAccounts,
+  vaultAccounts: ReadonlyMap<string, string>,
+  facts: TransactionFacts,
+): DepositReading {
+  const asked = facts.instructions.flatMap((one) => askedBy(pdas, vaultAccounts, one));
+  if (asked.length === 0) {
+    const direct = directTransfer(pdas, vaultAccounts, facts);
+    return { kind: "read", deposits: direct === undefined || direct.amount === 0n ? [] : [direct] };
+  }
+  const events = eventsOf(pdas.program, facts.logs);
+  if (events === "cut") {
+    const ours = asked.filter(({ isOurs }) => isOurs);
+    return ours.every(({ isExact }) => isExact)
+      ? { kind: "read", deposits: ours.flatMap((one) => depositOf(one, one.amount)) }
+      : { kind: "logsCut" };
+  }
+  const told = events.flatMap((event) => toldBy(event));
+  if (told.length !== asked.length)
+    throw garbage("getTransaction", "number of deposits in the logs differs from the instructions");
+  const deposits = asked.flatMap((one, place) => {
+    const event = told[place];
+    const agrees =
+      event?.depositor === one.depositor &&
+      event.mint === one.mint &&
+      event.id === one.id &&
+      (one.isExact ? event.amount === one.amount : event.amount <= one.amount);
+    if (!agrees) throw garbage("getTransaction", "deposits in the logs differ from the instructions");
+    return one.isOurs ? depositOf(one, event.amount) : [];
+  });
+  return { kind: "read", deposits };
+}
+
+function depositOf({ index, depositor, mint, id }: Asked, amount: bigint): readonly DepositEvidence[] {
+  if (amount === 0n) return [];
+  const depositId = id === ZERO_ID ? undefined : id;
+  return [{ index: index.toString(), depositor, currency: mint ?? NATIVE, amount, depositId }];
+}
+
+function askedBy(
+  pdas: DepositoryAccounts,
+  vaultAccounts: ReadonlyMap<string, string>,
+  { index, program, accounts, data }: InstructionFact,
+): readonly Asked[] {
+  if (program !== pdas.program) return [];
+  const name = nameOf(data);
+  if (name !== DEPOSIT_NATIVE && name !== DEPOSIT_TOKEN) return [];
+  const [depository, , depositor, vault, mint] = accounts;
+  if (data.length < 48 || depositor === undefined) return [];
+  const isToken = name === DEPOSIT_TOKEN;
+  const into = accounts[6];
+  // The program refuses accounts that are not its own; of another program under this address nothing is
+  // believed.
+  const isOurs =
+    depository === pdas.depository &&
+    vault === pdas.vault &&
+    (!isToken || (into !== undefined && vaultAccounts.get(vaultKey(mint ?? "", accounts[7] ?? "")) === into));
+  const view = new DataView(data.buffer, data.byteOffset);
+  return [
+    {
+      index,
+      depositor,
+      mint: isToken ? mint : undefined,
+      amount: view.getBigUint64(8, true),
+      id: toHex(data.subarray(16, 48)),
+      isOurs,
+      isExact: !isToken || accounts[7] === TOKEN_PROGRAM,
+    },
+  ];
+}
+
+function toldBy(event: Uint8Array): readonly Told[] {
+  if (nameOf(event) !== DEPOSIT_EVENT) return [];
+  const isToken = event[40] === 1;
+  const numbers = isToken ? 73 : 41;
+  if ((!isToken && event[40] !== 0) || event.length !== numbers + 40)
+    throw garbage("getTransaction", "deposit event in the logs has an unknown format");
+  const view = new DataView(event.buffer, event.byteOffset);
+  return [
+    {
+      depositor: keyOf(event.subarray(8, 40)),
+      mint: isToken ? keyOf(event.subarray(41, 73)) : undefined,
+      amount: view.getBigUint64(numbers, true),
+      id: toHex(event.subarray(numbers + 8)),
+    },
+  ];
+}
+
+/** Lamports or tokens sent to the vault by a transaction that does nothing else. It carries no id. */
+function directTransfer(
+  pdas: DepositoryAccounts,
+  vaultAccounts: ReadonlyMap<string, string>,
+  facts: TransactionFacts,
+): DepositEvidence | undefined {
+  const acting = facts.instructions.filter(({ program }) => program !== COMPUTE_BUDGET_PROGRAM);
+  const [only] = acting;
+  if (only === undefined || acting.length > 1) return undefined;
+  const { program, accounts, data } = only;
+  const view = new DataView(data.buffer, data.byteOffset);
+  if (program === SYSTEM_PROGRAM) {
+    const [from, to] = accounts;
+    if (data.length !== 12 || view.getUint32(0, true) !== 2 || to !== pdas.vault) return undefined;
+    if (from === undefined || from === pdas.vault) return undefined;
+    const amount = view.getBigUint64(4, true);
+    return { index: "0", depositor: from, currency: NATIVE, amount, depositId: undefined };
+  }
+  if (!TOKEN_PROGRAMS.has(program)) return undefined;
+  const isChecked = data[0] === TRANSFER_CHECKED && data.length === 10;
+  if (!isChecked && !(data[0] === TRANSFER && data.length === 9)) return undefined;
+  const to = accounts[isChecked ? 2 : 1];
+  const depositor = accounts[isChecked ? 3 : 2];
+  const holding = facts.tokens.find(({ account }) => account === to);
+  if (holding === undefined || depositor === undefined) {
+    // That a token account is not among those the node tells of says nothing about whose it is.
+    throw garbage("getTransaction", "balances of a token account are missing");
+  }
+  const arrived = increaseOf(holding);
+  const { mint, owner, program: tokenProgram } = arrived.state;
+  if (owner !== pdas.vault || vaultAccounts.get(vaultKey(mint, tokenProgram)) !== to) return undefined;
+  const sent = view.getBigUint64(1, true);
+  const amount = sent < arrived.amount ? sent : arrived.amount;
+  return { index: "0", depositor, currency: mint, amount, depositId: undefined };
+}
+
+/** First byte of the token programs' instructions. */
+const TRANSFER = 3;
+const TRANSFER_CHECKED = 12;
+
+function increaseOf({ before, after }: TokenHolding): {
+  readonly state: NonNullable<TokenHolding["after"]>;
+  readonly amount: bigint;
+} {
+  // A transfer alone makes and closes no account.
+  if (before === undefined || after === undefined)
+    throw garbage("getTransaction", "balances of a token account are missing");
+  if (before.mint !== after.mint || before.owner !== after.owner || before.program !== after.program)
+    throw garbage(
+      "getTransaction",
+      "mint, owner or program of a token account differs before and after the transaction",
+    );
+  return { state: after, amount: after.amount > before.amount ? after.amount - before.amount : 0n };
+}
+
+function nameOf(data: Uint8Array): string {
+  return data.length < 8 ? "" : toHex(data.subarray(0, 8));
+}
+
+function keyOf(bytes: Uint8Array): string {
+  return decodeAddress("solana-vm", toHex(bytes));
+}

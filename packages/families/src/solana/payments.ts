@@ -1,0 +1,135 @@
+import { nativeCurrency } from "@causeway/domain";
+import type { PaymentQuestion } from "../evidence.ts";
+import { garbage } from "../rpc-fault.ts";
+import type { DepositoryAccounts } from "./derived-addresses.ts";
+import { EXECUTE_TRANSFER } from "./depository-instructions.ts";
+import type { InstructionFact, TokenHolding, TokenState, TransactionFacts } from "./facts.ts";
+import { namesOrder } from "./memos.ts";
+import { namedTransfers, otherProgramIn } from "./named-transfers.ts";
+import { TOKEN_PROGRAMS } from "./programs.ts";
+import { toHex } from "@causeway/domain";
+
+/** Judges what a solver's transaction, which succeeded, paid. Pure. */
+
+export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
+
+const NATIVE = nativeCurrency("solana-vm");
+
+/**
+ * What each recipient was paid, when the transaction came in time, names the order and no other one in its
+ * memos, and does nothing but pay.
+ *
+ * A payment counts when one of the transaction's own transfers names it and balances show it. The recipient's
+ * own money does not count: what programs bring (a trade, a claim, a distribution), or anything in a
+ * transaction that the recipient signed.
+ *
+ * Balances before and after are compared, so that what goes in circles does not count: lamports of the
+ * recipient's account; of a token the sum over all of the recipient's token accounts. An account that changes
+ * hands within the transaction is refused: its former owner may have kept a hold on it.
+ *
+ * @param pdas of every depository of the chain
+ * @throws RpcFault when what the node told contradicts itself
+ * @throws RangeError when the question names a recipient and currency twice
+ */
+export function judgePayments(
+  pdas: readonly DepositoryAccounts[],
+  facts: TransactionFacts,
+  question: PaymentQuestion,
+): PaymentJudgement {
+  const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
+  if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
+  const { timestamp } = facts;
+  if (timestamp > BigInt(question.deadline))
+    return { refusal: `transaction was mined at ${timestamp}, after the deadline ${question.deadline}` };
+  if (question.calls.length > 0)
+    return { refusal: "order has calls, but calls cannot be verified on this chain" };
+  if (!namesOrder(facts, question.orderId))
+    return { refusal: "memos of the transaction must contain the order id and no other" };
+  // Anybody may carry out the recipient's own withdrawal, and put an order's id beside it.
+  if (facts.instructions.some((one) => pdas.some((own) => paysOut(own, one))))
+    return { refusal: "a transfer out of a depository is not a solver payment" };
+  // Its depositor may have put the order's id beside it, and get something back in it.
+  if (pdas.some((own) => paysIn(own, facts)))
+    return { refusal: "transaction pays a depository, so it is a deposit" };
+  const other = otherProgramIn(facts);
+  if (other !== undefined)
+    return {
+      refusal: `transaction calls ${other}; a fill may contain only transfers, memos and new accounts`,
+    };
+
+  const amounts: bigint[] = [];
+  for (const { recipient, currency } of question.receipts) {
+    if (pdas.some(({ vault, depository }) => recipient === vault || recipient === depository))
+      // It would count as a deposit too.
+      return { refusal: "recipient of a payment must not be a depository" };
+    if (facts.signers.includes(recipient))
+      return { refusal: "recipient signed the transaction, so it is not a solver payment" };
+    const net =
+      currency === NATIVE ? lamportsGained(facts, recipient) : tokensGained(facts, recipient, currency);
+    if (net === "changedHands") return { refusal: "owner of a token account changed in the transaction" };
+    const named = namedTransfers(facts, recipient, currency);
+    const kept = net < named ? net : named;
+    amounts.push(kept > 0n ? kept : 0n);
+  }
+  return { amounts };
+}
+
+function paysOut({ program }: DepositoryAccounts, { program: called, data }: InstructionFact): boolean {
+  return called === program && data.length >= 8 && toHex(data.subarray(0, 8)) === EXECUTE_TRANSFER;
+}
+
+function paysIn({ program, vault }: DepositoryAccounts, facts: TransactionFacts): boolean {
+  const { instructions, lamports, tokens } = facts;
+  const held = lamports.get(vault);
+  return (
+    instructions.some(({ program: called }) => called === program) ||
+    (held !== undefined && held.after > held.before) ||
+    tokens.some(({ before, after }) => after?.owner === vault && after.amount > (before?.amount ?? 0n))
+  );
+}
+
+function lamportsGained({ lamports }: TransactionFacts, recipient: string): bigint {
+  if (!lamports.has(recipient)) return 0n;
+  const balance = lamports.get(recipient);
+  if (balance === undefined) throw garbage("getTransaction", "recipient's balance is too large to be exact");
+  return balance.after - balance.before;
+}
+
+function tokensGained(facts: TransactionFacts, recipient: string, mint: string): bigint | "changedHands" {
+  let net = 0n;
+  for (const holding of facts.tokens) {
+    const { before, after } = holding;
+    const isIts = (state: TokenState | undefined): boolean =>
+      state?.owner === recipient && state.mint === mint;
+    if (!isIts(before) && !isIts(after)) continue;
+    checkLife(facts, holding);
+    if (
+      before !== undefined &&
+      after !== undefined &&
+      (before.owner !== after.owner || before.mint !== after.mint)
+    )
+      return "changedHands";
+    net += (after?.amount ?? 0n) - (before?.amount ?? 0n);
+  }
+  return net;
+}
+
+/** First bytes of the token programs' instructions that make an account, and of the one that closes it. */
+const MAKE_ACCOUNT: ReadonlySet<number | undefined> = new Set([1, 16, 18]);
+const CLOSE_ACCOUNT = 9;
+
+/**
+ * A balance that is missing is 0 only where the transaction itself made the account, or closed it. Otherwise
+ * the node left it out, and what was there before would seem to have been paid.
+ */
+function checkLife({ instructions }: TransactionFacts, { account, before, after }: TokenHolding): void {
+  const does = (which: (name: number | undefined) => boolean): boolean =>
+    instructions.some(
+      ({ program, accounts, data }) =>
+        TOKEN_PROGRAMS.has(program) && accounts[0] === account && which(data[0]),
+    );
+  if (before === undefined && !does((name) => MAKE_ACCOUNT.has(name)))
+    throw garbage("getTransaction", "token account balance before the transaction is missing");
+  if (after === undefined && !does((name) => name === CLOSE_ACCOUNT))
+    throw garbage("getTransaction", "token account balance after the transaction is missing");
+}

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { encodeSolanaTransferRequest, nativeCurrency, type Hex } from "@causeway/domain";
+import { RpcFault } from "../rpc-fault.ts";
+import { depositorySeats } from "./derived-addresses.ts";
+import type { AccountFact } from "./facts.ts";
+import { SYSTEM_PROGRAM } from "./programs.ts";
+import { outcomeOf, readWithdrawal, type WithdrawalState } from "./withdrawals.ts";
+
+const pdas = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
+const RECIPIENT = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
+const EXPIRATION = 1_800_000_000n;
+
+const account = (owner: string, hex: string, length: number): AccountFact => ({
+  owner,
+  lamports: 1n,
+  data: Uint8Array.from(Buffer.concat([Buffer.from(hex, "hex"), Buffer.alloc(length - hex.length / 2)])),
+});
+const depository = account(pdas.program, "80359cbdf353f56b", 106);
+const used = account(pdas.program, "87866e4d9662b46b01", 9);
+const clockAt = (seconds: bigint): AccountFact => {
+  const data = Buffer.alloc(40);
+  data.writeBigInt64LE(seconds, 32);
+  return { owner: "Sysvar1111111111111111111111111111111111111", lamports: 1n, data: Uint8Array.from(data) };
+};
+const state = (fields: Partial<WithdrawalState>): WithdrawalState => ({
+  depository,
+  usedRequest: undefined,
+  clock: clockAt(EXPIRATION + 1n),
+  ...fields,
+});
+const outcome = (fields: Partial<WithdrawalState>) => outcomeOf(pdas, EXPIRATION, state(fields));
+
+test("a note of the request is its execution, at any time", () => {
+  expect(outcome({ usedRequest: used })).toBe("executed");
+  expect(outcome({ usedRequest: used, clock: clockAt(0n) })).toBe("executed");
+});
+
+test("without a note it expires by the clock of the very same state, and not a second earlier", () => {
+  expect(outcome({})).toBe("expired");
+  expect(outcome({ clock: clockAt(EXPIRATION) })).toBe("pending");
+  expect(outcome({ clock: clockAt(EXPIRATION - 1n) })).toBe("pending");
+});
+
+test("lamports that somebody sent to where the note belongs say nothing", () => {
+  expect(outcome({ usedRequest: account(SYSTEM_PROGRAM, "", 0) })).toBe("expired");
+});
+
+test("a state that no such depository can have is the node's fault, and nothing expires by it", () => {
+  const states: readonly Partial<WithdrawalState>[] = [
+    { depository: undefined },
+    { depository: account(SYSTEM_PROGRAM, "80359cbdf353f56b", 106) },
+    { depository: account(pdas.program, "87866e4d9662b46b", 106) },
+    { clock: undefined },
+    { clock: { ...clockAt(EXPIRATION + 1n), data: new Uint8Array(39) } },
+    { usedRequest: account(pdas.program, "87866e4d9662b46b00", 9) },
+    { usedRequest: account(pdas.program, "80359cbdf353f56b01", 9) },
+    { usedRequest: account(RECIPIENT, "87866e4d9662b46b01", 9) },
+    { usedRequest: account(SYSTEM_PROGRAM, "01", 9) },
+  ];
+  for (const one of states) expect(() => outcome(one)).toThrow(RpcFault);
+});
+
+test("a payload is read only when it is this vault's, and pays somebody something", () => {
+  const request = {
+    domain: `0x${"11".repeat(32)}` as const,
+    recipient: RECIPIENT,
+    token: nativeCurrency("solana-vm"),
+    amount: 5n,
+    nonce: 1n,
+    expiration: EXPIRATION,
+    vaultAddress: pdas.vault as string,
+  };
+  const payload = encodeSolanaTransferRequest(request);
+  expect(readWithdrawal(pdas, payload)).toMatchObject({
+    recipient: RECIPIENT,
+    currency: request.token,
+    amount: 5n,
+    expiration: EXPIRATION,
+  });
+  const others: readonly Hex[] = [
+    `${payload}00`,
+    payload.slice(0, -2) as Hex,
+    "0x",
+    encodeSolanaTransferRequest({ ...request, vaultAddress: RECIPIENT }),
+    encodeSolanaTransferRequest({ ...request, recipient: pdas.vault }),
+    encodeSolanaTransferRequest({ ...request, amount: 0n }),
+  ];
+  for (const one of others) expect(readWithdrawal(pdas, one)).toHaveProperty("refusal");
+});

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { RpcFault } from "../rpc-fault.ts";
+import { readBlock, readConstantResult, readContent, readInfo } from "./answers.ts";
+import recorded from "./fixtures/token-deposit.json" with { type: "json" };
+
+// Answers that a node gave, and what becomes of them when they are not quite those.
+
+const id = `0x${recorded.info.id}` as const;
+const { info, transaction, block } = recorded;
+
+test("recorded answers are read whole", () => {
+  expect(readBlock(block, "getblock")).toEqual({
+    number: BigInt(info.blockNumber),
+    id: `0x${block.blockID}`,
+    parentId: `0x${block.block_header.raw_data.parentHash}`,
+    timestampMs: BigInt(info.blockTimeStamp),
+  });
+  expect(readInfo(info, id)).toMatchObject({
+    blockNumber: BigInt(info.blockNumber),
+    failure: undefined,
+    logs: [{ address: recorded.token }, { address: recorded.depository }],
+  });
+  expect(readContent(transaction, id)).toMatchObject({
+    owner: recorded.user,
+    to: recorded.depository,
+    value: 0n,
+    memo: "0x",
+    failure: undefined,
+  });
+});
+
+test("an empty object is the node's word for what it does not know", () => {
+  expect(readBlock({}, "getblock")).toBeUndefined();
+  expect(readInfo({}, id)).toBeUndefined();
+  expect(readContent({}, id)).toBeUndefined();
+});
+
+test("a failed call is told by its word, wherever it stands", () => {
+  for (const result of ["REVERT", "OUT_OF_ENERGY", "OUT_OF_TIME"]) {
+    expect(readInfo({ ...info, receipt: { ...info.receipt, result } }, id)?.failure).toBe(result);
+    expect(readContent({ ...transaction, ret: [{ contractRet: result }] }, id)?.failure).toBe(result);
+  }
+  expect(readInfo({ ...info, result: "FAILED" }, id)?.failure).toBeDefined();
+  // A payment runs no contract: its receipt has no word.
+  expect(readInfo({ ...info, receipt: { net_usage: 1 } }, id)?.failure).toBeUndefined();
+});
+
+test("what the JSON says of a transaction is not believed: its bytes are, and they are its id's", () => {
+  const lied = structuredClone(transaction);
+  lied.raw_data.contract[0]!.parameter.value.data = "00";
+  expect(readContent(lied, id)).toEqual(readContent(transaction, id));
+  const [first = "", ...rest] = transaction.raw_data_hex.match(/../g) ?? [];
+  const other = `${first}${rest.join("").replace("1d1d", "1e1d")}`;
+  expect(() => readContent({ ...transaction, raw_data_hex: other }, id)).toThrow(RpcFault);
+  expect(() => readContent({ ...transaction, txID: "00".repeat(32) }, id)).toThrow(RpcFault);
+});
+
+test("answers that are not what was asked for are the node's fault", () => {
+  const faulty: Record<string, () => unknown> = {
+    "an error": () => readInfo({ Error: "class java.lang.NullPointerException : null" }, id),
+    "another transaction": () => readInfo({ ...info, id: "00".repeat(32) }, id),
+    "no block": () => readInfo({ ...info, blockNumber: undefined }, id),
+    "a block number as text": () => readInfo({ ...info, blockNumber: "15" }, id),
+    "no receipt": () => readInfo({ ...info, receipt: undefined }, id),
+    "a word that is none": () => readInfo({ ...info, receipt: { result: 1 } }, id),
+    "logs that are no list": () => readInfo({ ...info, log: {} }, id),
+    "an address with its prefix": () =>
+      readInfo({ ...info, log: [{ ...info.log[0], address: `41${recorded.token.slice(2)}` }] }, id),
+    "a topic cut short": () => readInfo({ ...info, log: [{ ...info.log[0], topics: ["ab"] }] }, id),
+    "no word for how it ended": () => readContent({ ...transaction, ret: [{}] }, id),
+    "no list of how it ended": () => readContent({ ...transaction, ret: undefined }, id),
+    "no bytes": () => readContent({ ...transaction, raw_data_hex: undefined }, id),
+    "a block without header": () => readBlock({ blockID: block.blockID }, "getblock"),
+    "a block of another number": () =>
+      readBlock({ ...block, blockID: `${"0".repeat(15)}e${block.blockID.slice(16)}` }, "getblock"),
+    null: () => readBlock(null, "getblock"),
+    "a list": () => readInfo([], id),
+  };
+  for (const [why, act] of Object.entries(faulty)) expect(act, why).toThrow(RpcFault);
+});
+
+test("a call on a state counts only when it ran to its end", () => {
+  const answer = (fields: object): object => ({
+    result: { result: true },
+    constant_result: ["00ff"],
+    ...fields,
+  });
+  expect(readConstantResult(answer({}))).toBe("0x00ff");
+  const message = Buffer.from("REVERT opcode executed").toString("hex");
+  for (const bad of [
+    answer({ result: { result: true, message } }),
+    answer({ result: { code: "OTHER_ERROR", message } }),
+    answer({ result: {} }),
+    answer({ transaction: { ret: [{ ret: "FAILED" }] } }),
+    answer({ constant_result: [] }),
+    answer({ constant_result: ["00", "00"] }),
+    answer({ constant_result: ["0"] }),
+    answer({ constant_result: undefined }),
+    {},
+  ])
+    expect(() => readConstantResult(bad), JSON.stringify(bad)).toThrow(RpcFault);
+});

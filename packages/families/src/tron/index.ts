@@ -1,0 +1,15 @@
+export { secondsOf, solidTransaction, type SolidTransaction, type Reported } from "./agreement.ts";
+export {
+  readBlock,
+  readConstantResult,
+  readContent,
+  readInfo,
+  type TransactionInfo,
+  type TronBlock,
+} from "./answers.ts";
+export { depositsIn } from "./deposits.ts";
+export { finalityOf } from "./finality.ts";
+export { paymentsIn } from "./payments.ts";
+export { readRawTransaction } from "./raw-transaction.ts";
+export { hashOfId, machineAddress, tronAddress } from "./tron-address.ts";
+export { readWithdrawal } from "./withdrawals.ts";

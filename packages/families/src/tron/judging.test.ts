@@ -1,0 +1,220 @@
+import { encodeFillContract, type Address, type Hex } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { readReceipt } from "../evm/answers.ts";
+import type { ReceiptFact } from "../evm/port.ts";
+import type { PaymentQuestion } from "../evidence.ts";
+import type { SolidTransaction } from "./agreement.ts";
+import { depositsIn } from "./deposits.ts";
+import { finalityOf } from "./finality.ts";
+import { paymentsIn } from "./payments.ts";
+import { hashOfId, machineAddress, tronAddress } from "./tron-address.ts";
+import recorded from "./fixtures/token-deposit.json" with { type: "json" };
+
+const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";
+const depository: Address = `0x${"de".repeat(20)}`;
+const token: Address = `0x${"70".repeat(20)}`;
+const router: Address = `0x${"f1".repeat(20)}`;
+const solver: Address = `0x${"50".repeat(20)}`;
+const alice: Address = `0x${"a1".repeat(20)}`;
+const bob: Address = `0x${"b0".repeat(20)}`;
+const orderId: Hex = `0x${"1d".repeat(32)}`;
+const otherId: Hex = `0x${"5e".repeat(32)}`;
+const hash: Hex = `0x${"77".repeat(32)}`;
+const blockHash: Hex = `0x${"bb".repeat(32)}`;
+const TRANSFER: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+const NATIVE_PAID: Hex = "0xd35467972d1fda5b63c735f59d3974fa51785a41a92aa3ed1b70832836f8dba6";
+const word = (value: Address | bigint): string =>
+  (typeof value === "bigint" ? value.toString(16) : value.slice(2)).padStart(64, "0");
+
+type Log = Pick<ReceiptFact["logs"][number], "address" | "topics" | "data">;
+const transferLog = (from: Address, to: Address, amount: bigint, of = token): Log => ({
+  address: of,
+  topics: [TRANSFER, `0x${word(from)}`, `0x${word(to)}`],
+  data: `0x${word(amount)}`,
+});
+
+function solid(
+  transaction: Partial<SolidTransaction["transaction"]>,
+  { memo = "0x" as Hex, logs = [] as readonly Log[] } = {},
+): SolidTransaction {
+  return {
+    receipt: {
+      txHash: hash,
+      status: "success",
+      blockNumber: 15n,
+      blockHash,
+      gasUsed: 1n,
+      effectiveGasPrice: 420n,
+      logs: logs.map((log, logIndex) => ({ ...log, logIndex, blockNumber: 15n, blockHash, txHash: hash })),
+    },
+    block: { number: 15n, hash: blockHash, parentHash: hash, timestamp: 1_000n, baseFeePerGas: undefined },
+    failure: undefined,
+    transaction: { hash, from: solver, to: token, input: "0x", value: 0n, nonce: 0, ...transaction },
+    memo,
+  };
+}
+
+const question = (currency: string, fields: Partial<PaymentQuestion> = {}): PaymentQuestion => ({
+  orderId,
+  solver,
+  deadline: 2_000,
+  extraData: encodeFillContract(router),
+  receipts: [{ recipient: tronAddress(alice), currency }],
+  calls: [],
+  ...fields,
+});
+const rules = { depositories: [depository], fillContracts: [router] };
+const paid = (transaction: SolidTransaction, asked = question(NATIVE)): unknown => {
+  const judged = paymentsIn(rules, transaction, asked);
+  return "amounts" in judged ? judged.amounts : judged.refusal;
+};
+
+test("an address has one spelling in base58, and twenty bytes", () => {
+  expect(machineAddress(NATIVE)).toBe(`0x${"00".repeat(20)}`);
+  expect(machineAddress(tronAddress(alice))).toBe(alice);
+  expect(tronAddress(`0x${"00".repeat(20)}`)).toBe(NATIVE);
+  for (const other of [alice, `41${alice.slice(2)}`, tronAddress(alice).toLowerCase()])
+    expect(() => machineAddress(other)).toThrow();
+});
+
+test("a transaction has one name: 64 lower-case digits and nothing before them (8.4 #14)", () => {
+  const id = "ab".repeat(32);
+  expect(hashOfId(id)).toBe(`0x${id}`);
+  for (const other of [`0x${id}`, id.toUpperCase(), `${id} `, id.slice(1), `0${id}`, `0X${id}`])
+    expect(hashOfId(other), other).toBeUndefined();
+});
+
+test("a block is final when it is not above the newest solid one", () => {
+  expect(finalityOf(10n, 10n, 3)).toEqual({ kind: "final" });
+  expect(finalityOf(9n, 10n, 3)).toEqual({ kind: "final" });
+  expect(finalityOf(11n, 10n, 3)).toEqual({
+    kind: "notFinal",
+    reason: "block 11 is not solid: needs 1 block more",
+    retryAfterSeconds: 3,
+  });
+  expect(finalityOf(30n, 10n, 3)).toMatchObject({ retryAfterSeconds: 60 });
+});
+
+test("the recorded deposit is its depositor's, in the chain's spelling, and named by its place in the block", () => {
+  const receipt = readReceipt(recorded.receipt, `0x${recorded.info.id}`);
+  expect(receipt).toBeDefined();
+  const { transaction } = solid({ to: recorded.depository as Address });
+  expect(depositsIn(recorded.depository as Address, { receipt: receipt!, transaction })).toEqual([
+    {
+      // Of the Transfer, which comes before the depository's event.
+      index: "0",
+      depositor: tronAddress(recorded.user as Address),
+      currency: tronAddress(recorded.token as Address),
+      amount: 1_000n,
+      depositId: orderId,
+    },
+  ]);
+});
+
+const direct = (recipientWord: string, selector = "a9059cbb", to = token): SolidTransaction =>
+  solid(
+    { to, input: `0x${selector}${recipientWord}${word(7n)}${orderId.slice(2)}` },
+    { logs: [transferLog(solver, depository, 7n)] },
+  );
+
+test("a direct transfer brings its id behind its calldata, also where the wallet wrote the address with the chain's prefix", () => {
+  const deposit = { index: "0", depositor: tronAddress(solver), currency: tronAddress(token), amount: 7n };
+  const prefixed = `${"0".repeat(22)}41${depository.slice(2)}`;
+  for (const recipient of [word(depository), prefixed])
+    expect(depositsIn(depository, direct(recipient))).toEqual([{ ...deposit, depositId: orderId }]);
+  // Another byte there is no prefix, and the calldata does not say what happened.
+  const dirty = `${"0".repeat(22)}42${depository.slice(2)}`;
+  expect(depositsIn(depository, direct(dirty))).toEqual([{ ...deposit, depositId: undefined, isBare: true }]);
+  const from = `${"0".repeat(22)}41${solver.slice(2)}`;
+  expect(depositsIn(depository, direct(`${from}${prefixed}`, "23b872dd"))).toEqual([
+    { ...deposit, depositId: orderId },
+  ]);
+});
+
+test("only the top-level call to that very token names an id (8.4 #9)", () => {
+  expect(depositsIn(depository, direct(word(depository), "a9059cbb", router))).toMatchObject([
+    { depositId: undefined },
+  ]);
+});
+
+test("a plain payment names its order by its whole memo, and pays what it carries", () => {
+  const to = { to: alice, value: 9n };
+  expect(paid(solid(to, { memo: orderId }))).toEqual([9n]);
+  const refusal = "transaction input does not end with the order id";
+  for (const memo of [
+    "0x",
+    otherId,
+    `${orderId}00`,
+    `0x00${orderId.slice(2)}`,
+    orderId.slice(0, -2),
+  ] as Hex[])
+    expect(paid(solid(to, { memo })), memo).toBe(refusal);
+});
+
+test("a memo with the order's id on a payment to somebody else pays nobody (8.4 #32)", () => {
+  expect(paid(solid({ to: bob, value: 9n }, { memo: orderId }))).toEqual([0n]);
+});
+
+test("a transaction names one order: its memo when that is an id, else the end of its input (8.4 #19)", () => {
+  const logs = [transferLog(solver, alice, 5n)];
+  const call = { input: `0xa9059cbb${word(alice)}${word(5n)}${orderId.slice(2)}` as Hex };
+  const asked = question(tronAddress(token));
+  expect(paid(solid(call, { logs }), asked)).toEqual([5n]);
+  // Some wallet's words beside it are no name.
+  expect(paid(solid(call, { logs, memo: "0x68656c6c6f" }), asked)).toEqual([5n]);
+  expect(paid(solid(call, { logs, memo: otherId }), asked)).toMatch(/does not end/);
+  expect(paid(solid(call, { logs, memo: otherId }), { ...asked, orderId: otherId })).toEqual([5n]);
+});
+
+test("native coin that a trusted fill contract reports is counted, a stranger's word is not (8.4 #21)", () => {
+  const input = `0x12345678${orderId.slice(2)}` as Hex;
+  const report = (address: Address): Log => ({
+    address,
+    topics: [NATIVE_PAID],
+    data: `0x${word(alice)}${word(6n)}`,
+  });
+  expect(paid(solid({ to: router, input, value: 6n }, { logs: [report(router)] }))).toEqual([6n]);
+  const asked = question(NATIVE, { extraData: encodeFillContract(bob) });
+  expect(paid(solid({ to: bob, input, value: 6n }, { logs: [report(bob)] }), asked)).toEqual([0n]);
+});
+
+/** A market or claim contract that anyone may call. */
+const market: Address = `0x${"f2".repeat(20)}`;
+const selector: Hex = "0x12345678";
+const inputWithId: Hex = `${selector}${orderId.slice(2)}`;
+
+test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
+  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["in the memo", { input: selector }, { memo: orderId }],
+])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, named) => {
+  const asked = question(tronAddress(token));
+  // The caller takes the recipient's standing offer: the recipient receives what was asked for, and pays with
+  // another token.
+  const other: Address = `0x${"71".repeat(20)}`;
+  const byCaller = [transferLog(solver, alice, 7n), transferLog(alice, solver, 7n, other)];
+  expect(paid(solid({ ...call, to: market }, { ...named, logs: byCaller }), asked)).toEqual([0n]);
+  const byRouter = [transferLog(router, alice, 7n), transferLog(alice, router, 7n, other)];
+  expect(paid(solid({ ...call, to: router }, { ...named, logs: byRouter }), asked)).toEqual([0n]);
+  // The token is the market itself.
+  expect(paid(solid({ ...call, to: token }, { ...named, logs: byCaller }), asked)).toEqual([0n]);
+});
+
+test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
+  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["in the memo", { input: selector }, { memo: orderId }],
+])("a claim that anyone may submit is not attested as a fill, with the id %s", (_where, call, named) => {
+  const minter: Address = `0x${"00".repeat(20)}`;
+  for (const payer of [market, minter, depository]) {
+    const logs = [transferLog(payer, alice, 7n)];
+    for (const to of [market, router])
+      expect(paid(solid({ ...call, to }, { ...named, logs }), question(tronAddress(token)))).toEqual([0n]);
+  }
+  // A claim of the native token shows in no log of the fill contract.
+  expect(paid(solid({ ...call, to: market }, named))).toEqual([0n]);
+});
+
+test("a payment later than the order's deadline is none (8.4 #17)", () => {
+  const transaction = solid({ to: alice, value: 9n }, { memo: orderId });
+  expect(paid(transaction, question(NATIVE, { deadline: 1_000 }))).toEqual([9n]);
+  expect(paid(transaction, question(NATIVE, { deadline: 999 }))).toMatch(/after the deadline/);
+});

@@ -1,9 +1,0 @@
-export { type EndpointFaults, type ExchangeEndpoint } from "./endpoint.ts";
-export { LighterExchange, STATUS, type Pace, type TransactionRecord } from "./exchange.ts";
-export {
-  startLighter,
-  type LighterOptions,
-  type LighterWallet,
-  type RunningLighter,
-  type TransferWish,
-} from "./start-lighter.ts";

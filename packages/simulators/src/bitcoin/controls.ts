@@ -1,0 +1,155 @@
+import { p2wpkh, Transaction } from "@scure/btc-signer";
+import { pubECDSA } from "@scure/btc-signer/utils.js";
+import { REGTEST } from "./raw-transaction.ts";
+
+/** An unspent output. */
+export interface BitcoinCoin {
+  readonly txid: string;
+  readonly vout: number;
+  /** Satoshis. */
+  readonly amount: bigint;
+  readonly address: string;
+}
+
+/** What tests do to a regtest node, over its own JSON-RPC; Bitcoin Core's understands all of it too. */
+export interface BitcoinControls {
+  /** A call to the node. @throws BitcoinRefusal */
+  call(method: string, ...params: readonly unknown[]): Promise<unknown>;
+  /** Mines blocks that hold what waits. @returns their hashes */
+  mine(blocks: number): Promise<readonly string[]>;
+  /** Mines one block of these transactions alone (hex); also such as are not relayed. @returns its hash */
+  mineExactly(rawTransactions: readonly string[]): Promise<string>;
+  /**
+   * Takes the newest blocks out of the chain and mines others in their place, one more, which hold these
+   * transactions and none of the former ones.
+   */
+  reorganize(depth: number, rawTransactions?: readonly string[]): Promise<void>;
+  /** Pays from the first outputs of the chain, and mines a block unless `confirm` is false. */
+  fund(address: string, satoshis: bigint, confirm?: boolean): Promise<BitcoinCoin>;
+  /** Hands a transaction to the node. @returns its id @throws BitcoinRefusal */
+  send(rawTransaction: string): Promise<string>;
+}
+
+/** The node refused the transaction. */
+export class BitcoinRefusal extends Error {
+  override readonly name = "BitcoinRefusal";
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Block rewards may be spent 100 blocks later; bcoin activates segregated witness after block 432. */
+const FIRST_BLOCKS = 450;
+const SECONDS_APART = 20;
+const FAUCET_KEY = Uint8Array.from(Buffer.from("c0ffee".padStart(64, "0"), "hex"));
+const FAUCET_FEE = 1_000n;
+
+/** Controls of a node, which has blocks and money after this. @param rpcUrl with user and password */
+export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> {
+  const faucet = p2wpkh(pubECDSA(FAUCET_KEY), REGTEST);
+  const faucetAddress = faucet.address ?? "";
+  const call = callerOf(rpcUrl);
+  const coins = await mineFirstBlocks(call, faucetAddress);
+
+  /** What is left of it is good for others, later. */
+  const takeOutput = (): FaucetCoin => {
+    const coin = coins.shift();
+    if (coin === undefined) throw new Error("faucet is empty");
+    return coin;
+  };
+  const mineExactly = async (rawTransactions: readonly string[]): Promise<string> => {
+    const { hash } = (await call("generateblock", faucetAddress, rawTransactions)) as { hash: string };
+    return hash;
+  };
+  return {
+    call,
+    mine: async (blocks) => (await call("generatetoaddress", blocks, faucetAddress)) as readonly string[],
+    mineExactly,
+    reorganize: async (depth, rawTransactions = []) => {
+      const height = Number(await call("getblockcount"));
+      await call("invalidateblock", await call("getblockhash", height - depth + 1));
+      await mineExactly(rawTransactions);
+      for (let mined = 0; mined < depth; mined++) await mineExactly([]);
+    },
+    fund: async (address, satoshis, confirm = true) => {
+      const { txid, vout, amount } = takeOutput();
+      const tx = new Transaction();
+      tx.addInput({ txid, index: vout, witnessUtxo: { script: faucet.script, amount } });
+      tx.addOutputAddress(address, satoshis, REGTEST);
+      tx.addOutput({ script: faucet.script, amount: amount - satoshis - FAUCET_FEE });
+      tx.sign(FAUCET_KEY);
+      tx.finalize();
+      await call("sendrawtransaction", tx.hex);
+      if (confirm) {
+        await mineExactly([tx.hex]);
+        coins.push({ txid: tx.id, vout: 1, amount: amount - satoshis - FAUCET_FEE });
+      }
+      return { txid: tx.id, vout: 0, amount: satoshis, address };
+    },
+    send: async (rawTransaction) => String(await call("sendrawtransaction", rawTransaction)),
+  };
+}
+
+/** The address of a key's witness program, on the regtest network. @param privateKey 32 bytes */
+export function bitcoinAddress(privateKey: Uint8Array): string {
+  return p2wpkh(pubECDSA(privateKey), REGTEST).address ?? "";
+}
+
+type FaucetCoin = Pick<BitcoinCoin, "txid" | "vout" | "amount">;
+type CallNode = BitcoinControls["call"];
+
+/**
+ * Old blocks, some seconds apart, so that the newest is not from the future.
+ *
+ * @returns the outputs of the first ones
+ */
+async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetCoin[]> {
+  const hashes: string[] = [];
+  const batch = 50;
+  const startedAt = Math.floor(Date.now() / 1_000);
+  const { time } = (await call("getblockheader", await call("getbestblockhash"))) as { time: number };
+  // A chain that is in use is not made older.
+  const isOld = time < startedAt - FIRST_BLOCKS * SECONDS_APART;
+  for (let mined = 0; mined < FIRST_BLOCKS; mined += batch) {
+    if (isOld) await call("setmocktime", startedAt - (FIRST_BLOCKS - mined) * SECONDS_APART);
+    hashes.push(...((await call("generatetoaddress", batch, address)) as string[]));
+  }
+  await call("setmocktime", 0);
+  const ripe = hashes.slice(0, 100);
+  const found: FaucetCoin[] = [];
+  for (const hash of ripe) {
+    const { tx } = (await call("getblock", hash, 2)) as { tx: { txid: string; vout: { value: number }[] }[] };
+    const [coinbase] = tx;
+    if (coinbase === undefined) continue;
+    // The subsidy has few digits: a float holds it.
+    const amount = BigInt(Math.round((coinbase.vout[0]?.value ?? 0) * 100_000_000));
+    found.push({ txid: coinbase.txid, vout: 0, amount });
+  }
+  return found;
+}
+
+function callerOf(rpcUrl: string): CallNode {
+  const url = new URL(rpcUrl);
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const headers = {
+    "content-type": "application/json",
+    authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
+  };
+  const target = `${url.origin}${url.pathname}`;
+  return async (method, ...params) => {
+    const response = await fetch(target, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ jsonrpc: "1.0", id: 1, method, params }),
+    });
+    const { result, error } = (await response.json()) as {
+      result: unknown;
+      error: { code: number; message: string } | null;
+    };
+    if (error !== null && error !== undefined) throw new BitcoinRefusal(error.code, error.message);
+    return result;
+  };
+}

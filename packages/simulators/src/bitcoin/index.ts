@@ -1,0 +1,8 @@
+export {
+  bitcoinAddress,
+  bitcoinControls,
+  BitcoinRefusal,
+  type BitcoinCoin,
+  type BitcoinControls,
+} from "./controls.ts";
+export { startBitcoin, type BitcoinOptions, type RunningBitcoin } from "./start.ts";

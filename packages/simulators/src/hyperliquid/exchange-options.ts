@@ -1,0 +1,60 @@
+import type { ExchangeNetwork, ExchangeSigningProfile, Hex } from "@causeway/domain";
+
+/** A token of the exchange's spot side. */
+export interface ExchangeToken {
+  readonly name: string;
+  /** 16 bytes, lower case. */
+  readonly tokenId: Hex;
+  readonly index: number;
+  /** Digits after the point of sizes that are traded. */
+  readonly szDecimals: number;
+  /** Digits after the point that balances are kept with. */
+  readonly weiDecimals: number;
+}
+
+/** Dollars; margin of every dex here. */
+export const LOCAL_USDC: ExchangeToken = {
+  name: "USDC",
+  tokenId: "0x6d1e7cde53ba9467b783cb7c530ce054",
+  index: 0,
+  szDecimals: 8,
+  weiDecimals: 8,
+};
+
+export const localExchangeTokens: readonly ExchangeToken[] = [
+  LOCAL_USDC,
+  {
+    name: "PURR",
+    tokenId: "0xc1fb593aeffbeb02f85e0308e9956a90",
+    index: 1,
+    szDecimals: 0,
+    weiDecimals: 5,
+  },
+  {
+    name: "HYPE",
+    tokenId: "0x0d01dc56dcaaca66ad901c959b4011ec",
+    index: 150,
+    szDecimals: 2,
+    weiDecimals: 8,
+  },
+];
+
+export interface ExchangeOptions {
+  /** Default: any free one. */
+  readonly port?: number;
+  /** Names that signatures are verified under. Default: those of the client contract. */
+  readonly profile?: ExchangeSigningProfile;
+  /** Default `Mainnet`. */
+  readonly network?: ExchangeNetwork;
+  readonly tokens?: readonly ExchangeToken[];
+  /** Dexes in addition to the first one and spot. Default `xyz`. */
+  readonly dexes?: readonly string[];
+  /** Dollars that an account's first receipt costs the sender, as decimal text. Default 0. */
+  readonly activationFee?: string;
+  /** Most entries of one answer about a time range. Default 500, as the exchange documents. */
+  readonly pageSize?: number;
+  /** Maximum transactions of one account that the explorer returns. Default 300. */
+  readonly explorerLimit?: number;
+  /** Milliseconds since epoch; the exchange's own clock before it is moved. Default the machine's. */
+  readonly now?: () => number;
+}

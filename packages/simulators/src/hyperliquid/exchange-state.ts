@@ -1,0 +1,209 @@
+import {
+  exchangeSigningProfiles,
+  parseExactAmount,
+  parseExchangeToken,
+  PERPS_DECIMALS,
+  type Address,
+  type ExchangeNetwork,
+  type ExchangeSigningProfile,
+} from "@causeway/domain";
+import { keccak256, stringToBytes } from "viem";
+import { Balances, type BalancePlace } from "./balances.ts";
+import { written } from "./decimal.ts";
+import {
+  LOCAL_USDC,
+  localExchangeTokens,
+  type ExchangeOptions,
+  type ExchangeToken,
+} from "./exchange-options.ts";
+import { History, type LedgerUpdate } from "./history.ts";
+import { readPostedAction, type PostedAction } from "./posted-action.ts";
+import { recoverSigner } from "./recover-signer.ts";
+import { ExchangeRefusal } from "./refusal.ts";
+import { UsedNonces } from "./used-nonces.ts";
+
+/** One transfer, read. */
+interface Transfer {
+  readonly source: Address;
+  readonly from: BalancePlace;
+  readonly destination: Address;
+  readonly to: BalancePlace;
+  readonly token: ExchangeToken;
+  readonly amount: bigint;
+}
+
+/** Accounts, nonces and history, and how a signed action changes them. */
+export class ExchangeState {
+  readonly profile: ExchangeSigningProfile;
+  readonly network: ExchangeNetwork;
+  readonly tokens: readonly ExchangeToken[];
+  readonly dexes: readonly string[];
+  readonly balances = new Balances();
+  readonly history = new History();
+  readonly #nonces = new UsedNonces();
+  readonly #masters = new Map<Address, Address>();
+  readonly #activationFee: bigint;
+  readonly #now: () => number;
+  #skewMs = 0;
+  #height = 1_000;
+  #lastTime = 0;
+  #failing: string[] = [];
+
+  constructor(options: ExchangeOptions) {
+    this.profile = options.profile ?? exchangeSigningProfiles.default;
+    this.network = options.network ?? "Mainnet";
+    this.tokens = options.tokens ?? localExchangeTokens;
+    this.dexes = options.dexes ?? ["xyz"];
+    this.#activationFee = parseExactAmount(options.activationFee ?? "0", PERPS_DECIMALS) ?? 0n;
+    this.#now = options.now ?? (() => Date.now());
+  }
+
+  /** Ms, never going back. */
+  now(): number {
+    this.#lastTime = Math.max(this.#lastTime, Math.trunc(this.#now() + this.#skewMs));
+    return this.#lastTime;
+  }
+
+  /** Moves the clock on; nothing goes back. */
+  advance(ms: number): void {
+    this.#skewMs += ms;
+  }
+
+  /** The next action that would succeed fails for this reason, and is in a block all the same. */
+  failNext(reason: string): void {
+    this.#failing = [...this.#failing, reason];
+  }
+
+  addSubAccount(master: Address, account: Address): void {
+    this.#masters.set(account, master);
+  }
+
+  tokenNamed(name: string): ExchangeToken {
+    const token = this.tokens.find((one) => one.name === name);
+    if (token === undefined) throw new RangeError(`the local Hyperliquid has no token ${name}`);
+    return token;
+  }
+
+  /** The cost of an account's first receipt now, in dollars. */
+  activationFeeFor(account: Address): bigint {
+    return this.balances.has(account) ? 0n : this.#activationFee;
+  }
+
+  /** Puts this many unsigned transfers of 1e-8 dollars into one block time. */
+  crowd(user: Address, destination: Address, transfers: number): void {
+    const time = this.now();
+    const amount = "0.00000001";
+    for (let n = 0; n < transfers; n++) {
+      const block = ++this.#height;
+      const hash = keccak256(stringToBytes(`${block} ${time} ${user} crowd`));
+      const fields = { [this.profile.chainField]: this.network, destination, amount, time: time + n };
+      const action = { type: "usdSend", signatureChainId: "0x1", ...fields } as const;
+      const delta = { type: "internalTransfer", usdc: amount, user, destination, fee: "0.0" };
+      this.history.add({ time, user, action, block, hash, error: null }, delta, [user, destination]);
+    }
+  }
+
+  /**
+   * Takes in a posted action. One that is signed and numbered as it must be is in a block, whatever becomes
+   * of it. A transfer that fails leaves its nonce unused: it may be posted again.
+   * @throws Undecodable, ExchangeRefusal
+   */
+  async accept(body: unknown): Promise<void> {
+    const posted = readPostedAction(body, this.profile);
+    const { action, nonce } = posted;
+    if (action[this.profile.chainField] !== this.network)
+      throw new ExchangeRefusal(`This action is for another network than ${this.network}`);
+    const signer = await recoverSigner(this.profile, posted);
+    // An action that was changed after it was signed recovers to an address without an account.
+    if (!this.balances.has(signer))
+      throw new ExchangeRefusal(`Must deposit before performing actions. User: ${signer}`);
+    const time = this.now();
+    this.#nonces.check(signer, nonce, time);
+
+    const block = ++this.#height;
+    const hash = keccak256(stringToBytes(`${block} ${time} ${signer} ${nonce}`));
+    const record = (error: string | null, delta?: LedgerUpdate["delta"], accounts: Address[] = []): void =>
+      this.history.add({ time, user: signer, action, block, hash, error }, delta, accounts);
+    try {
+      const transfer = this.#readTransfer(posted, signer);
+      const [failure, ...later] = this.#failing;
+      this.#failing = later;
+      if (failure !== undefined) throw new ExchangeRefusal(failure);
+      const fee = this.#carryOut(transfer);
+      this.#nonces.use(signer, nonce);
+      record(null, deltaOf(posted, transfer, fee), [transfer.source, transfer.destination]);
+    } catch (error) {
+      if (error instanceof ExchangeRefusal) record(error.message);
+      throw error;
+    }
+  }
+
+  /** @throws ExchangeRefusal for what the exchange does not move */
+  #readTransfer({ action }: PostedAction, signer: Address): Transfer {
+    const destination = String(action["destination"]) as Address;
+    const isUsdSend = action.type === "usdSend";
+    const token = isUsdSend ? LOCAL_USDC : this.#token(String(action["token"]));
+    const amount = parseExactAmount(String(action["amount"]), token.weiDecimals);
+    if (amount === undefined || amount === 0n) throw new ExchangeRefusal("Invalid amount");
+    const sent = action.type === "sendAsset";
+    const fixed = isUsdSend ? "" : "spot";
+    const from = this.#place(sent ? String(action["sourceDex"]) : fixed, token);
+    const to = this.#place(sent ? String(action["destinationDex"]) : fixed, token);
+    const subAccount = sent ? String(action["fromSubAccount"]) : "";
+    if (subAccount !== "" && this.#masters.get(subAccount as Address) !== signer)
+      throw new ExchangeRefusal("Sub-account is not the sender's");
+    const source = subAccount === "" ? signer : (subAccount as Address);
+    if (source === destination && from.dex === to.dex) throw new ExchangeRefusal("Cannot self-transfer");
+    return { source, from, destination, to, token, amount };
+  }
+
+  #token(text: string): ExchangeToken {
+    const { name, tokenId } = parseExchangeToken(text) ?? {};
+    const token = this.tokens.find((one) => one.tokenId === tokenId && one.name === name);
+    if (token === undefined) throw new ExchangeRefusal(`Unknown token ${text}`);
+    return token;
+  }
+
+  #place(dex: string, token: ExchangeToken): BalancePlace {
+    if (dex !== "" && dex !== "spot" && !this.dexes.includes(dex))
+      throw new ExchangeRefusal(`Unknown dex ${dex}`);
+    if (dex !== "spot" && token.tokenId !== LOCAL_USDC.tokenId)
+      throw new ExchangeRefusal("Only the collateral token can be held there");
+    return { dex, tokenId: token.tokenId };
+  }
+
+  /** All of it or nothing. Returns the fee, dollars. */
+  #carryOut({ source, from, destination, to, amount }: Transfer): bigint {
+    const fee = this.activationFeeFor(destination);
+    const feePlace =
+      from.tokenId === LOCAL_USDC.tokenId ? from : { dex: "spot", tokenId: LOCAL_USDC.tokenId };
+    if (fee > 0n && this.balances.of(source, feePlace) < fee + (feePlace === from ? amount : 0n))
+      throw new ExchangeRefusal("Insufficient balance for the activation of the destination");
+    this.balances.take(source, from, amount);
+    if (fee > 0n) this.balances.take(source, feePlace, fee);
+    this.balances.add(destination, to, amount);
+    return fee;
+  }
+}
+
+function deltaOf({ action, nonce }: PostedAction, transfer: Transfer, fee: bigint): LedgerUpdate["delta"] {
+  const { source: user, destination, token, from, to } = transfer;
+  const amount = written(transfer.amount, token.weiDecimals);
+  const fees = written(fee, PERPS_DECIMALS);
+  if (action.type === "usdSend")
+    return { type: "internalTransfer", usdc: amount, user, destination, fee: fees };
+  const common = {
+    token: token.name,
+    amount,
+    usdcValue: token.tokenId === LOCAL_USDC.tokenId ? amount : "0.0",
+    user,
+    destination,
+    fee: fees,
+    nativeTokenFee: "0.0",
+    nonce,
+    feeToken: fee > 0n ? LOCAL_USDC.name : "",
+  };
+  return action.type === "spotSend"
+    ? { type: "spotTransfer", ...common }
+    : { type: "send", ...common, sourceDex: from.dex, destinationDex: to.dex };
+}

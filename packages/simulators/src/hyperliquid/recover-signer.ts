@@ -1,0 +1,34 @@
+import { exchangeTypedData, type Address, type ExchangeSigningProfile } from "@causeway/domain";
+import { pad, recoverTypedDataAddress, serializeSignature } from "viem";
+import type { PostedAction } from "./posted-action.ts";
+import { ExchangeRefusal } from "./refusal.ts";
+
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/**
+ * The address that signed an action under a profile, in lower case. Any signature recovers to some address:
+ * whether it has an account is not checked.
+ *
+ * @throws ExchangeRefusal
+ */
+export async function recoverSigner(
+  profile: ExchangeSigningProfile,
+  { action, signature }: PostedAction,
+): Promise<Address> {
+  const { r, s, v } = signature;
+  // The same signature with a high s recovers to the same account, so an action would have two signatures.
+  if (BigInt(s) > HALF_ORDER) throw new ExchangeRefusal("Invalid signature");
+  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+  try {
+    const signer = await recoverTypedDataAddress({
+      domain,
+      types,
+      primaryType,
+      message: value,
+      signature: serializeSignature({ r: pad(r), s: pad(s), v: BigInt(v) }),
+    });
+    return signer.toLowerCase() as Address;
+  } catch {
+    throw new ExchangeRefusal("Invalid signature");
+  }
+}

@@ -1,0 +1,2 @@
+export type { KeySpec, KeyState, KmsKey } from "./kms-key.ts";
+export { startKms, type KmsFault, type KmsOptions, type RunningKms } from "./kms-server.ts";

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { accountAnswer, logsAnswer, nextNonceAnswer, refusalAnswer, transactionAnswer } from "./answers.ts";
+import { exactText } from "./exact-text.ts";
+import type { LighterExchange, TransactionRecord } from "./exchange.ts";
+import { ExchangeRefusal } from "./refusal.ts";
+
+/** How an endpoint misbehaves, on purpose. */
+export interface EndpointFaults {
+  /** Changes what is answered with status 200, by path and query. */
+  rewrite?: ((path: string, body: string) => string) | undefined;
+  /** Answers of this kind instead of its own. */
+  broken?: "drop" | "html" | "error" | undefined;
+  /** Answers as of the moment when this was set. */
+  isBehind?: boolean;
+}
+
+/** One address under which the exchange and its explorer answer. */
+export interface ExchangeEndpoint {
+  /** Of the exchange's API. */
+  readonly url: string;
+  /** Of the explorer's API. */
+  readonly explorerUrl: string;
+  /** May be changed at any time. */
+  readonly faults: EndpointFaults;
+  close(): Promise<void>;
+}
+
+/** @param port on 127.0.0.1; 0 takes any free one */
+export async function openEndpoint(exchange: LighterExchange, port = 0): Promise<ExchangeEndpoint> {
+  const faults: EndpointFaults = {};
+  let seen: readonly TransactionRecord[] = [];
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await textOf(request);
+    if (faults.isBehind !== true) seen = [...exchange.records];
+    if (faults.broken === "drop") return void request.socket.destroy();
+    if (faults.broken === "html") return send(response, 200, "<html><body>maintenance</body></html>");
+    if (faults.broken === "error") return send(response, 500, exactText({ code: 500, message: "internal" }));
+    const path = request.url ?? "/";
+    try {
+      const text = await answerTo(
+        exchange,
+        seen,
+        request.method ?? "GET",
+        new URL(path, "http://exchange"),
+        body,
+      );
+      send(response, 200, faults.rewrite?.(path, text) ?? text);
+    } catch (error) {
+      if (!(error instanceof ExchangeRefusal)) throw error;
+      send(response, 400, refusalAnswer(error));
+    }
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host: "127.0.0.1" }, resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    explorerUrl: `${url}/explorer/api`,
+    faults,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function answerTo(
+  exchange: LighterExchange,
+  records: readonly TransactionRecord[],
+  method: string,
+  { pathname, searchParams }: URL,
+  body: string,
+): Promise<string> {
+  const asked = (name: string): string => searchParams.get(name) ?? "";
+  const logs = /^\/explorer\/api\/accounts\/(\d+)\/logs$/.exec(pathname);
+  if (logs?.[1] !== undefined)
+    return logsAnswer(records, logs[1], {
+      limit: Math.min(100, Number(asked("limit"))),
+      offset: Number(asked("offset")),
+    });
+  switch (`${method} ${pathname}`) {
+    case "GET /api/v1/tx": {
+      const record = records.find(({ hash }) => asked("by") === "hash" && hash === asked("value"));
+      if (record === undefined) throw new ExchangeRefusal(21_500, "transaction not found");
+      return transactionAnswer(exchange, record);
+    }
+    case "GET /info":
+      return exactText({ contract_address: exchange.contract });
+    case "GET /api/v1/account":
+      return accountAnswer(exchange, index(asked("value")));
+    case "GET /api/v1/nextNonce":
+      return nextNonceAnswer(exchange, index(asked("account_index")), index(asked("api_key_index")));
+    case "POST /api/v1/sendTx": {
+      const form = new URLSearchParams(body);
+      const hash = await exchange.take(Number(form.get("tx_type")), form.get("tx_info") ?? "");
+      return exactText({ code: 200, message: "", tx_hash: hash, predicted_execution_time_ms: exchange.time });
+    }
+    default:
+      throw new ExchangeRefusal(404, "route not found");
+  }
+}
+
+function index(text: string): bigint {
+  if (!/^\d{1,18}$/.test(text)) throw new ExchangeRefusal(20_001, "invalid param");
+  return BigInt(text);
+}
+
+function send(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(body);
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

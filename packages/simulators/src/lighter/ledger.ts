@@ -1,0 +1,73 @@
+import type { Address } from "@causeway/domain";
+import { ExchangeRefusal } from "./refusal.ts";
+import type { SignedTransfer } from "./signed-transfer.ts";
+
+/** Dollars, in which fees are paid. */
+const DOLLAR_ASSET = 3n;
+
+/** An account of the exchange. */
+export interface ExchangeAccount {
+  readonly index: bigint;
+  /** Its owner's account on Ethereum; several accounts may have one owner. */
+  readonly l1Address: Address;
+  /**
+   * Registered keys by index: the public key (80 hex digits) and the nonce that its next transaction must
+   * have.
+   */
+  readonly keys: Map<bigint, { publicKey: string; nonce: bigint }>;
+  /** Smallest units by `asset/route`. */
+  readonly balances: Map<string, bigint>;
+}
+
+/** Who has what. */
+export class ExchangeLedger {
+  readonly accounts = new Map<bigint, ExchangeAccount>();
+
+  open(index: bigint, l1Address: Address): ExchangeAccount {
+    if (this.accounts.has(index)) throw new RangeError(`account ${index} already exists`);
+    const account: ExchangeAccount = { index, l1Address, keys: new Map(), balances: new Map() };
+    this.accounts.set(index, account);
+    return account;
+  }
+
+  /** @throws ExchangeRefusal when there is none */
+  account(index: bigint): ExchangeAccount {
+    const account = this.accounts.get(index);
+    if (account === undefined) throw new ExchangeRefusal(21_100, "account not found");
+    return account;
+  }
+
+  balance(index: bigint, asset: bigint, route: bigint): bigint {
+    return this.account(index).balances.get(`${asset}/${route}`) ?? 0n;
+  }
+
+  credit(index: bigint, asset: bigint, route: bigint, amount: bigint): void {
+    this.account(index).balances.set(`${asset}/${route}`, this.balance(index, asset, route) + amount);
+  }
+
+  /** Whether the sender has what it sends and the fee, which is taken where the transfer is taken from. */
+  covers({
+    fromAccountIndex: from,
+    assetIndex,
+    fromRouteType: route,
+    amount,
+    usdcFee,
+  }: SignedTransfer): boolean {
+    const isInDollars = assetIndex === DOLLAR_ASSET;
+    const needed = amount + (isInDollars ? usdcFee : 0n);
+    const hasFee = isInDollars || this.balance(from, DOLLAR_ASSET, route) >= usdcFee;
+    return this.balance(from, assetIndex, route) >= needed && hasFee;
+  }
+
+  /** Moves what {@link covers} found. The fee goes to Lighter's own account, which no test reads. */
+  move(transfer: SignedTransfer): void {
+    const { fromAccountIndex: from, toAccountIndex: to, assetIndex, amount } = transfer;
+    this.credit(from, assetIndex, transfer.fromRouteType, -amount);
+    this.credit(from, DOLLAR_ASSET, transfer.fromRouteType, -transfer.usdcFee);
+    this.credit(to, assetIndex, transfer.toRouteType, amount);
+  }
+
+  undo(transfer: SignedTransfer): void {
+    this.move({ ...transfer, amount: -transfer.amount, usdcFee: -transfer.usdcFee });
+  }
+}

@@ -1,0 +1,23 @@
+export {
+  associatedTokens,
+  createDepository,
+  executeInstruction,
+  initializeInstruction,
+  LOCAL_DEPOSITORY,
+  programDataAddress,
+  signatureCheckInstruction,
+  type LocalDepository,
+} from "./depository.ts";
+export type { StoredAccount } from "./account-history.ts";
+export type { RpcCall, RpcTrouble } from "./rpc-server.ts";
+export { depositoryProgram, forwarderProgram } from "./programs.ts";
+export { startSolana, type RunningSolana, type SolanaControls, type SolanaOptions } from "./start-solana.ts";
+export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintRequest } from "./tokens.ts";
+export {
+  askNode,
+  sendInstructions,
+  signedTransaction,
+  solanaKey,
+  type PlainInstruction,
+  type SolanaKey,
+} from "./wallet.ts";

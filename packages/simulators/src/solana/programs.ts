@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { repositoryRoot } from "@causeway/testkit";
+
+const folder = join(repositoryRoot, "packages", "contracts", "solana");
+
+/** The depository program, ready to be deployed. */
+export function depositoryProgram(): Uint8Array {
+  return readFileSync(join(folder, "depository.so"));
+}
+
+/** Calls another program for its caller; for tests. */
+export function forwarderProgram(): Uint8Array {
+  return readFileSync(join(folder, "test", "forwarder.so"));
+}

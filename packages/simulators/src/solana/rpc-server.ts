@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What a method refuses with, as JSON-RPC says it. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** One call as it came in. */
+export interface RpcCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  /** How many calls of this method came before, since the last change of what fails. */
+  readonly before: number;
+}
+
+/** What goes wrong with a call, on purpose. */
+export type RpcTrouble =
+  | { readonly kind: "error"; readonly code: number; readonly message: string }
+  /** The honest result is replaced. */
+  | { readonly kind: "lie"; readonly tell: (honest: unknown) => unknown }
+  /** The method runs, and the caller gets an error. */
+  | { readonly kind: "doneButFailed" }
+  /** The connection is cut. */
+  | { readonly kind: "cut" }
+  | { readonly kind: "late"; readonly ms: number };
+
+export type Methods = ReadonlyMap<string, (params: readonly unknown[]) => unknown>;
+
+export interface RpcServer {
+  readonly url: string;
+  /** Decides from now on what goes wrong with each call; undefined: nothing. */
+  trouble(choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined): void;
+  /** Calls of a method so far. */
+  calls(method: string): number;
+  close(): Promise<void>;
+}
+
+/** JSON-RPC 2.0 over HTTP on 127.0.0.1, single calls and batches. */
+export async function startRpcServer(methods: Methods, port: number): Promise<RpcServer> {
+  const counts = new Map<string, number>();
+  let since = new Map<string, number>();
+  let choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined;
+
+  const answer = async (asked: unknown): Promise<object | "cut"> => {
+    const { id, method, params } = readCall(asked);
+    if (method === undefined)
+      return { jsonrpc: "2.0", id: null, error: { code: -32600, message: "Invalid request" } };
+    counts.set(method, (counts.get(method) ?? 0) + 1);
+    const before = since.get(method) ?? 0;
+    since.set(method, before + 1);
+    const trouble = choose?.({ method, params, before });
+    if (trouble?.kind === "cut") return "cut";
+    if (trouble?.kind === "late") await sleep(trouble.ms);
+    if (trouble?.kind === "error")
+      return { jsonrpc: "2.0", id, error: { code: trouble.code, message: trouble.message } };
+    try {
+      const carryOut = methods.get(method);
+      if (carryOut === undefined) throw new RpcError(-32601, `Method not found: ${method}`);
+      const result = await carryOut(params);
+      if (trouble?.kind === "doneButFailed") throw new RpcError(-32603, "Internal error");
+      return { jsonrpc: "2.0", id, result: trouble?.kind === "lie" ? trouble.tell(result) : result };
+    } catch (error) {
+      const known = error instanceof RpcError ? error : new RpcError(-32603, String(error));
+      const data = known.data === undefined ? {} : { data: known.data };
+      return { jsonrpc: "2.0", id, error: { code: known.code, message: known.message, ...data } };
+    }
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    let body: unknown;
+    try {
+      body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    } catch {
+      body = undefined;
+    }
+    const answers: (object | "cut")[] = [];
+    for (const asked of Array.isArray(body) ? (body as unknown[]) : [body]) answers.push(await answer(asked));
+    if (answers.includes("cut")) {
+      response.destroy();
+      return;
+    }
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0], exact));
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    trouble: (next) => {
+      choose = next;
+      since = new Map();
+    },
+    calls: (method) => counts.get(method) ?? 0,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function readCall(asked: unknown): { id: unknown; method: string | undefined; params: readonly unknown[] } {
+  if (typeof asked !== "object" || asked === null) return { id: null, method: undefined, params: [] };
+  const { id, method, params } = asked as Record<string, unknown>;
+  return {
+    id,
+    method: typeof method === "string" ? method : undefined,
+    params: Array.isArray(params) ? (params as unknown[]) : [],
+  };
+}
+
+/**
+ * Lamports travel as JSON numbers, as real nodes write them; above 2^53 a number of JavaScript would be
+ * another one.
+ */
+function exact(_key: string, value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("number is too large for JSON");
+  return Number(value);
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { base58 } from "@scure/base";
+
+/** What a reader sees: everything, what a supermajority voted for, or what is final. */
+export type Commitment = "processed" | "confirmed" | "finalized";
+
+export interface Block {
+  readonly slot: number;
+  /** Lower than the slot: not every slot has a block. */
+  readonly height: number;
+  readonly hash: string;
+  readonly previousHash: string;
+  readonly parentSlot: number;
+  /** Unix seconds. */
+  time: number;
+}
+
+/** Blocks for whose length a transaction may name the hash of one. */
+export const BLOCKHASH_WINDOW = 150;
+
+export interface SlotOptions {
+  /** Slots by which the final view lies behind the newest. */
+  readonly finalityLag: number;
+  /** Unix seconds of now, as the chain is to believe. */
+  readonly now: () => number;
+}
+
+/** The sequence of blocks of one node, and how far each view of it reaches. */
+export class Slots {
+  readonly first: number;
+  /** The block that transactions go into now. */
+  current: Block;
+  private readonly blocks = new Map<number, Block>();
+  private readonly byHash = new Map<string, Block>();
+  private readonly options: SlotOptions;
+  private pausedAt: number | undefined;
+  private maxFinal: number;
+  private forks = 0;
+
+  constructor(options: SlotOptions) {
+    this.options = options;
+    // Height and slot differ on every real cluster, and so do they here.
+    this.current = this.append({ slot: 1_000, height: 900, parent: undefined });
+    this.maxFinal = this.current.slot;
+    this.first = this.current.slot;
+    // The first transaction is to meet a chain whose final view lies behind already.
+    for (let made = 0; made <= options.finalityLag; made++) this.next();
+  }
+
+  /** Closes the current block and begins the next, `skipped` slots without a block between. */
+  next(skipped = 0): void {
+    const { slot, height } = this.current;
+    this.current = this.append({ slot: slot + 1 + skipped, height: height + 1, parent: this.current });
+  }
+
+  /** Blocks from `slot` on are no more; the next one follows the last that is left. */
+  dropFrom(slot: number): void {
+    if (slot <= this.finalized) throw new Error(`slot ${slot} is final`);
+    this.forks += 1;
+    const newest = this.current.slot;
+    for (const block of [...this.blocks.values()].filter((one) => one.slot >= slot)) {
+      this.blocks.delete(block.slot);
+      this.byHash.delete(block.hash);
+    }
+    const kept = [...this.blocks.values()].at(-1);
+    if (kept === undefined) throw new Error("no block is left");
+    this.current = this.append({ slot: newest + 1, height: kept.height + 1, parent: kept });
+  }
+
+  /** The newest slot with a block that a view shows. */
+  at(commitment: Commitment): number {
+    if (commitment === "processed") return this.current.slot;
+    if (commitment === "finalized") return this.finalized;
+    return Math.max(this.finalized, this.latestUpTo(this.current.slot - 1));
+  }
+
+  block(slot: number): Block | undefined {
+    return this.blocks.get(slot);
+  }
+
+  /** The block of a hash, while transactions may name it. */
+  recent(hash: string, at: Commitment = "processed"): Block | undefined {
+    const block = this.byHash.get(hash);
+    const height = this.blocks.get(this.at(at))?.height ?? 0;
+    return block !== undefined && height <= block.height + BLOCKHASH_WINDOW ? block : undefined;
+  }
+
+  pauseFinality(): void {
+    this.pausedAt = this.finalized;
+  }
+
+  resumeFinality(): void {
+    this.pausedAt = undefined;
+  }
+
+  private get finalized(): number {
+    if (this.pausedAt === undefined)
+      this.maxFinal = Math.max(this.maxFinal, this.latestUpTo(this.current.slot - this.options.finalityLag));
+    return this.maxFinal;
+  }
+
+  private latestUpTo(slot: number): number {
+    for (let at = slot; at >= this.maxFinal; at--) if (this.blocks.has(at)) return at;
+    return this.maxFinal;
+  }
+
+  private append({
+    slot,
+    height,
+    parent,
+  }: {
+    slot: number;
+    height: number;
+    parent: Block | undefined;
+  }): Block {
+    const digest = createHash("sha256")
+      .update(`${this.forks} ${slot} ${parent?.hash ?? ""}`)
+      .digest();
+    const block: Block = {
+      slot,
+      height,
+      hash: base58.encode(digest),
+      previousHash: parent?.hash ?? base58.encode(new Uint8Array(32)),
+      parentSlot: parent?.slot ?? slot - 1,
+      // Time never runs back on this chain.
+      time: Math.max(this.options.now(), parent?.time ?? 0),
+    };
+    this.blocks.set(slot, block);
+    this.byHash.set(block.hash, block);
+    return block;
+  }
+}

@@ -1,0 +1,120 @@
+import { address, getAddressEncoder, type Address } from "@solana/kit";
+import { associatedTokens } from "./depository.ts";
+import { askNode, sendInstructions, solanaKey, type PlainInstruction, type SolanaKey } from "./wallet.ts";
+
+const SYSTEM = "11111111111111111111111111111111";
+const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const TOKEN_2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
+const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+
+export interface LocalMint {
+  readonly mint: Address;
+  readonly tokenProgram: string;
+  /** May mint. */
+  readonly authority: SolanaKey;
+}
+
+export interface MintRequest {
+  /** Pays, and may mint. */
+  readonly authority: SolanaKey;
+  readonly decimals: number;
+  /** A mint of the newer token program that keeps this of every transfer. */
+  readonly feeBps?: number;
+  /** Of the newer token program also without a fee. */
+  readonly isToken2022?: boolean;
+  /** Whose address the mint has; a random one without it. */
+  readonly account?: SolanaKey;
+}
+
+/** Makes a mint on a local cluster. */
+export async function createMint(
+  url: string,
+  { authority, decimals, feeBps, isToken2022, account: named }: MintRequest,
+): Promise<LocalMint> {
+  const isNewer = feeBps !== undefined || isToken2022 === true;
+  const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
+  const account = named ?? (await solanaKey());
+  // The base layout, or that of an account padded to the length of token accounts and the fee's extension
+  // behind a byte of kind.
+  const size = feeBps === undefined ? 82 : 166 + 4 + 108;
+  const rent = await askNode<number>(url, "getMinimumBalanceForRentExemption", [size]);
+  const key = (text: string) => getAddressEncoder().encode(address(text));
+  const create = Buffer.alloc(52);
+  create.writeBigUInt64LE(BigInt(rent), 4);
+  create.writeBigUInt64LE(BigInt(size), 12);
+  create.set(key(tokenProgram), 20);
+  const instructions: PlainInstruction[] = [
+    {
+      programId: SYSTEM,
+      keys: [
+        { pubkey: authority.address, isSigner: true, isWritable: true },
+        { pubkey: account.address, isSigner: true, isWritable: true },
+      ],
+      data: create,
+    },
+  ];
+  const mint = { pubkey: account.address, isSigner: false, isWritable: true };
+  if (feeBps !== undefined) {
+    // No authority may change the fee or withdraw what was withheld; without a maximum fee.
+    const data = Buffer.alloc(2 + 1 + 1 + 2 + 8);
+    data.set([26, 0, 0, 0]);
+    data.writeUInt16LE(feeBps, 4);
+    data.writeBigUInt64LE(0xffff_ffff_ffff_ffffn, 6);
+    instructions.push({ programId: tokenProgram, keys: [mint], data });
+  }
+  // InitializeMint2: decimals, the mint authority, no freeze authority.
+  const data = Buffer.concat([
+    Buffer.from([20, decimals]),
+    Buffer.from(key(authority.address)),
+    Buffer.from([0]),
+  ]);
+  instructions.push({ programId: tokenProgram, keys: [mint], data });
+  await sendInstructions(url, [authority, account], instructions);
+  return { mint: account.address, tokenProgram, authority };
+}
+
+/** Mints to a wallet's associated token account, which is made when it is not there. */
+export async function mintTo(url: string, of: LocalMint, wallet: string, amount: bigint): Promise<void> {
+  const tokens = await associatedTokens(wallet, of.mint, of.tokenProgram);
+  const data = Buffer.alloc(9);
+  data.writeUInt8(7, 0);
+  data.writeBigUInt64LE(amount, 1);
+  await sendInstructions(
+    url,
+    [of.authority],
+    [
+      createTokensInstruction(of.authority.address, tokens, wallet, of),
+      {
+        programId: of.tokenProgram,
+        keys: [
+          { pubkey: of.mint, isSigner: false, isWritable: true },
+          { pubkey: tokens, isSigner: false, isWritable: true },
+          { pubkey: of.authority.address, isSigner: true, isWritable: false },
+        ],
+        data,
+      },
+    ],
+  );
+}
+
+/** Makes a wallet's associated token account unless it is there. */
+export function createTokensInstruction(
+  payer: string,
+  tokens: string,
+  wallet: string,
+  { mint, tokenProgram }: Pick<LocalMint, "mint" | "tokenProgram">,
+): PlainInstruction {
+  const plain = (pubkey: string) => ({ pubkey, isSigner: false, isWritable: false });
+  return {
+    programId: ASSOCIATED_TOKEN,
+    keys: [
+      { pubkey: payer, isSigner: true, isWritable: true },
+      { pubkey: tokens, isSigner: false, isWritable: true },
+      plain(wallet),
+      plain(mint),
+      plain(SYSTEM),
+      plain(tokenProgram),
+    ],
+    data: Uint8Array.of(1),
+  };
+}

@@ -1,0 +1,230 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startAnvil, type NodeAddress } from "@causeway/testkit";
+import { anvilRpc, type AnvilRpc } from "./anvil-rpc.ts";
+import { jsonRpcMethods, JsonRpcRefusal } from "./json-rpc.ts";
+import { createTronChain, type TronChain } from "./tron-chain.ts";
+import { quantity } from "./tron-address.ts";
+import { headOperations, walletOperations, type View } from "./wallet-api.ts";
+
+/** What `eth_chainId` answers on the main network. */
+export const TRON_MAINNET_CHAIN_ID = 728_126_428;
+
+export interface TronNodeOptions {
+  /** On 127.0.0.1; any free one without it. */
+  readonly port?: number;
+  /** Default the main network's. */
+  readonly chainId?: number;
+  /** Blocks that lie on top of a solid one. Default 19, what the main network needs. */
+  readonly solidLagBlocks?: number;
+  /** Seconds between further blocks. Every transaction is mined at once, in a block of its own. */
+  readonly blockTimeSeconds?: number;
+  /** Of the machine beneath. */
+  readonly logFile?: string;
+}
+
+/** What a test does to a node, apart from its API. */
+export interface TronControls {
+  /** Mines empty blocks. Default 1. */
+  mine(blocks?: number): Promise<void>;
+  /** Lets the chain's clock run, and mines a block. */
+  pass(seconds: number): Promise<void>;
+  /** Mines until what is the head now is solid. Throws while solidification is held. */
+  solidify(): Promise<void>;
+  /** Nothing more becomes solid until it is released. */
+  holdSolidification(): Promise<void>;
+  releaseSolidification(): void;
+  setSolidLag(blocks: number): void;
+  /** Replaces the newest blocks by empty ones. The transactions in them are gone. */
+  reorg(depth: number): Promise<void>;
+  /** Gives an account this many sun. @param address 20 bytes, `0x` */
+  fund(address: string, sun: bigint): Promise<void>;
+  /**
+   * From now on the answers of an operation (`/walletsolidity/getblock`, `eth_getTransactionReceipt`, …) are
+   * what `lie` makes of the true ones; a {@link RawAnswer} is sent as it is. What is returned takes the lie
+   * back.
+   */
+  lie(operation: string, lie: TronLie): () => void;
+  /** Calls of an operation that arrived since the start. */
+  calls(operation: string): number;
+}
+
+export type TronLie = (truth: unknown, question: unknown) => unknown;
+
+/** An HTTP answer that is sent as it is. */
+export class RawAnswer {
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export interface RunningTron {
+  /** Base of `/wallet` and `/walletsolidity`. */
+  readonly url: string;
+  /** As a chain file writes it: `<url>/jsonrpc`. */
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  /** The machine beneath: contracts are put there as on any local chain. */
+  readonly evm: NodeAddress;
+  readonly controls: TronControls;
+  close(): Promise<void>;
+}
+
+/**
+ * A full node of the Tron network: its HTTP interface and its read-only JSON-RPC in front of a real virtual
+ * machine.
+ *
+ * Transaction ids, signatures, expiration and reference blocks are checked as a real one checks them;
+ * contracts run for real; a sun is a wei beneath. Blocks become solid a fixed number of blocks behind the
+ * head. Not simulated: the price of energy and bandwidth (a fee limit bounds the energy, nothing is taken),
+ * votes, TRC-10.
+ *
+ * @throws PortInUse, ProcessStartFailed
+ */
+export async function startTronNode(options: TronNodeOptions = {}): Promise<RunningTron> {
+  const { chainId = TRON_MAINNET_CHAIN_ID, solidLagBlocks = 19, blockTimeSeconds, logFile } = options;
+  const anvil = await startAnvil({
+    chainId,
+    ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds, mixedMining: true }),
+    ...(logFile === undefined ? {} : { logFile }),
+    // So that a sun more or less on an account is always a payment, never a price.
+    extraArgs: ["--auto-impersonate", "--base-fee", "0", "--gas-price", "0", "--gas-limit", "1000000000"],
+  });
+  const rpc = anvilRpc(anvil.url);
+  const chain = createTronChain(rpc, BigInt(solidLagBlocks));
+  const lies = new Map<string, TronLie>();
+  const counts = new Map<string, number>();
+
+  const answered = async (
+    operation: string,
+    question: unknown,
+    truth: Promise<unknown>,
+  ): Promise<unknown> => {
+    counts.set(operation, (counts.get(operation) ?? 0) + 1);
+    const lie = lies.get(operation);
+    return lie === undefined ? await truth : lie(await truth, question);
+  };
+  const server = createServer((request, response) => {
+    respond(chain, answered, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port: options.port ?? 0, host: "127.0.0.1" }, resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    rpcUrl: `${url}/jsonrpc`,
+    chainId,
+    evm: { url: anvil.url, chainId },
+    controls: {
+      ...chainControls(chain, rpc),
+      lie: (operation, lie) => {
+        lies.set(operation, lie);
+        return () => void lies.delete(operation);
+      },
+      calls: (operation) => counts.get(operation) ?? 0,
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      await anvil.stop();
+    },
+  };
+}
+
+function chainControls(chain: TronChain, rpc: AnvilRpc): Omit<TronControls, "lie" | "calls"> {
+  const mine = async (blocks = 1): Promise<void> => void (await rpc("anvil_mine", [quantity(blocks)]));
+  return {
+    mine,
+    pass: async (seconds) => {
+      await rpc("evm_increaseTime", [seconds]);
+      await mine();
+    },
+    solidify: async () => {
+      const head = await chain.block("head");
+      const missing = (head?.number ?? 0n) - (await chain.solidNumber());
+      if (missing > 0n) await mine(Number(missing));
+      if ((await chain.solidNumber()) < (head?.number ?? 0n)) throw new Error("solidification is paused");
+    },
+    holdSolidification: async () => await chain.holdSolid(),
+    releaseSolidification: () => chain.releaseSolid(),
+    setSolidLag: (blocks) => chain.setLag(BigInt(blocks)),
+    reorg: async (depth) => void (await rpc("anvil_reorg", [depth, []])),
+    fund: async (address, sun) => void (await rpc("anvil_setBalance", [address, quantity(sun)])),
+  };
+}
+
+type Answered = (operation: string, question: unknown, truth: Promise<unknown>) => Promise<unknown>;
+
+async function respond(
+  chain: TronChain,
+  answered: Answered,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+  const text = await textOf(request);
+  let body: unknown;
+  try {
+    body = text === "" ? Object.fromEntries(searchParams) : JSON.parse(text);
+  } catch {
+    return send(response, 200, JSON.stringify({ Error: "class java.lang.Exception : INVALID json" }));
+  }
+  if (pathname === "/jsonrpc") {
+    const answer = Array.isArray(body)
+      ? await Promise.all(body.map(async (one: unknown) => await rpcAnswer(chain, answered, one)))
+      : await rpcAnswer(chain, answered, body);
+    if (answer instanceof RawAnswer) return send(response, answer.status, answer.body);
+    return send(response, 200, JSON.stringify(answer));
+  }
+  const [, prefix, name = ""] = /^\/(wallet|walletsolidity)\/(\w+)$/.exec(pathname) ?? [];
+  const view: View = prefix === "walletsolidity" ? "solid" : "head";
+  const operation = walletOperations.get(name) ?? (view === "head" ? headOperations.get(name) : undefined);
+  if (prefix === undefined || operation === undefined)
+    return send(response, 404, "<html>404 Not Found</html>");
+  const truth = operation(chain, view, body as Readonly<Record<string, unknown>>);
+  let answer: unknown;
+  try {
+    answer = await answered(pathname, body, truth);
+  } catch (error) {
+    answer = { Error: `class ${String(error)}` };
+  }
+  if (answer instanceof RawAnswer) return send(response, answer.status, answer.body);
+  send(response, 200, JSON.stringify(answer));
+}
+
+async function rpcAnswer(chain: TronChain, answered: Answered, body: unknown): Promise<unknown> {
+  const { id, method, params } = body as { id?: unknown; method?: unknown; params?: unknown };
+  const name = String(method);
+  const given: readonly unknown[] = Array.isArray(params) ? params : [];
+  try {
+    const run = jsonRpcMethods.get(name);
+    if (run === undefined)
+      throw new JsonRpcRefusal(-32_601, `the method ${name} does not exist/is not available`);
+    const result = await answered(name, given, run(chain, given));
+    return result instanceof RawAnswer ? result : { jsonrpc: "2.0", id, result };
+  } catch (error) {
+    const code = error instanceof JsonRpcRefusal ? error.code : -32_000;
+    return { jsonrpc: "2.0", id, error: { code, message: error instanceof Error ? error.message : "error" } };
+  }
+}
+
+function send(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

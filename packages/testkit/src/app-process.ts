@@ -1,0 +1,116 @@
+import { onlyOn } from "./free-port.ts";
+import { join } from "node:path";
+import { compiledCodeDir, repositoryRoot, workspaceNode } from "./paths.ts";
+import {
+  readLogTail,
+  startProcess,
+  type ProcessExit,
+  type ProcessSpec,
+  type RunningProcess,
+} from "./process.ts";
+
+/** A process of ours that is part of a running system and may be killed and started again. */
+export interface SystemProcess {
+  readonly name: string;
+  /** Where it answers HTTP. */
+  readonly url: string;
+  readonly logFile: string;
+  /** Changes with every restart. */
+  readonly pid: number;
+  isRunning(): boolean;
+  /** Sends a signal on purpose: its end is then no surprise. */
+  kill(signal: NodeJS.Signals): void;
+  /** Ends it when it still runs, starts it again and returns once it is ready. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A process ended without being stopped. */
+export interface UnexpectedExit {
+  readonly name: string;
+  readonly exit: ProcessExit;
+  readonly logFile: string;
+  readonly logTail: string;
+}
+
+export interface AppProcessOptions {
+  readonly name: string;
+  /** Path from the root of the repository. */
+  readonly entry: string;
+  readonly url: string;
+  /** What it answers with 200 once it serves; `/health/ready` when absent. */
+  readonly readyPath?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  readonly onUnexpectedExit: (facts: UnexpectedExit) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The command line of one of our programs, run from its sources, and the environment that makes it start
+ * fast.
+ */
+export function programCommand(entry: string): {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+} {
+  // The room for young objects that the images' entry points give.
+  const args = ["--max-semi-space-size=64", "-C", "source", join(repositoryRoot, entry)];
+  const env = { NODE_COMPILE_CACHE: compiledCodeDir };
+  return { command: workspaceNode, args, cwd: repositoryRoot, env };
+}
+
+/**
+ * Starts an API, worker or oracle process and returns once it is ready.
+ *
+ * @throws PortInUse, ProcessStartFailed
+ */
+export async function startAppProcess(options: AppProcessOptions): Promise<SystemProcess> {
+  const { readyPath = "/health/ready" } = options;
+  const program = programCommand(options.entry);
+  const spec: ProcessSpec = {
+    ...program,
+    name: options.name,
+    env: { ...program.env, ...options.env },
+    logFile: options.logFile,
+    isReady: async (signal) => (await fetch(`${options.url}${readyPath}`, { signal })).status === 200,
+    askEveryMs: 25,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+  let isMeantToEnd = false;
+  const start = async (): Promise<RunningProcess> => {
+    isMeantToEnd = false;
+    const started = await onlyOn(Number(new URL(options.url).port), async () => await startProcess(spec));
+    void started.exited.then(async (exit) => {
+      if (isMeantToEnd) return;
+      const logTail = await readLogTail(options.logFile);
+      options.onUnexpectedExit({ name: options.name, exit, logFile: options.logFile, logTail });
+    });
+    return started;
+  };
+  let current = await start();
+  return {
+    name: options.name,
+    url: options.url,
+    logFile: options.logFile,
+    get pid() {
+      return current.pid;
+    },
+    isRunning: () => current.isRunning(),
+    kill: (signal) => {
+      isMeantToEnd = true;
+      current.kill(signal);
+    },
+    restart: async () => {
+      isMeantToEnd = true;
+      await current.stop();
+      current = await start();
+    },
+    stop: async () => {
+      isMeantToEnd = true;
+      await current.stop();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { parseEther } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import {
+  createLocalClient,
+  LocalTransactionFailed,
+  sendPipelined,
+  type LocalClient,
+} from "./local-client.ts";
+
+let node: RunningAnvil;
+let client: LocalClient;
+const sender = privateKeyToAccount(`0x${"5d".repeat(32)}`);
+const calls = Array.from({ length: 4 }, (_, n) => ({
+  label: `call ${n}`,
+  to: sender.address,
+  data: "0x" as const,
+}));
+
+beforeAll(async () => {
+  // Only the sender mines.
+  node = await startAnvil({ chainId: 72_100_999, blockTimeSeconds: 3_600 });
+  client = createLocalClient(node);
+  await client.setBalance({ address: sender.address, value: parseEther("10") });
+});
+afterAll(async () => await node.stop());
+
+/** A node whose pool forgets transactions: `forgets` gets the number of earlier ones. */
+function forgetful(forgets: (before: number) => boolean): LocalClient {
+  let came = 0;
+  return {
+    ...client,
+    sendRawTransaction: async (sent) => {
+      const hash = await client.sendRawTransaction(sent);
+      if (forgets(came++)) await client.dropTransaction({ hash });
+      return hash;
+    },
+  } as LocalClient;
+}
+
+test("a transaction that the node's pool forgot is handed over again, and all are mined in their order", async () => {
+  const nonce = await client.getTransactionCount({ address: sender.address });
+  const receipts = await sendPipelined(
+    forgetful((before) => before === 1),
+    sender,
+    calls,
+    30_000n,
+  );
+  expect(receipts.map(({ status }) => status)).toEqual(calls.map(() => "success"));
+  expect(await client.getTransactionCount({ address: sender.address })).toBe(nonce + calls.length);
+});
+
+test("a node that forgets all of them is reported, with the content of its pool", async () => {
+  const sent = sendPipelined(
+    forgetful(() => true),
+    sender,
+    calls,
+    30_000n,
+  );
+  await expect(sent).rejects.toThrow(LocalTransactionFailed);
+  await expect(sent).rejects.toThrow(/its pool has \d+ pending and \d+ queued/);
+});

@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  createTestClient,
+  defineChain,
+  http,
+  keccak256,
+  publicActions,
+  TransactionReceiptNotFoundError,
+  walletActions,
+  type Chain,
+  type Client,
+  type Hex,
+  type PrivateKeyAccount,
+  type PublicActions,
+  type TestActions,
+  type TransactionReceipt,
+  type Transport,
+  type WalletActions,
+} from "viem";
+import { ANSWER_WITHIN_MS, PATIENCE_MS } from "./patience.ts";
+
+/** Where a local node answers. */
+export interface NodeAddress {
+  readonly url: string;
+  readonly chainId: number;
+  /**
+   * Of an account with money on a node that is not ours to steer; absent: blocks and balances are made as
+   * needed.
+   */
+  readonly fundingKey?: Hex | undefined;
+}
+
+/** viem's description of a chain that only this machine has. */
+export function describeChain(node: NodeAddress): Chain {
+  return defineChain({
+    id: node.chainId,
+    name: `local ${node.chainId}`,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [node.url] } },
+  });
+}
+
+/** Reads, writes and steers a local node. */
+export type LocalClient = Client<
+  Transport,
+  Chain,
+  undefined,
+  undefined,
+  TestActions &
+    PublicActions<Transport, Chain> &
+    WalletActions<Chain> & { readonly fundingKey: NodeAddress["fundingKey"] }
+>;
+
+/** Calls made in one tick travel as one request, except to a given node, which may refuse batches. */
+export function createLocalClient(node: NodeAddress): LocalClient {
+  return createTestClient({
+    mode: "anvil",
+    chain: describeChain(node),
+    transport: http(node.url, {
+      batch: node.fundingKey === undefined ? { batchSize: 500 } : false,
+      timeout: ANSWER_WITHIN_MS,
+    }),
+    pollingInterval: 50,
+    // A read of the newest block right after mining one must return that one.
+    cacheTime: 0,
+  })
+    .extend(publicActions)
+    .extend(walletActions)
+    .extend(() => ({ fundingKey: node.fundingKey }));
+}
+
+/** One transaction of a pipelined series. */
+export interface PipelinedCall {
+  readonly to?: Hex;
+  readonly data: Hex;
+  readonly value?: bigint;
+  /** What the call is, for the error message. */
+  readonly label: string;
+}
+
+/** A transaction that the local system needs did not do what it should. */
+export class LocalTransactionFailed extends Error {
+  override readonly name = "LocalTransactionFailed";
+  readonly code = "LOCAL_TRANSACTION_FAILED";
+}
+
+/**
+ * Signs all calls with consecutive nonces, hands them over in that order and mines them at once, whatever the
+ * block time. One after the other: of many that arrive together the node's pool forgets one now and then. On
+ * a given node it waits until the node includes them.
+ *
+ * @throws LocalTransactionFailed when one of them reverts or is never included.
+ */
+export async function sendPipelined(
+  client: LocalClient,
+  from: PrivateKeyAccount,
+  calls: readonly PipelinedCall[],
+  gasPerCall: bigint,
+): Promise<TransactionReceipt[]> {
+  const firstNonce = await client.getTransactionCount({ address: from.address, blockTag: "pending" });
+  const signed = await Promise.all(
+    calls.map(async (call, index) =>
+      from.signTransaction({
+        type: "eip1559",
+        chainId: client.chain.id,
+        nonce: firstNonce + index,
+        gas: gasPerCall,
+        maxFeePerGas: 20_000_000_000n,
+        maxPriorityFeePerGas: 1_000_000_000n,
+        data: call.data,
+        value: call.value ?? 0n,
+        ...(call.to === undefined ? {} : { to: call.to }),
+      }),
+    ),
+  );
+  if (client.fundingKey !== undefined) {
+    const labeled = calls.map(({ label }, index) => ({ label, bytes: signed[index] ?? "0x" }));
+    return await sendAndWait(client, labeled);
+  }
+  for (const serializedTransaction of signed) await client.sendRawTransaction({ serializedTransaction });
+  const receipts = await mineAll(client, signed);
+  const failed = calls.find((_, index) => receipts[index]?.status !== "success");
+  if (failed !== undefined)
+    throw new LocalTransactionFailed(`${failed.label} reverted on chain ${client.chain.id}`);
+  return receipts;
+}
+
+/** What geth's pool is sure to keep of one account. */
+const MAX_AT_ONCE = 16;
+
+/**
+ * Sends signed transactions to a given node, a few at a time, and waits for their receipts.
+ *
+ * @throws LocalTransactionFailed when one is refused, reverts or is not included in time
+ */
+export async function sendAndWait(
+  client: LocalClient,
+  transactions: readonly { readonly label: string; readonly bytes: Hex }[],
+): Promise<TransactionReceipt[]> {
+  const receipts: TransactionReceipt[] = [];
+  for (let at = 0; at < transactions.length; at += MAX_AT_ONCE) {
+    const some = transactions.slice(at, at + MAX_AT_ONCE);
+    for (const { label, bytes } of some)
+      await client.sendRawTransaction({ serializedTransaction: bytes }).catch((error: unknown) => {
+        throw new LocalTransactionFailed(`${label}: the node of chain ${client.chain.id} refused it`, {
+          cause: error,
+        });
+      });
+    for (const { label, bytes } of some) receipts.push(await receiptOf(client, label, keccak256(bytes)));
+  }
+  return receipts;
+}
+
+async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise<TransactionReceipt> {
+  for (const endMs = performance.now() + PATIENCE_MS; performance.now() < endMs;) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch(notYet);
+    if (receipt?.status === "success") return receipt;
+    if (receipt !== undefined)
+      throw new LocalTransactionFailed(`${label} reverted on chain ${client.chain.id}`);
+    await sleep(50);
+  }
+  throw new LocalTransactionFailed(
+    `${label} was not mined on chain ${client.chain.id} within ${PATIENCE_MS / 1_000} s`,
+  );
+}
+
+/**
+ * From this round on what is missing is taken out of the pool and handed over again: a transaction that came
+ * while the one before it was mined may wait in the pool for a predecessor that the pool no longer knows.
+ */
+const ROUNDS_BEFORE_RESENDING = 3;
+
+/** Mines until every transaction has a receipt; a block holds only as much as its gas limit. */
+async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<TransactionReceipt[]> {
+  const hashes = signed.map((bytes) => keccak256(bytes));
+  let refusal: unknown;
+  for (let round = 0; round < hashes.length + 5; round++) {
+    await client.mine({ blocks: 1 });
+    const found = await Promise.all(
+      hashes.map(async (hash) => await client.getTransactionReceipt({ hash }).catch(notYet)),
+    );
+    const receipts = found.filter((receipt) => receipt !== undefined);
+    if (receipts.length === hashes.length) return receipts;
+    if (round < ROUNDS_BEFORE_RESENDING) continue;
+    for (const [at, serializedTransaction] of signed.entries()) {
+      const hash = hashes[at];
+      if (found[at] !== undefined || hash === undefined) continue;
+      await client.dropTransaction({ hash });
+      // Mined meanwhile: refused, and that is fine.
+      await client.sendRawTransaction({ serializedTransaction }).catch((error: unknown) => (refusal = error));
+    }
+  }
+  const pool = await client.getTxpoolStatus();
+  throw new LocalTransactionFailed(
+    `chain ${client.chain.id} does not mine transactions; its pool has ${pool.pending} pending and ${pool.queued} queued`,
+    { cause: refusal },
+  );
+}
+
+/** Only the lack of a receipt is an answer; a node that does not answer is a fault of its own. */
+function notYet(error: unknown): undefined {
+  if (error instanceof TransactionReceiptNotFoundError) return undefined;
+  throw error;
+}

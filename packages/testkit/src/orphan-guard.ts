@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+
+/**
+ * Reads one line from its parent. The word "gone" means the guarded process has ended by itself; end of input
+ * means the parent died (even by SIGKILL), so the guarded process is asked to end and, two seconds later,
+ * killed.
+ */
+const guardScript = `
+trap '' INT TERM HUP
+read -r word && exit 0
+kill -INT "$1" 2>/dev/null || exit 0
+n=0
+while [ $n -lt 20 ] && kill -0 "$1" 2>/dev/null; do sleep 0.1; n=$((n+1)); done
+kill -KILL "$1" 2>/dev/null
+exit 0
+`;
+
+/**
+ * Makes a child process die with this one. Node has no parent-death signal, so a tiny shell holds the other
+ * end of a pipe that closes whenever this process ends, in whatever way.
+ */
+export function guardAgainstOrphan(pid: number, exited: Promise<unknown>): void {
+  const guard = spawn("/bin/sh", ["-c", guardScript, "causeway-guard", String(pid)], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+  });
+  guard.unref();
+  // The guard may have been killed by hand; a broken pipe to it must not end this process.
+  guard.stdin.on("error", () => undefined);
+  guard.on("error", () => undefined);
+  const pipe: unknown = guard.stdin;
+  if (isUnrefable(pipe)) pipe.unref();
+  void exited.then(() => guard.stdin.end("gone\n"));
+}
+
+/** Child pipes are sockets underneath, which the stream type does not say. */
+function isUnrefable(value: unknown): value is { unref(): void } {
+  return typeof value === "object" && value !== null && "unref" in value;
+}

@@ -1,0 +1,56 @@
+import type { Address, SponsorshipRules } from "@causeway/domain";
+import { defaultSponsorshipRules } from "@causeway/domain";
+import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
+import { aChain, ORIGIN, type QuoteWorld, usdcOn } from "./quote-world.ts";
+
+/** The wallet of the app whose key {@link aPayingAppKey} is. */
+export const sponsor: Address = "0x9999999999999999999999999999999999999999";
+
+export interface AppBalanceStory {
+  /** Base units of USDC. */
+  readonly balance?: bigint;
+  readonly todayUsd?: bigint;
+  readonly heldUsd?: bigint;
+}
+
+/** The world with app balances in USDC, one of which pays. */
+export function withAppBalances(
+  world: QuoteWorld,
+  { balance = 10n ** 12n, todayUsd = 0n, heldUsd = 0n }: AppBalanceStory = {},
+): QuoteWorld {
+  const asset = { chainId: ORIGIN, currency: usdcOn(ORIGIN) };
+  const usdc = aChain(ORIGIN).tokens[0];
+  if (usdc === undefined) throw new Error("the chain has USDC");
+  return {
+    ...world,
+    appBalance: {
+      chainId: ORIGIN,
+      currencies: [usdc],
+      confirmations: 1,
+      minTopUpUsd: 0n,
+      claimLifetimeSeconds: 600,
+    },
+    sponsors: {
+      book: async (wallet) => ({
+        wallet,
+        lines: wallet === sponsor ? [{ asset, balance, pending: 0n, owed: 0n }] : [],
+        heldUsd,
+        held: heldUsd === 0n ? [] : [{ asset, amount: heldUsd / 10n ** 12n, usd: heldUsd }],
+      }),
+      spending: async () => ({ todayUsd, userTodayUsd: todayUsd, targetTodayUsd: 0n }),
+    },
+  };
+}
+
+export function aPayingAppKey(
+  rules: Partial<SponsorshipRules> = {},
+  change: Partial<AskingKey> = {},
+): AskingKey {
+  return {
+    id: "key-1",
+    fundingAddress: sponsor,
+    origins: [],
+    rules: { ...defaultSponsorshipRules, ...rules },
+    ...change,
+  };
+}

@@ -1,0 +1,211 @@
+import { createHash, createPrivateKey, sign } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { depositNativeInstruction, depositTokenInstruction } from "@causeway/chains/solana";
+import {
+  encodeSolanaTransferRequest,
+  solanaTransferRequestId,
+  type Hex32,
+  type SolanaTransferRequest,
+} from "@causeway/domain";
+import { repositoryRoot } from "@causeway/testkit";
+import {
+  askNode,
+  createDepository,
+  createMint,
+  executeInstruction,
+  initializeInstruction,
+  mintTo,
+  programDataAddress,
+  sendInstructions,
+  signatureCheckInstruction,
+  solanaKey,
+  startSolana,
+  type LocalDepository,
+  type LocalMint,
+  type PlainInstruction,
+  type RunningSolana,
+  type SolanaKey,
+} from "@causeway/simulators/solana";
+
+// What packages/contracts/solana states about the program: its interface, size and compute units.
+
+const folder = join(repositoryRoot, "packages/contracts/solana");
+const reportFile = join(folder, "compute-units.json");
+const read = (name: string): Buffer => readFileSync(join(folder, name));
+
+interface IdlAccount {
+  readonly name: string;
+  readonly writable?: boolean;
+  readonly signer?: boolean;
+}
+interface Named {
+  readonly name: string;
+  readonly discriminator: readonly number[];
+}
+const idl = JSON.parse(read("idl.json").toString()) as {
+  readonly address: string;
+  readonly instructions: readonly (Named & { readonly accounts: readonly IdlAccount[] })[];
+  readonly accounts: readonly Named[];
+  readonly events: readonly Named[];
+  readonly errors: readonly { readonly code: number; readonly name: string }[];
+};
+
+const key = async (byte: number): Promise<SolanaKey> => await solanaKey(new Uint8Array(32).fill(byte));
+const ID: Hex32 = `0x${"07".repeat(32)}`;
+
+let node: RunningSolana;
+let at: LocalDepository;
+let user: SolanaKey;
+let mint: LocalMint;
+/** Units that the program consumed, calls of other programs included. */
+const units: Record<string, number> = {};
+const instructions: Record<string, PlainInstruction> = {};
+
+// Every key and number is fixed: the search for a derived address takes more units for some than for others.
+beforeAll(async () => {
+  node = await startSolana({ slotMs: 0, finalityLag: 2 });
+  user = await key(1);
+  await askNode(node.url, "requestAirdrop", [user.address, 100_000_000_000]);
+  at = await createDepository(node, { owner: await key(2), allocator: await key(3) });
+  units["initialize"] = await consumed((await signaturesOf(at.depository))[0] ?? "");
+  mint = await createMint(node.url, { authority: user, decimals: 6, account: await key(4) });
+  await mintTo(node.url, mint, user.address, 10_000_000n);
+
+  const native = depositNativeInstruction({ pdas: at, sender: user.address, amount: 50_000_000n, id: ID });
+  const token = await depositTokenInstruction({
+    pdas: at,
+    sender: user.address,
+    amount: 1_000_000n,
+    id: ID,
+    mint: mint.mint,
+    tokenProgram: mint.tokenProgram,
+  });
+  units["deposit_native"] = await run(native);
+  units["deposit_token, first of a mint"] = await run(token);
+  units["deposit_token"] = await run({ ...token });
+  const inLamports = await execution("1".repeat(32), 1n);
+  units["execute_transfer, lamports"] = await run(...inLamports);
+  units["execute_transfer, tokens, new account"] = await run(...(await execution(mint.mint, 2n)));
+  units["execute_transfer, tokens"] = await run(...(await execution(mint.mint, 3n)));
+
+  instructions["initialize"] = initializeInstruction({
+    ...at,
+    owner: at.owner.address,
+    allocator: at.allocator.address,
+    programData: await programDataAddress(at.program),
+    chainName: "solana",
+  });
+  instructions["deposit_native"] = native;
+  instructions["deposit_token"] = token;
+  instructions["execute_transfer"] = inLamports[1];
+});
+
+afterAll(async () => {
+  await node.close();
+});
+
+async function signaturesOf(of: string): Promise<readonly string[]> {
+  node.controls.finalize();
+  const list = await askNode<{ signature: string }[]>(node.url, "getSignaturesForAddress", [of]);
+  return list.map(({ signature }) => signature);
+}
+
+async function consumed(signature: string): Promise<number> {
+  const { meta } = await askNode<{ meta: { logMessages: string[] } }>(node.url, "getTransaction", [
+    signature,
+    { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
+  ]);
+  const line = new RegExp(`^Program ${at.program} consumed (\\d+) of`);
+  return Number(meta.logMessages.map((text) => line.exec(text)?.[1]).find((text) => text !== undefined));
+}
+
+async function run(...list: readonly PlainInstruction[]): Promise<number> {
+  const signature = await sendInstructions(node.url, [user], list);
+  node.controls.passSlots(1);
+  return await consumed(signature);
+}
+
+async function execution(
+  token: string,
+  nonce: bigint,
+): Promise<readonly [PlainInstruction, PlainInstruction]> {
+  const request: SolanaTransferRequest = {
+    domain: at.domain,
+    recipient: (await key(5)).address,
+    token,
+    amount: 500_000n,
+    nonce,
+    expiration: 4_000_000_000n,
+    vaultAddress: at.vault,
+  };
+  // A payment in lamports must leave the recipient above the rent-exempt minimum.
+  if (nonce === 1n) await askNode(node.url, "requestAirdrop", [request.recipient, 1_000_000]);
+  const id = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");
+  const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), at.allocator.seed]);
+  const signature = sign(null, id, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
+  return [
+    signatureCheckInstruction(at.allocator.address, signature, id),
+    await executeInstruction(
+      at,
+      user.address,
+      encodeSolanaTransferRequest(request),
+      id,
+      token === mint.mint ? mint.tokenProgram : undefined,
+    ),
+  ];
+}
+
+test("the size and the compute units of every instruction are the committed ones", () => {
+  const report = { bytes: read("depository.so").length, units };
+  if (process.env["UPDATE_GAS"] !== undefined)
+    writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
+  expect(report).toEqual(JSON.parse(readFileSync(reportFile, "utf8")));
+  // What a transaction of one instruction may use without asking for more.
+  for (const used of Object.values(units)) expect(used).toBeLessThan(200_000);
+});
+
+test("the committed programs were built from the committed sources", () => {
+  const hash = (name: string) => createHash("sha256").update(read(name)).digest("hex");
+  const built = JSON.parse(read("built.json").toString()) as Record<string, unknown>;
+  expect(Object.keys(built)).toEqual(["depository", "test/forwarder"]);
+  for (const [name, hashes] of Object.entries(built))
+    expect(hashes).toEqual({ source: hash(`${name}.c`), program: hash(`${name}.so`) });
+});
+
+test("the IDL has the discriminators and error codes of the source", () => {
+  const source = read("depository.c").toString();
+  const words = [...source.matchAll(/^#define (\w+) (0x[0-9a-f]+)ULL$/gm)];
+  const inSource = Object.fromEntries(words.map(([, name = "", word = "0"]) => [name, BigInt(word)]));
+  const camel = (name: string) => name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toUpperCase();
+  const inIdl = [
+    ...idl.instructions.map(({ name, discriminator }) => ({ name: name.toUpperCase(), discriminator })),
+    ...idl.events.map(({ name, discriminator }) => ({ name: camel(name), discriminator })),
+    ...idl.accounts.map(({ name, discriminator }) => ({ name: `${camel(name)}_ACCOUNT`, discriminator })),
+  ];
+  expect(
+    Object.fromEntries(
+      inIdl.map(({ name, discriminator }) => [name, Buffer.from(discriminator).readBigUInt64LE()]),
+    ),
+  ).toEqual(inSource);
+  const codes = /enum \{([^}]*)\}/.exec(source)?.[1] ?? "";
+  expect(idl.errors.map(({ code, name }) => [camel(name), code])).toEqual(
+    [...codes.matchAll(/[A-Z]\w+/g)].map(([name], index) => [name, 6_000 + index]),
+  );
+});
+
+test("every instruction has the accounts and the discriminator of the IDL", () => {
+  expect(Object.keys(instructions)).toEqual(idl.instructions.map(({ name }) => name));
+  for (const { name, discriminator, accounts } of idl.instructions) {
+    const { data, keys = [] } = instructions[name] ?? { data: "" };
+    const bytes = typeof data === "string" ? Buffer.from(data.replace(/^0x/, ""), "hex") : Buffer.from(data);
+    expect([...bytes.subarray(0, 8)]).toEqual(discriminator);
+    expect(keys.map(({ isSigner }) => isSigner)).toEqual(accounts.map(({ signer = false }) => signer));
+    const writable = accounts.map(({ writable: one = false }, index) =>
+      // The program's own address stands for an account that is left out.
+      keys[index]?.pubkey === idl.address ? false : one,
+    );
+    expect(keys.map(({ isWritable }) => isWritable)).toEqual(writable);
+  }
+});

@@ -1,0 +1,198 @@
+import { depositoryAbi } from "@causeway/contracts";
+import { TronWeb } from "tronweb";
+import { encodeFunctionData, erc20Abi, type Hex } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deployLocal, localDeployment } from "@causeway/localnet";
+import {
+  createTronWallet,
+  startTronNode,
+  type RunningTron,
+  type TronWallet,
+} from "@causeway/simulators/tron";
+
+// The node is met as clients meet it: through tronweb, and over its socket.
+
+const [usdc] = localDeployment.tokens;
+const usdcAddress = usdc!.address.toLowerCase() as Hex;
+const orderId: Hex = `0x${"1d".repeat(32)}`;
+const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
+
+let tron: RunningTron;
+let alice: TronWallet;
+let bob: TronWallet;
+
+beforeAll(async () => {
+  tron = await startTronNode({ solidLagBlocks: 3 });
+  await deployLocal(tron.evm);
+  alice = createTronWallet(tron.url, key("01"));
+  bob = createTronWallet(tron.url, key("02"));
+  await tron.controls.fund(alice.machineAddress, 1_000_000_000n);
+  await tron.controls.mine();
+});
+afterAll(async () => await tron.close());
+
+const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
+  const response = await fetch(`${tron.url}${path}`, { method: "POST", body: JSON.stringify(body) });
+  return (await response.json()) as Record<string, unknown>;
+};
+const rpc = async (method: string, ...params: unknown[]): Promise<unknown> =>
+  (await ask("/jsonrpc", { jsonrpc: "2.0", id: 1, method, params }))["result"];
+
+const mint = (amount: bigint): Hex =>
+  encodeFunctionData({
+    abi: [
+      {
+        type: "function",
+        name: "mint",
+        stateMutability: "nonpayable",
+        inputs: [
+          { type: "address", name: "to" },
+          { type: "uint256", name: "amount" },
+        ],
+        outputs: [],
+      },
+    ],
+    args: [alice.machineAddress, amount],
+  });
+
+test("a payment moves its sun and nothing else, and has the id that the wallet computed", async () => {
+  const id = await alice.transfer(bob.address, 7n, { memo: orderId });
+  expect(id).toMatch(/^[0-9a-f]{64}$/);
+  // The library asks for solid balances.
+  await tron.controls.solidify();
+  const web = new TronWeb({ fullHost: tron.url });
+  expect(await web.trx.getBalance(alice.address)).toBe(999_999_993);
+  expect(await web.trx.getBalance(bob.address)).toBe(7);
+  const shown = await web.trx.getTransaction(id);
+  expect(shown).toMatchObject({
+    txID: id,
+    ret: [{ contractRet: "SUCCESS" }],
+    raw_data: { data: orderId.slice(2), contract: [{ type: "TransferContract" }] },
+  });
+});
+
+test("a call runs for real, and both interfaces show it under one id and in one block", async () => {
+  const id = await alice.call(usdcAddress, mint(500n));
+  const info = await ask("/wallet/gettransactioninfobyid", { value: id });
+  expect(info).toMatchObject({
+    id,
+    receipt: { result: "SUCCESS" },
+    log: [{ address: usdcAddress.slice(2), data: 500n.toString(16).padStart(64, "0") }],
+  });
+  const block = await ask("/wallet/getblockbynum", { num: info["blockNumber"] });
+  for (const spelling of [`0x${id}`, id])
+    expect(await rpc("eth_getTransactionReceipt", spelling)).toMatchObject({
+      transactionHash: `0x${id}`,
+      blockHash: `0x${String(block["blockID"])}`,
+      status: "0x1",
+      logs: [{ logIndex: "0x0", transactionHash: `0x${id}`, blockHash: `0x${String(block["blockID"])}` }],
+    });
+  expect(block).toMatchObject({ transactions: [{ txID: id }] });
+  expect(await rpc("eth_chainId")).toBe("0x2b6653dc");
+});
+
+test("what the owner did not sign, what is repeated and what has expired is refused", async () => {
+  const signed = await alice.signCall(usdcAddress, mint(1n));
+  const byBob = await bob.signCall(usdcAddress, mint(1n));
+  const refusal = async (transaction: object): Promise<string> =>
+    await alice.broadcast(transaction as typeof signed).then(
+      () => "taken",
+      (error: unknown) => (error as { code: string }).code,
+    );
+  expect(await refusal({ ...signed, signature: byBob.signature })).toBe("SIGERROR");
+  // Other content under an old signature: the id is recomputed, whatever the client says it is.
+  const raw_data = { ...signed.raw_data, data: "00" };
+  expect(await refusal({ ...signed, raw_data })).toBe("SIGERROR");
+  expect(await refusal({ ...signed, signature: [] })).toBe("SIGERROR");
+  expect(await refusal(signed)).toBe("taken");
+  expect(await refusal(signed)).toBe("DUP_TRANSACTION_ERROR");
+  const late = await alice.signCall(usdcAddress, mint(2n));
+  await tron.controls.pass(3_600);
+  expect(await refusal(late)).toBe("TRANSACTION_EXPIRATION_ERROR");
+  const beforeReorg = await alice.signCall(usdcAddress, mint(3n));
+  await tron.controls.reorg(1);
+  expect(await refusal(beforeReorg)).toBe("TAPOS_ERROR");
+});
+
+test("a failed call has its reason: its own revert, or not enough energy", async () => {
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: "transfer",
+    args: [bob.machineAddress, 10n ** 30n],
+  });
+  const reverted = await alice.call(usdcAddress, data);
+  const starved = await alice.call(usdcAddress, mint(1n), { feeLimit: 420_000n });
+  for (const [id, word] of [
+    [reverted, "REVERT"],
+    [starved, "OUT_OF_ENERGY"],
+  ] as const) {
+    expect(await ask("/wallet/gettransactioninfobyid", { value: id })).toMatchObject({
+      result: "FAILED",
+      receipt: { result: word },
+    });
+    expect(await ask("/wallet/gettransactionbyid", { value: id })).toMatchObject({
+      ret: [{ contractRet: word }],
+    });
+    expect(await rpc("eth_getTransactionReceipt", id)).toMatchObject({ status: "0x0", logs: [] });
+  }
+});
+
+test("what is solid lags behind, can be held back, and is asked for apart", async () => {
+  const id = await alice.transfer(bob.address, 1n);
+  expect(await ask("/walletsolidity/gettransactioninfobyid", { value: id })).toEqual({});
+  expect(await ask("/walletsolidity/gettransactionbyid", { value: id })).toEqual({});
+  await tron.controls.holdSolidification();
+  await tron.controls.mine(10);
+  expect(await ask("/walletsolidity/gettransactionbyid", { value: id })).toEqual({});
+  tron.controls.releaseSolidification();
+  expect(await ask("/walletsolidity/gettransactionbyid", { value: id })).toMatchObject({ txID: id });
+  const [head, solid] = await Promise.all([
+    ask("/wallet/getblock", { detail: false }),
+    ask("/walletsolidity/getnowblock", {}),
+  ]);
+  const number = (block: Record<string, unknown>): number =>
+    (block["block_header"] as { raw_data: { number: number } }).raw_data.number;
+  expect(number(head) - number(solid)).toBe(3);
+  expect(await ask("/walletsolidity/getblockbynum", { num: number(head) })).toEqual({});
+});
+
+test("a call on the solid state does not see what is newer, and keeps nothing", async () => {
+  const balance = (view: string): Promise<Record<string, unknown>> =>
+    ask(`/${view}/triggerconstantcontract`, {
+      owner_address: `41${"0".repeat(40)}`,
+      contract_address: `41${usdcAddress.slice(2)}`,
+      function_selector: "balanceOf(address)",
+      parameter: alice.machineAddress.slice(2).padStart(64, "0"),
+    });
+  await tron.controls.mine(3);
+  const before = (await balance("wallet"))["constant_result"];
+  await alice.call(usdcAddress, mint(1_000n));
+  expect((await balance("walletsolidity"))["constant_result"]).toEqual(before);
+  expect((await balance("wallet"))["constant_result"]).not.toEqual(before);
+  const failed = await ask("/wallet/triggerconstantcontract", {
+    owner_address: `41${"0".repeat(40)}`,
+    contract_address: `41${localDeployment.depository.slice(2)}`,
+    data: encodeFunctionData({
+      abi: depositoryAbi,
+      functionName: "depositErc20",
+      args: [alice.machineAddress, usdcAddress, 5n, orderId],
+    }).slice(2),
+  });
+  expect(failed).toMatchObject({
+    result: { message: Buffer.from("REVERT opcode executed").toString("hex") },
+  });
+});
+
+test("the second interface knows the newest state only, and no way to send", async () => {
+  expect(
+    await ask("/jsonrpc", {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "eth_getBalance",
+      params: [alice.machineAddress, "0x1"],
+    }),
+  ).toMatchObject({ error: { code: -32_602 } });
+  expect(
+    await ask("/jsonrpc", { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: ["0x"] }),
+  ).toMatchObject({ error: { code: -32_601 } });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+// The hub's chain is not enabled: settlement itself cares for its transactions there.
+
+let world: SettlementWorld;
+
+beforeAll(async () => {
+  world = await startSettlementWorld();
+  await world.mineHub(8);
+});
+afterAll(async () => {
+  await world.stop();
+});
+
+async function hubSlots(): Promise<{ nonce: number; state: string }[]> {
+  const { rows } = await world.engine.pool.query<{ nonce: string; state: string }>(
+    "select nonce, state from slots where chain_id = $1 and leg_kind = 'hub' order by nonce",
+    [world.hub.chainId],
+  );
+  return rows.map(({ nonce, state }) => ({ nonce: Number(nonce), state }));
+}
+
+async function sendByHand(): Promise<void> {
+  const { hubClient, engine } = world;
+  await hubClient.impersonateAccount({ address: engine.solver.address });
+  const byHand = { from: engine.solver.address, to: engine.anAddress(), value: 1n, gas: 21_000n };
+  await hubClient.sendUnsignedTransaction(byHand);
+  await world.mineHub();
+}
+
+test("a nonce that the key used elsewhere is skipped: on a lane of such calls it has no effect twice", async () => {
+  const { engine } = world;
+  const first = await world.filled();
+  await world.attest();
+  await world.untilSettled(first.requestId);
+  const before = await hubSlots();
+  const agreed = await world.filled();
+  await world.attest();
+  await sendByHand();
+  await world.submit();
+  expect(engine.events.of("nonce_spent_elsewhere")).toHaveLength(1);
+  expect((await hubSlots()).at(-1)?.nonce).toBe((before.at(-1)?.nonce ?? 0) + 2);
+  await world.untilSettled(agreed.requestId);
+});
+
+test("a hub transaction whose nonce someone else used is dead once that is final, and its executions are sent again", async () => {
+  const owned = await world.solverOnHub();
+  const agreed = await world.filled();
+  await world.attest();
+  await expect(world.submit(world.unreachable())).rejects.toThrow("away");
+  await sendByHand();
+  await world.submit();
+  expect((await hubSlots()).at(-1)).toMatchObject({ state: "open" });
+  await world.mineHub(3);
+  await world.submit();
+  expect((await hubSlots()).at(-1)).toMatchObject({ state: "dead" });
+  await world.untilSettled(agreed.requestId);
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+});
+
+test("plans nothing, and says so, when the solver cannot pay the gas", async () => {
+  const { hubClient, engine } = world;
+  const agreed = await world.filled();
+  await world.attest();
+  const before = await hubSlots();
+  await hubClient.setBalance({ address: engine.solver.address, value: 0n });
+  await world.submit();
+  expect(await hubSlots()).toEqual(before);
+  expect(engine.events.of("hub_refused").at(-1)?.facts["reason"]).toContain("lacks the native token");
+  await hubClient.setBalance({ address: engine.solver.address, value: 10n ** 20n });
+  await world.untilSettled(agreed.requestId);
+});

@@ -1,0 +1,187 @@
+import { createChainReader, createRpcTransport, RpcFault, type BlockRef } from "@causeway/chains";
+import { NATIVE_CURRENCY, type Address, type RequestId } from "@causeway/domain";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ConnectedChain } from "../../../apps/api/src/chains/chains.port.ts";
+import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
+import { sendSolverCall } from "../../../apps/api/src/payments/contract-calls.ts";
+import { maintainLane } from "../../../apps/api/src/payments/maintain-lane.ts";
+import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
+import { payoutLeg } from "../../../apps/api/src/payments/legs/contract-call-leg.ts";
+import { payTogether } from "../../../apps/api/src/payments/pay-together.ts";
+import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
+import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
+import { someHash } from "../../support/terms.ts";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+// The hub's chain is also a chain that the solver pays on: both share one sequence of nonces.
+
+let world: SettlementWorld;
+let hubChain: ConnectedChain;
+let paying: WorkerServices;
+let settling: SettlementServices;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  world = await startSettlementWorld();
+  const { engine, hub } = world;
+  const { connected } = engine.destination;
+  const chain = {
+    ...connected.chain,
+    id: hub.chainId,
+    name: hub.name,
+    rpcUrl: hub.rpcUrl,
+    finalityBlocks: 3,
+  };
+  const transport = createRpcTransport({ url: hub.rpcUrl });
+  close = async () => await transport.close();
+  const { writer } = world.services.hub.lane.connection;
+  const connection = { ...connected.connection, reader: createChainReader(chain, transport), writer };
+  const solverBalance = () => ({ amount: 10n ** 19n, blockNumber: 0n });
+  hubChain = { ...connected, chain, connection, pulse: { ...connected.pulse, solverBalance } };
+  const chains = createChainDirectory([...engine.services.chains.all, hubChain]);
+  paying = { ...engine.services, chains };
+  settling = {
+    ...world.services,
+    chains,
+    sendAsPayment: async (call) => await sendSolverCall(paying, hubChain, call),
+  };
+  await world.mineHub(8);
+});
+afterAll(async () => {
+  await close();
+  await world.stop();
+});
+
+/** Pays an account on the hub's chain, as any payment of the engine. */
+async function pay(recipient: Address, amount: bigint): Promise<void> {
+  const { maxFeePerGas, maxPriorityFeePerGas } = hubChain.pulse.gasPrices();
+  const plan = {
+    chainId: hubChain.chain.id,
+    sender: paying.signer.address,
+    leg: { kind: "claim", id: someHash(), requestId: undefined },
+    call: { to: recipient, data: "0x", value: amount },
+    gasLimit: 21_000n,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    outflow: { currency: NATIVE_CURRENCY, amount },
+    cancelAfterMs: paying.clock.nowMs() + 3_600_000,
+  } as const;
+  // Nothing locks a claim here: only its slot matters.
+  expect(await payTogether(paying, payoutLeg, [{ plan }])).toEqual(["sent"]);
+}
+
+/** What the watcher of the hub's chain does. */
+async function watch(): Promise<void> {
+  const { reader } = hubChain.connection;
+  const { number } = await reader.head();
+  const trail = await Promise.all(
+    Array.from({ length: 8 }, async (_, at) => await reader.block(number - 7n + BigInt(at))),
+  );
+  const blocks = trail.flatMap((block): BlockRef[] => (block === undefined ? [] : [block]));
+  const { id } = hubChain.chain;
+  await paying.uow.run(async (tx) => await tx.trail.replace(id, number - 8n, blocks, 64));
+  await trackLane(paying, hubChain, blocks);
+  await maintainLane(paying, hubChain);
+}
+
+async function slots(): Promise<{ leg_kind: string; nonce: number; state: string }[]> {
+  const { rows } = await world.engine.pool.query<{ leg_kind: string; nonce: string; state: string }>(
+    "select leg_kind, nonce, state from slots where chain_id = $1 and sender = $2 order by nonce",
+    [world.hub.chainId, paying.signer.address],
+  );
+  return rows.map(({ nonce, ...row }) => ({ ...row, nonce: Number(nonce) }));
+}
+
+test("payments and hub transactions of one key get different nonces, and each is made once", async () => {
+  await openLane(paying, hubChain);
+  const owned = await world.solverOnHub();
+  const agreed = [await world.filled(), await world.filled()];
+  await world.attest(settling);
+  const recipients = Array.from({ length: 4 }, () => world.engine.anAddress());
+  const [first, second, third, fourth] = recipients;
+  if (!first || !second || !third || !fourth) throw new Error("four recipients");
+  await Promise.all([pay(first, 1n), world.submit(settling), pay(second, 2n), world.submit(settling)]);
+  await pay(third, 3n);
+  for (let round = 0; round < 8; round++) {
+    await world.mineHub();
+    await Promise.all([watch(), world.submit(settling)]);
+    if (round === 3) await pay(fourth, 4n);
+    world.engine.clock.forward(1_000);
+  }
+  for (const { requestId } of agreed)
+    expect(await world.stateOf(requestId)).toMatchObject({ state: "settled" });
+  expect(await world.solverOnHub()).toBe(owned + 2n * (agreed[0]?.terms.origin.amount ?? 0n));
+  const balances = recipients.map(async (address) => await world.hubClient.getBalance({ address }));
+  expect(await Promise.all(balances)).toEqual([1n, 2n, 3n, 4n]);
+  const used = await slots();
+  expect(used.map(({ nonce }) => nonce)).toEqual(used.map((_, at) => at));
+  expect(used.map(({ state }) => state)).toEqual(used.map(() => "final"));
+  expect(used.filter(({ leg_kind: kind }) => kind === "hub")).toHaveLength(1);
+});
+
+test("sends no batch while the watcher has not explained a nonce that the chain used", async () => {
+  const { hubClient, engine } = world;
+  const agreed = await world.filled();
+  await world.attest(settling);
+  await hubClient.impersonateAccount({ address: engine.solver.address });
+  const byHand = { from: engine.solver.address, to: engine.anAddress(), value: 1n, gas: 21_000n };
+  await hubClient.sendUnsignedTransaction(byHand);
+  await world.mineHub();
+  const before = await slots();
+  await world.submit(settling);
+  expect(await slots()).toEqual(before);
+  expect(engine.events.of("hub_waits")).toHaveLength(1);
+
+  // Nor if the chain is not enabled for now: the lane has made payments, and the nonce may be a lost one.
+  await world.submit();
+  expect(await slots()).toEqual(before);
+  expect(engine.events.of("hub_waits")).toHaveLength(2);
+  expect(engine.events.of("nonce_spent_elsewhere")).toEqual([]);
+
+  await watch();
+  await openLane(paying, hubChain);
+  expect(engine.events.of("nonce_spent_elsewhere")).toHaveLength(1);
+  await world.submit(settling);
+  expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", nonce: before.length + 1 });
+  await untilSettled(agreed.requestId);
+});
+
+test("a nonce of a batch that something else used is explained by the watcher, before the batch is sent again", async () => {
+  const { hubClient, engine } = world;
+  const agreed = await world.filled();
+  await world.attest(settling);
+  const { connection } = hubChain;
+  const broadcast = async (): Promise<never> => {
+    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+  };
+  const away = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
+  const chains = createChainDirectory([...engine.services.chains.all, away]);
+  const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
+    await sendSolverCall({ ...paying, chains }, away, call);
+  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("away");
+  await hubClient.impersonateAccount({ address: engine.solver.address });
+  const byHand = { from: engine.solver.address, to: engine.anAddress(), value: 1n, gas: 21_000n };
+  await hubClient.sendUnsignedTransaction(byHand);
+  await world.mineHub(5);
+  await world.submit(settling);
+  // It could have paid what must not be paid again: only a search for it ends the slot.
+  expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "open" });
+  for (let round = 0; round < 6; round++) {
+    await watch();
+    await world.mineHub();
+  }
+  expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "dead" });
+  await untilSettled(agreed.requestId);
+});
+
+async function untilSettled(requestId: RequestId): Promise<void> {
+  for (let round = 0; round < 12 && (await world.stateOf(requestId)).state !== "settled"; round++) {
+    world.engine.clock.forward(120_000);
+    await world.attest(settling);
+    await world.submit(settling);
+    await world.mineHub();
+    await watch();
+  }
+  expect(await world.stateOf(requestId)).toMatchObject({ state: "settled" });
+}

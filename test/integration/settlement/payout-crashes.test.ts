@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { CalledChain } from "../../../apps/api/src/chains/chains.port.ts";
+import {
+  payCall,
+  type AccountCall,
+  type PayCallServices,
+} from "../../../apps/api/src/settlement/withdrawals/pay-call.ts";
+import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { someAddress } from "../../support/terms.ts";
+import { settlementPolicy, startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+// Calls of the allocator's account, whose command may be killed at any moment.
+
+let world: SettlementWorld;
+let mining: Promise<void> = Promise.resolve();
+let miner: NodeJS.Timeout;
+let isMining = true;
+
+beforeAll(async () => {
+  world = await startSettlementWorld();
+  miner = setInterval(() => {
+    if (isMining) mining = mining.then(async () => await world.mineHub());
+  }, 50);
+});
+afterAll(async () => {
+  clearInterval(miner);
+  await mining;
+  await world.stop();
+});
+
+const aCall = (callId: string): AccountCall => ({
+  callId,
+  what: "the call",
+  to: someAddress(),
+  data: "0xca11",
+  abi: [],
+});
+
+const policy = { ...settlementPolicy, intervalMs: 10 };
+
+function alive(): PayCallServices {
+  return { ...world.services, settlementPolicy: policy };
+}
+
+function pay(call: AccountCall, by = alive(), on: CalledChain = world.services.hub.lane) {
+  return payCall(by, on, world.services.signer, call);
+}
+
+const nonces = async (): Promise<number> =>
+  await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
+
+/** Lets commands die at one moment after the other, until one completes. */
+async function deathsOfOnePass(pass: number): Promise<string[]> {
+  const deaths: string[] = [];
+  for (let dieAt = 0; ; dieAt++) {
+    const before = await nonces();
+    const call = aCall(`record ${pass} ${dieAt}`);
+    const mortal = mortalServices(world.engine.services, dieAt);
+    const { lane } = world.services.hub;
+    const [any] = world.engine.services.chains.all;
+    if (any === undefined) throw new Error("there are chains");
+    const { connection } = mortal.mortal({
+      ...any,
+      chain: { ...any.chain, id: -1 },
+      connection: { ...any.connection, ...lane.connection },
+    });
+    const services = { ...alive(), uow: mortal.uow, reads: mortal.reads };
+    await payCall(services, { ...lane, connection }, mortal.signer, call).catch((error: unknown) => {
+      if (!mortal.isDead() || !isDeath(error)) throw error;
+    });
+    const moment = mortal.acts.at(-1) ?? "before anything";
+    const txHash = await pay(call);
+    const { to } = await world.hubClient.getTransaction({ hash: txHash });
+    expect(to, moment).toBe(call.to);
+    expect((await nonces()) - before, moment).toBe(1);
+    if (!mortal.isDead()) return deaths;
+    deaths.push(moment);
+  }
+}
+
+test("whenever the command dies, the next one continues the same transaction", async () => {
+  const missing = new Set([
+    "before lanes.reserve",
+    "before commit",
+    "after commit",
+    "before sign",
+    "before lanes.addAttempts",
+    "before broadcast",
+    "after broadcast",
+    "before lanes.setBroadcasts",
+    "before lanes.setMined",
+  ]);
+  // Blocks come at any moment, so a pass can miss one.
+  for (let pass = 0; missing.size > 0 && pass < 6; pass++)
+    for (const moment of await deathsOfOnePass(pass)) missing.delete(moment);
+  expect([...missing]).toEqual([]);
+}, 300_000);
+
+test("two commands at once make one transaction", async () => {
+  const before = await nonces();
+  const call = aCall("execute once");
+  const [one, other] = await Promise.all([pay(call), pay(call)]);
+  expect(one).toBe(other);
+  expect((await nonces()) - before).toBe(1);
+});
+
+test("a call that is not mined is sent again with higher fees", async () => {
+  isMining = false;
+  await mining;
+  const call = aCall("execute slowly");
+  const paid = pay(call);
+  const attempts = async () => {
+    const { rows } = await world.engine.pool.query<{ fee: string }>(
+      "select a.max_fee_per_gas::text as fee from attempts a join slots s on s.id = a.slot_id where s.leg_id = $1 order by a.n",
+      [`${call.callId} by ${world.services.signer.address}`],
+    );
+    return rows.map(({ fee }) => BigInt(fee));
+  };
+  await expect.poll(attempts).toHaveLength(1);
+  world.engine.clock.forward(60_001);
+  await expect.poll(attempts).toHaveLength(2);
+  isMining = true;
+  const [first = 0n, second = 0n] = await attempts();
+  expect(second).toBeGreaterThan((first * 112n) / 100n);
+  expect((await world.hubClient.getTransactionReceipt({ hash: await paid })).status).toBe("success");
+});
