@@ -1,3 +1,4 @@
+import { rawKeySigner } from "@causeway/attest";
 import { createChainReader, createRpcTransport, RpcFault, type BlockRef } from "@causeway/chains";
 import { NATIVE_CURRENCY, type Address, type RequestId } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -172,6 +173,34 @@ test("a nonce of a batch that something else used is explained by the watcher, b
     await world.mineHub();
   }
   expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "dead" });
+  await untilSettled(agreed.requestId);
+});
+
+test("what a former key's transaction carries is released to the current key, which no watcher replaces", async () => {
+  const { engine } = world;
+  const agreed = await world.filled();
+  await world.attest(settling);
+  const { connection } = hubChain;
+  const broadcast = async (): Promise<never> => {
+    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+  };
+  const away = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
+  const chains = createChainDirectory([...engine.services.chains.all, away]);
+  const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
+    await sendSolverCall({ ...paying, chains }, away, call);
+  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("away");
+  const current = rawKeySigner(`0x${"e7".repeat(32)}`);
+  const waits = async () => ({ kind: "waits", why: "not yet" }) as const;
+  await world.submit({
+    ...settling,
+    signer: current,
+    formerSigners: [paying.signer],
+    sendAsPayment: waits,
+  });
+  expect(engine.events.of("hub_transaction_abandoned").at(-1)?.facts).toMatchObject({
+    sender: paying.signer.address,
+    freed: 2,
+  });
   await untilSettled(agreed.requestId);
 });
 

@@ -66,6 +66,9 @@ interface Row {
 /** Marks of rows that were queued at the same moment share a statement. */
 const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
 
+/** Commits whose jobs are being queued at a time; the jobs of others are read from the table. */
+const MAX_DIRECT = 100;
+
 /**
  * Moves committed jobs from the outbox to the queues. Those of this process are queued as soon as they are
  * committed; the others, and what failed, are read from the table, woken by notifications and a timer.
@@ -176,8 +179,8 @@ export async function startOutboxRelay(
     for (const { id } of jobs) inHand.delete(id);
   };
   const takeCommitted = (jobs: readonly StoredJob[]): void => {
-    // A queue without a connection waits for it indefinitely.
-    if (connection.status !== "ready") {
+    // A queue without a connection waits for it indefinitely, and one that hangs would gather all commits.
+    if (connection.status !== "ready" || direct.size >= MAX_DIRECT) {
       poke();
       return;
     }

@@ -41,6 +41,28 @@ test("a plan that becomes too old while its node answers is not taken", async ()
   expect(await taken).toBeUndefined();
 });
 
+test("a fill whose request was committed again is planned again", async () => {
+  const { ahead } = anAhead();
+  ahead.begin(id(1), async () => plan);
+  const newer = { amount: 6n } as unknown as PlannedFill;
+  ahead.begin(id(1), async () => newer);
+  expect(await ahead.take(id(1))).toMatchObject({ planned: newer });
+});
+
+test("a job does not wait longer for a plan than it may use it", async () => {
+  const ahead = createFillsAhead();
+  ahead.begin(id(1), () => new Promise(() => undefined));
+  expect(await ahead.take(id(1))).toBeUndefined();
+});
+
+test("plans that their nodes never answer are not begun without limit", async () => {
+  const { ahead, forward } = anAhead();
+  for (let n = 0; n < 128; n++) ahead.begin(id(n), () => new Promise(() => undefined));
+  forward(2_001);
+  ahead.begin(id(200), async () => plan);
+  expect(await ahead.take(id(200))).toBeUndefined();
+});
+
 test("plans at most as many fills as there are jobs, and forgets those whose jobs ran elsewhere", async () => {
   const { ahead, forward } = anAhead();
   for (let n = 0; n < 129; n++) ahead.begin(id(n), async () => plan);

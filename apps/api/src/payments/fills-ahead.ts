@@ -16,6 +16,7 @@ interface Begun {
 
 export function createFillsAhead(nowMs: () => number = () => performance.now()): FillsAhead {
   const begun = new Map<RequestId, Begun>();
+  let running = 0;
   const isOld = ({ atMs }: Begun): boolean => nowMs() - atMs > MAX_AGE_MS;
   return {
     begin(requestId, plan) {
@@ -24,18 +25,29 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
         if (!isOld(one)) break;
         begun.delete(id);
       }
-      if (begun.size >= MAX_FILLS || begun.has(requestId)) return;
+      // A new job follows a newer commit, which an older plan has not seen.
+      begun.delete(requestId);
+      if (begun.size >= MAX_FILLS || running >= MAX_FILLS) return;
+      running++;
       // The job meets the error itself, if it persists.
-      begun.set(requestId, { atMs: nowMs(), plan: plan().catch(() => undefined) });
+      const answer = plan().catch(() => undefined);
+      begun.set(requestId, { atMs: nowMs(), plan: answer.finally(() => running--) });
     },
     async take(requestId) {
       const one = begun.get(requestId);
       if (one === undefined) return undefined;
       begun.delete(requestId);
-      const planned = isOld(one) ? undefined : await one.plan;
+      if (isOld(one)) return undefined;
+      // The job does not wait for a plan that it would not use.
+      const planned = await Promise.race([one.plan, after(one.atMs + MAX_AGE_MS - nowMs())]);
       return planned === undefined || isOld(one) ? undefined : { planned, checkedAtMs: one.atMs };
     },
   };
+}
+
+async function after(ms: number): Promise<undefined> {
+  await new Promise((resolve) => setTimeout(resolve, ms).unref());
+  return undefined;
 }
 
 /**
@@ -50,7 +62,9 @@ export function planAhead(services: WorkerServices, requestId: RequestId): void 
     // Jobs keep to the limit of a rate-limited chain.
     if (destination === undefined || destination.isRateLimited) return undefined;
     const look = await lookAtFill(services, request);
-    const isPlanned = look.kind === "planned" && look.whyPaid === undefined;
-    return isPlanned && look.planned.kind === "ready" ? look.planned : undefined;
+    if (look.kind !== "planned" || look.whyPaid !== undefined || look.planned.kind !== "ready")
+      return undefined;
+    // The job reads what reverted fills have cost by then.
+    return look.planned.burn.uncoveredUsd > 0n ? undefined : look.planned;
   });
 }

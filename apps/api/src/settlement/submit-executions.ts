@@ -82,18 +82,21 @@ async function concludeEnded(services: Needs): Promise<void> {
 }
 
 /**
- * Releases what a former key's transaction carries to the current key, if that transaction can neither be
- * replaced nor paid for. It may still be mined: the hub runs each execution once and sets a mapping once. It
+ * Releases what a former key's transaction carries to the current key, if no one would replace that
+ * transaction or it cannot be paid for. It may still be mined: the hub runs each execution once and sets a mapping once. It
  * stays open, so that its nonce is used if its key returns.
  */
 async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
   const { uow, clock, events, hub } = services;
   const { id, sender, nonce, gasLimit, maxFeePerGas } = slot;
   const isConfigured = orderSignerOf(services, sender) !== undefined;
-  if (isConfigured && (await hub.lane.nativeBalance(sender)) >= gasLimit * maxFeePerGas) return;
-  const reason = isConfigured
+  // On an enabled chain, transactions of former keys are only compared with the chain.
+  const isReplaced = services.sendAsPayment === undefined;
+  if (isConfigured && isReplaced && (await hub.lane.nativeBalance(sender)) >= gasLimit * maxFeePerGas) return;
+  const lacking = isReplaced
     ? "the sender lacks the native token of the hub"
-    : "the key of the sender is not configured";
+    : "transactions of a former key are not replaced on an enabled chain";
+  const reason = isConfigured ? lacking : "the key of the sender is not configured";
   const freed = await uow.run((tx) => tx.settlement.abandon(id, reason, clock.nowMs()));
   if (freed > 0) events.alarm("hub_transaction_abandoned", { sender, nonce, reason, freed });
 }
