@@ -83,8 +83,8 @@ async function concludeEnded(services: Needs): Promise<void> {
 
 /**
  * Releases what a former key's transaction carries to the current key, if no one would replace that
- * transaction or it cannot be paid for. It may still be mined: the hub runs each execution once and sets a mapping once. It
- * stays open, so that its nonce is used if its key returns.
+ * transaction or it cannot be paid for. It may still be mined: the hub runs each execution once and sets a
+ * mapping once. It stays open, so that its nonce is used if its key returns.
  */
 async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
   const { uow, clock, events, hub } = services;
