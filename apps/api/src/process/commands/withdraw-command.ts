@@ -16,13 +16,14 @@ import { failureText } from "./failure-text.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
-                                                            moves the solver's balance on the hub out of the chain's depository. --amount: in whole units of the currency, such as 2500
-                              --nonce: names the withdrawal. Without it a new one begins, and the first line of output shows its nonce.
+                                                            pays --amount from the chain's depository, and deducts it from the solver's balance on the hub
+                              --amount: in whole units of the currency, such as 2500
+                              --nonce: names the withdrawal. Without it, a new nonce is chosen, and the first line of output shows it.
                               To resume a withdrawal, repeat its options and add --nonce
                               --wait: how long one run may take (default: 600). After that it ends with exit code 3; resume it with --nonce
                               --lifetime: how long the depository may pay after the payload is created (default: 3600). If it has not paid
                               by then, the hub credits the balance back, and the command ends with exit code 4
-                              exit code 0: paid; 1: refused or failed, see stderr. If a line "ordered" was printed, it has begun: resume it with --nonce;
+                              exit code 0: paid; 1: refused or failed, see stderr. If a line "ordered" was printed, the withdrawal has begun: resume it with --nonce;
                               2: invalid options; 3: not finished, resume it with --nonce; 4: expired unpaid, the balance is back on the hub
                               reads the worker's environment and ALLOCATOR_PRIVATE_KEY
 `;
