@@ -234,18 +234,28 @@ test("the jobs of a commit are queued without a look at the table, and marked th
       () => false,
     );
   await expect.poll(isConnected, { timeout: 5_000 }).toBe(true);
-  const [stored = { id: 0 }] = (
-    await pool.query<{ id: number }>(
-      "insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', 'job-8', '{\"n\":8}', 1) returning id",
-    )
-  ).rows;
   const other = await pool.connect();
-  try {
-    // Hides it from every read of the table.
+  const runs = (n: number) => ran.filter((payload) => (payload as { n: number }).n === n);
+  /** Stores a job and hides it from every read of the table, unless the relay has just read it. */
+  const hidden = async (n: number): Promise<number | undefined> => {
+    const { rows } = await pool.query<{ id: number }>(
+      `insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', 'job-${n}', '{"n":${n}}', 1) returning id`,
+    );
     await other.query("begin");
-    await other.query("select from outbox for update");
-    own.committed([{ id: stored.id, job: "fill", jobId: "job-8", payload: { n: 8 } }]);
-    await expect.poll(() => ran, { timeout: 5_000, interval: 5 }).toEqual([{ n: 8 }]);
+    const locked = await other.query(
+      "select from outbox where id = $1 and published_at_ms is null for update",
+      [rows[0]?.id],
+    );
+    if (locked.rowCount === 1) return rows[0]?.id;
+    await other.query("rollback");
+    return undefined;
+  };
+  let n = 8;
+  try {
+    let id = await hidden(n);
+    while (id === undefined) id = await hidden(++n);
+    own.committed([{ id, job: "fill", jobId: `job-${n}`, payload: { n } }]);
+    await expect.poll(() => runs(n), { timeout: 5_000, interval: 5 }).toHaveLength(1);
     expect(await unpublished()).toBe(1);
   } finally {
     await other.query("rollback");
@@ -253,7 +263,7 @@ test("the jobs of a commit are queued without a look at the table, and marked th
   }
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
   await sleep(200);
-  expect(ran).toEqual([{ n: 8 }]);
+  expect(runs(n)).toHaveLength(1);
 });
 
 test("jobs that are committed while Redis is unavailable run once it is back", async () => {
