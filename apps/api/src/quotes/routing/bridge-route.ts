@@ -347,7 +347,8 @@ function priceFill(
     },
   );
   const { fees } = question;
-  return fees === undefined ? pricing : addFeeOptions(pricing, fees, filled);
+  if (fees === undefined) return pricing;
+  return addFeeOptions(pricing, fees, filled, question.to.isCostRent(question.destinationCurrency));
 }
 
 /** The service fee depends on the pair that the user sees, not on what is deposited or paid from. */
