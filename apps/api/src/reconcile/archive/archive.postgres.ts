@@ -148,8 +148,9 @@ interface PageEnd {
 const START: PageEnd = { requestId: "", id: 0 };
 
 /**
- * The rows of a table that move with each request, after the end of the last page. The offset keeps the two tables
- * in this order: a merge would begin each page at the first row, and a hash join would read all that is left.
+ * The rows of a table that move with each request, after the end of the last page. The offset keeps the two
+ * tables in this order: a merge would begin each page at the first row, and a hash join would read all that
+ * is left.
  */
 const archivedAfter = (table: PgTable, isMoved: SQL, id: SQL, end: PageEnd): SQL => text`
   ${archiveRequests} cross join lateral (select * from ${table} where ${isMoved} offset 0) as ${table}
