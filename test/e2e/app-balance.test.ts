@@ -4,6 +4,7 @@ import type { Address, Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Client } from "./client.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 // A marked transfer credited the sponsor's balance when the system started.
 
@@ -32,7 +33,13 @@ let api: Client;
 let wallet: Address;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 23_500, oracles: 0, durable: false, users: 1 });
+  system = await startSystem({
+    env: {},
+    portBase: portBaseOf("app-balance"),
+    oracles: 0,
+    durable: false,
+    users: 1,
+  });
   api = createClient(system.endpoints.api.url);
   const [key] = system.endpoints.apiKeys;
   if (key === undefined) throw new Error("the system has an app that pays for its users");

@@ -3,6 +3,7 @@ import { parseEther, parseUnits, zeroAddress, type Address, type Hex } from "vie
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Chain, type Client, type Currency } from "./client.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 let system: System;
 let api: Client;
@@ -12,7 +13,7 @@ let free: ReturnType<typeof createWallet>[] = [];
 beforeAll(async () => {
   system = await startSystem({
     env: {},
-    portBase: 21_500,
+    portBase: portBaseOf("bridges"),
     oracles: 0,
     durable: false,
     users: 30,

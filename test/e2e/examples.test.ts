@@ -6,11 +6,12 @@ import { promisify } from "node:util";
 import { freePort, repositoryRoot, workspaceNode } from "@causeway/testkit";
 import { startSystem, type System } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { portBaseOf } from "./port-bases.ts";
 
 let system: System;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 29_500, oracles: 0, durable: false });
+  system = await startSystem({ env: {}, portBase: portBaseOf("examples"), oracles: 0, durable: false });
   await system.sponsorship.funded;
 });
 afterAll(async () => await system.stop());

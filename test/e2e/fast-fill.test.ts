@@ -11,6 +11,7 @@ import { createPublicClient, erc20Abi, http, parseUnits, type Address, type Hex 
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Client, type Quote } from "./client.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 type ChainEndpoint = Endpoints["chains"][number];
 
@@ -19,7 +20,7 @@ let api: Client;
 let users = 0;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 20_500, durable: false, users: 4 });
+  system = await startSystem({ env: {}, portBase: portBaseOf("fast-fill"), durable: false, users: 4 });
   api = createClient(system.endpoints.api.url);
   await system.sponsorship.funded;
 });

@@ -21,6 +21,7 @@ import {
   type RawCall,
   type SmartAccount,
 } from "../support/smart-accounts.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 type ChainEndpoint = Endpoints["chains"][number];
 
@@ -37,7 +38,13 @@ let system: System;
 let api: Client;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 30_500, oracles: 0, durable: false, users: 1 });
+  system = await startSystem({
+    env: {},
+    portBase: portBaseOf("gasless"),
+    oracles: 0,
+    durable: false,
+    users: 1,
+  });
   api = createClient(system.endpoints.api.url);
   await system.sponsorship.funded;
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startHardhatNode, type HardhatNode } from "../support/hardhat-node.ts";
 import { createClient, createWallet, type Chain, type Client, type Quote } from "./client.ts";
 import { expectedOutcomes, runMainFlows } from "./main-flows.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 // Both chains on a node whose EVM, RPC server and error texts differ from anvil's, used as an external node.
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
       LOCAL_B_RPC_URL: nodes[1].url,
       LOCAL_FUNDING_PRIVATE_KEY: nodes[0].fundingKey,
     },
-    portBase: 23_000,
+    portBase: portBaseOf("hardhat"),
     durable: false,
     oracles: 0,
     users: 7,

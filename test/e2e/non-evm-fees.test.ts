@@ -12,6 +12,7 @@ import type { Address, Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Wallet } from "./client.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 // Apps take and pay fees on routes from and to non-EVM chains. Every unit that a user pays is accounted for:
 // it reached the recipient or an app's balance, or stayed with the solver. Local prices are fixed.
@@ -28,7 +29,7 @@ let sponsor: { readonly key: string; readonly wallet: Address };
 beforeAll(async () => {
   system = await startSystem({
     env: {},
-    portBase: 33_500,
+    portBase: portBaseOf("non-evm-fees"),
     oracles: 0,
     durable: false,
     users: 1,

@@ -2,6 +2,7 @@ import { startSystem, type System } from "@causeway/localnet";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generator, rawBody } from "../support/odd-bodies.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 const BODIES = 5_000;
 const IN_FLIGHT = 16;
@@ -21,7 +22,7 @@ let system: System;
 let database: pg.Client;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 25_500, oracles: 0, durable: false });
+  system = await startSystem({ env: {}, portBase: portBaseOf("odd-bodies"), oracles: 0, durable: false });
   database = new pg.Client({ connectionString: system.databaseUrl });
   await database.connect();
 }, 60_000);

@@ -9,11 +9,12 @@ import { depositoryAbi } from "@causeway/contracts";
 import { createWalletClient, encodeFunctionData, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { portBaseOf } from "./port-bases.ts";
 
 const PAGE = join(repositoryRoot, "docs", "ORACLE.md");
 /** Of local-a, as in the page. */
 const DEPOSITORY = "0xcB4eF25fF9aaA627023476D9677c4Bc0164Da31b";
-const portBase = 27_500;
+const portBase = portBaseOf("oracle-walk");
 let system: System;
 let folder: string;
 

@@ -6,6 +6,7 @@ import { startProviderProxy, type ProviderProxy } from "../support/provider-prox
 import { providerRows, type ProviderRow } from "../support/provider-rows.ts";
 import { createClient, type Chain, type Client } from "./client.ts";
 import { expectedOutcomes, runMainFlows, type Outcome } from "./main-flows.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 // The check runs the rows marked for it; `npm run providers` runs all and prints its measurements.
 // PROVIDER_ROWS may also contain parts of names, separated by semicolons: then the honest row and those run.
@@ -43,7 +44,7 @@ beforeAll(async () => {
       LOCAL_B_WS_URL: providers[1]?.wsUrl,
       LOCAL_FUNDING_PRIVATE_KEY: fundingKey,
     },
-    portBase: 19_600,
+    portBase: portBaseOf("providers"),
     durable: false,
     // A fill that waits for a node is refunded within the row.
     appEnv: { FILL_INVENTORY_WAIT_MS: "60000" },

@@ -5,6 +5,7 @@ import { freePort } from "@causeway/testkit";
 import { startSystem, type System } from "@causeway/localnet";
 import { openapiExamples } from "@causeway/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { portBaseOf } from "./port-bases.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 let system: System;
@@ -13,7 +14,7 @@ beforeAll(async () => {
   // As `npm start -- --set RATE_LIMITS=on`.
   system = await startSystem({
     env: {},
-    portBase: 24_500,
+    portBase: portBaseOf("readme"),
     oracles: 0,
     durable: false,
     appEnv: { RATE_LIMITS: "on" },

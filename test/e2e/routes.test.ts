@@ -2,6 +2,7 @@ import { startSystem, type System } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkRoutes, routeTable, type Outcome, type RouteCheck } from "./check-routes.ts";
 import { createClient, createWallet, type Chain, type Wallet } from "./client.ts";
+import { portBaseOf } from "./port-bases.ts";
 import { currenciesOf } from "./route-pairs.ts";
 
 /**
@@ -16,7 +17,13 @@ let anyone: Wallet;
 let check: RouteCheck;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 22_000, oracles: 0, durable: false, users: 48 });
+  system = await startSystem({
+    env: {},
+    portBase: portBaseOf("routes"),
+    oracles: 0,
+    durable: false,
+    users: 48,
+  });
   const api = createClient(system.endpoints.api.url);
   chains = await api.chains();
   const users = system.users.map(({ privateKey }) => createWallet(privateKey, chains, 250));

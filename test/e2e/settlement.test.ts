@@ -7,12 +7,19 @@ import { runBridgeDemo, startSystem, watchPosition, type Settlement, type System
 import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { portBaseOf } from "./port-bases.ts";
 
 let system: System;
 let users = 0;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 26_500, durable: false, users: 8, mixedMining: true });
+  system = await startSystem({
+    env: {},
+    portBase: portBaseOf("settlement"),
+    durable: false,
+    users: 8,
+    mixedMining: true,
+  });
 });
 afterAll(async () => await system.stop());
 

@@ -3,10 +3,11 @@ import { delimiter } from "node:path";
 import { promisify } from "node:util";
 import { repositoryRoot } from "@causeway/testkit";
 import { expect, test } from "vitest";
+import { portBaseOf } from "./port-bases.ts";
 
 // `npm start` under a supervisor, which knows only npm's own process: ending that must end everything.
 
-const portBase = 28_500;
+const portBase = portBaseOf("shutdown-npm");
 
 /** npm as in a user's shell: without the workspace's tools in the path, and not inside another npm. */
 function userEnvironment(): NodeJS.ProcessEnv {

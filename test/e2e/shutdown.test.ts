@@ -5,6 +5,7 @@ import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anAddress, startBridging, type Bridging } from "./bridging.ts";
 import type { Chain, Client } from "./client.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 let system: System;
 let api: Client;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     walletOf,
     arrived,
   } = await startBridging({
-    portBase: 22_500,
+    portBase: portBaseOf("shutdown"),
     users: 12,
     onUnexpectedExit: (facts) => void exits.push(facts),
   }));

@@ -18,6 +18,7 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type Quote, type Status } from "./client.ts";
 import { seededRandom } from "../../scripts/soak/random.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 // A thousand calls at once, most of them duplicates, to two APIs and two workers that are killed repeatedly,
 // from a balance that does not suffice.
@@ -46,7 +47,7 @@ let wallet: Address;
 beforeAll(async () => {
   system = await startSystem({
     env: {},
-    portBase: 31_500,
+    portBase: portBaseOf("storm"),
     apis: 2,
     workers: 2,
     oracles: 0,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { breakLeader, LEADER_FAULTS, TAKEOVER_BOUND_MS, workerCables } from "../../scripts/soak/takeovers.ts";
 import { anAddress, startBridging, type Bridging } from "./bridging.ts";
+import { portBaseOf } from "./port-bases.ts";
 
 // `npm run soak -- --takeovers 20` repeats this many times.
 
@@ -9,7 +10,12 @@ const cables = workerCables();
 let bridging: Bridging;
 
 beforeAll(async () => {
-  bridging = await startBridging({ portBase: 32_000, users: 4, workers: 2, workerEnv: cables.workerEnv });
+  bridging = await startBridging({
+    portBase: portBaseOf("takeover"),
+    users: 4,
+    workers: 2,
+    workerEnv: cables.workerEnv,
+  });
 });
 afterAll(async () => {
   await bridging.system.stop();

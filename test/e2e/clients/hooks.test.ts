@@ -4,6 +4,7 @@ import { parseUnits, zeroAddress, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Chain, type Client, type Quote, type Wallet } from "../client.ts";
+import { portBaseOf } from "../port-bases.ts";
 
 // Runs the query functions of the public React hooks, unmodified from npm, against a local system.
 
@@ -30,7 +31,13 @@ let user: Wallet;
 let own: { readonly requestId: Hex; readonly hash: Hex };
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 24_500, oracles: 0, durable: false, users: 3 });
+  system = await startSystem({
+    env: {},
+    portBase: portBaseOf("hooks"),
+    oracles: 0,
+    durable: false,
+    users: 3,
+  });
   url = system.endpoints.api.url;
   api = createClient(url);
   chains = await api.chains();

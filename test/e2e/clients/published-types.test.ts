@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readPublishedTypes, type PublishedTypes } from "../../support/published-types.ts";
 import { createClient, createWallet, type Chain, type Client, type Quote } from "../client.ts";
 import { smartEoa } from "../../support/smart-accounts.ts";
+import { portBaseOf } from "../port-bases.ts";
 
 // Validates the answers of a local system against the types that the public SDK publishes.
 
@@ -60,7 +61,13 @@ const found = new Set<string>();
 
 beforeAll(async () => {
   types = await readPublishedTypes();
-  system = await startSystem({ env: {}, portBase: 27_500, oracles: 1, durable: false, users: 12 });
+  system = await startSystem({
+    env: {},
+    portBase: portBaseOf("published-types"),
+    oracles: 1,
+    durable: false,
+    users: 12,
+  });
   await system.sponsorship.funded;
   api = createClient(system.endpoints.api.url);
   chains = await api.chains();

@@ -27,6 +27,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createClient as createReader, createWallet, type Chain, type Client } from "../client.ts";
+import { portBaseOf } from "../port-bases.ts";
 
 // Drives the unmodified public SDK from npm against a local system.
 
@@ -35,7 +36,7 @@ let api: Client;
 let chains: readonly Chain[];
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 28_500, oracles: 0, durable: false, users: 14 });
+  system = await startSystem({ env: {}, portBase: portBaseOf("sdk"), oracles: 0, durable: false, users: 14 });
   await system.sponsorship.funded;
   const { url } = system.endpoints.api;
   api = createReader(url);

@@ -664,7 +664,7 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
       cap: undefined,
       fixedRate: undefined,
     },
-    { execution: 30n, service: 20n, app: 150n, swap: 0n, sponsored: 50n },
+    { execution: 30n, isRent: false, service: 20n, app: 150n, swap: 0n, sponsored: 50n },
     unit,
   );
   const { terms } = await world.filled({

@@ -92,7 +92,7 @@ test("whenever the process dies while a fill is made, its apps are credited once
             cap: undefined,
             fixedRate: undefined,
           },
-          { execution: 20n, service: 280n, app: 1_300n, swap: 0n, sponsored: 1_600n },
+          { execution: 20n, isRent: false, service: 280n, app: 1_300n, swap: 0n, sponsored: 1_600n },
           { decimals: 0, priceUsd: ONE_USD },
         ),
       });

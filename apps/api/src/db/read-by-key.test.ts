@@ -41,3 +41,19 @@ test("a read that is asked for while others run starts after it, so that it sees
   await Promise.all([first, again]);
   expect(reads).toEqual([[1], [1]]);
 });
+
+test("a row that cannot be read fails no other read", async () => {
+  const read = readByKey(
+    async (keys: readonly number[]) => {
+      if (keys.includes(2)) throw new Error("row 2 is broken");
+      return keys.map((key) => ({ key }));
+    },
+    ({ key }) => key,
+  );
+  const asked = await Promise.allSettled([read(1), read(2), read(3)]);
+  expect(asked).toMatchObject([
+    { value: { key: 1 } },
+    { reason: { message: "row 2 is broken" } },
+    { value: { key: 3 } },
+  ]);
+});

@@ -25,7 +25,7 @@ const sponsorship = feeSponsorshipOf(
     cap: undefined,
     fixedRate: undefined,
   },
-  { execution: 1n, service: 0n, app: 0n, swap: 0n, sponsored: 1n },
+  { execution: 1n, isRent: false, service: 0n, app: 0n, swap: 0n, sponsored: 1n },
   { decimals: 6, priceUsd: 10n ** 18n },
 );
 

@@ -92,7 +92,13 @@ export async function storeDeposits(
   reading: Reading,
   facts: readonly DepositFact[],
 ): Promise<MovedDeposit[]> {
-  return await storeFound(tx, reading, await findDeposits(tx, reading, facts));
+  const { chain } = reading;
+  const sighted = new Map(facts.map((fact) => [factKey(fact), fact]));
+  if (sighted.size === 0) return [];
+  // Most are known, and their requests stay unlocked.
+  const unrecorded = await tx.deposits.unrecorded(chain.id, [...sighted.values()].map(sightingOf));
+  const fresh = unrecorded.flatMap((sighting) => sighted.get(depositKey(sighting)) ?? []);
+  return fresh.length === 0 ? [] : await storeFound(tx, reading, await findDeposits(tx, reading, fresh));
 }
 
 /** {@link storeDeposits} for deposits that were already looked up. */

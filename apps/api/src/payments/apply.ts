@@ -5,7 +5,7 @@ import { kindOf } from "./legs/index.ts";
 import type { LegContext } from "./legs/leg-kind.ts";
 import type { Move } from "./moves.ts";
 import { factsOf } from "./slot-facts.ts";
-import { shareCommit } from "./share-commit.ts";
+import { togetherOrAlone } from "../db/together-or-alone.ts";
 
 /** A move that the chain decided. */
 export type Outcome = Extract<Move, { readonly kind: "mined" | "orphaned" | "final" | "dead" }>;
@@ -41,14 +41,14 @@ export async function applyAll(
     for (const one of left) alone.add(one);
   };
   for (let at = 0; at < shared.length; at += TOGETHER) {
-    const errors = await shareCommit(shared.slice(at, at + TOGETHER), apply);
+    const errors = await togetherOrAlone(shared.slice(at, at + TOGETHER), apply);
     for (const [{ slot }, error] of errors) results.set(slot.id, error);
   }
   const left = alone.values();
   await Promise.all(
     Array.from({ length: ALONE_AT_ONCE }, async () => {
       for (const one of left)
-        for (const [{ slot }, error] of await shareCommit([one], apply)) results.set(slot.id, error);
+        for (const [{ slot }, error] of await togetherOrAlone([one], apply)) results.set(slot.id, error);
     }),
   );
   return results;

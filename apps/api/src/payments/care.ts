@@ -7,7 +7,7 @@ import { nextMove, type Move, type Situation } from "./moves.ts";
 import type { ToSend } from "./note-sent.ts";
 import type { Payer } from "./payers/payer.ts";
 import { signAndSend } from "./sign-and-send.ts";
-import { shareCommit } from "./share-commit.ts";
+import { togetherOrAlone } from "../db/together-or-alone.ts";
 
 export interface Case extends Situation {
   readonly slot: Slot;
@@ -141,7 +141,7 @@ async function commitAll<K extends Move["kind"]>(
 ): Promise<Decision<K>[]> {
   // All processes lock slots in the same order.
   const ordered = decisions.toSorted((a, b) => Number(a.one.slot.id) - Number(b.one.slot.id));
-  const errors = await shareCommit(ordered, async (some) => {
+  const errors = await togetherOrAlone(ordered, async (some) => {
     await services.uow.run(async (tx) => {
       for (const { one, move } of some) await write(tx, one, move);
     });

@@ -51,8 +51,8 @@ async function after(ms: number): Promise<undefined> {
 }
 
 /**
- * Begins to plan the fill of a request whose job is about to be queued. Writes nothing, and whoever reserves
- * the slot checks the request again under its lock.
+ * Begins to plan the fill of a request whose job is about to be queued. Writes nothing, and the
+ * commit that reserves the slot checks the request again under its lock.
  */
 export function planAhead(services: WorkerServices, requestId: RequestId): void {
   services.fillsAhead?.begin(requestId, async () => {

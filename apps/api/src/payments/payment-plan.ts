@@ -24,12 +24,13 @@ export interface TransferQuestion {
 export interface PaymentQuestion extends TransferQuestion {
   /** The recipient is a contract: native tokens go through the router. */
   readonly toContract: boolean;
-  /** Maximum gas units of the payment; see `gasAllowance`. */
-  readonly maxGas: bigint;
+  /** Maximum gas units of the payment; see `gasAllowance`. Absent: the caller compares the plan's gas. */
+  readonly maxGas?: bigint;
 }
 
 export interface PaymentOfOrder extends PaymentQuestion {
   readonly orderId: OrderId;
+  readonly maxGas: bigint;
 }
 
 export type PaymentPlan =
@@ -100,7 +101,7 @@ export async function planPayment(
       ? { kind: "short", why: `the solver's inventory does not cover the ${leg.kind}` }
       : { kind: "refused", why: outcome.reason };
   const { gas } = outcome;
-  if (gas > maxGas) return excessiveGas(leg, gas);
+  if (maxGas !== undefined && gas > maxGas) return excessiveGas(leg, gas);
   const { maxFeePerGas, maxPriorityFeePerGas } = prices;
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
   const outflow = { currency, amount };

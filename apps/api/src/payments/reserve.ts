@@ -4,7 +4,7 @@ import type { PaymentKind } from "./legs/leg-kind.ts";
 import type { Outcome, Wanted } from "./wanted.port.ts";
 import { covers } from "./payers/covers.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
-import { asError, shareCommit } from "./share-commit.ts";
+import { asError, togetherOrAlone } from "../db/together-or-alone.ts";
 
 /**
  * After this time a payment is checked again. A failover of the database can lose the payment of a leg; the
@@ -25,7 +25,7 @@ export async function reserve(
 ): Promise<ReadonlyArray<Outcome | Error>> {
   const outcomes = new Map<Wanted, Outcome | Error>();
   let failure: Error | undefined;
-  const errors = await shareCommit(wanted, async (some) => {
+  const errors = await togetherOrAlone(wanted, async (some) => {
     const reserved = await reserveTogether(services, funds, kind, some).catch((error: unknown) => {
       failure ??= asError(error);
       throw error;

@@ -152,10 +152,9 @@ async function priced(
   if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
   const { resetsApproval } = question.tokens;
   const facts = { policy: services.quotePolicy, ...question, resetsApproval, route, terms, promise };
-  const [made] = await Promise.all([
-    question.from.steps(facts),
-    refuseUnpayable(question, route.trade.expected),
-  ]);
+  // A swap before the deposit may yield less, and then less is paid.
+  const minAmount = promise.minDeposit === undefined ? route.trade.expected : promise.minimumAmount;
+  const [made] = await Promise.all([question.from.steps(facts), refuseUnpayable(question, minAmount)]);
   const timeEstimateSeconds = timeEstimate(services.timings, question, route, terms.inputUsd);
   const answer = toQuoteAnswer({ question, ...valued, agreement, made, timeEstimateSeconds });
   return { answer, terms: withQuoted(terms, answer) };

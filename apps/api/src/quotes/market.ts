@@ -1,5 +1,5 @@
 import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
-import type { Address, Chain, Currency, Hex } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, PriceReading } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../chains/chains.port.ts";
 import type { PermitTokens, TokenPermits } from "../chains/permits.port.ts";
@@ -32,6 +32,8 @@ export interface MarketSources {
 export interface Market extends Pick<Facts, "together" | "decide"> {
   /** USD per whole unit, 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
   usd(currency: Currency): bigint;
+  /** How far that very price can be trusted, however often the book was refreshed since. */
+  reading(currency: Currency): PriceReading | undefined;
   hasCode(chainId: number, account: Address): boolean;
   /** Undefined: no token is known at this address. */
   token(chainId: number, address: Address): Currency | undefined;
@@ -65,14 +67,20 @@ export function createMarket({
 }: MarketSources): Market {
   const facts = createFacts();
   // Every candidate route reads the same few prices.
-  const usdBy = new Map<Currency, bigint>();
+  const kept = new Map<Currency, KnownPrice>();
+  const price = (currency: Currency): KnownPrice => {
+    const known =
+      kept.get(currency) ?? facts.read(`price ${placeOf(currency)}`, () => readPrice(prices, currency));
+    kept.set(currency, known);
+    return known;
+  };
   return {
     together: facts.together,
     decide: facts.decide,
-    usd: (currency) => {
-      const usd = usdBy.get(currency) ?? facts.read(`usd ${placeOf(currency)}`, () => prices.usd(currency));
-      usdBy.set(currency, usd);
-      return usd;
+    usd: (currency) => price(currency).usd,
+    reading(currency) {
+      const { reading, readAtMs } = price(currency);
+      return reading && { ...reading, ageMs: reading.ageMs + performance.now() - readAtMs };
     },
     hasCode: (chainId, account) =>
       facts.read(`code ${chainId} ${account}`, () => recipientCodes.hasCode(chainId, account)),
@@ -102,6 +110,24 @@ export function createMarket({
     swap: (question, way, amount) =>
       facts.read(`${way} ${amount} ${swapKeyOf(question)}`, () => liquidity[way](question, amount)),
   };
+}
+
+/** A price, with its reading at that moment. */
+interface KnownPrice {
+  readonly usd: bigint;
+  readonly reading: PriceReading | undefined;
+  /** On the monotonic clock. */
+  readonly readAtMs: number;
+}
+
+function readPrice(prices: PriceBook, currency: Currency): KnownPrice | Promise<KnownPrice> {
+  const known = (usd: bigint): KnownPrice => ({
+    usd,
+    reading: prices.reading?.(currency),
+    readAtMs: performance.now(),
+  });
+  const usd = prices.usd(currency);
+  return typeof usd === "bigint" ? known(usd) : usd.then(known);
 }
 
 const NO_PERMITS: TokenPermits = { domain: undefined, eip3009: false, eip2612: false };

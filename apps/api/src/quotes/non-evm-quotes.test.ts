@@ -302,14 +302,6 @@ test("the minimum refund leaves room for the gas of reverted fills that pay a co
   expect(promised(terms)).toBeLessThan(promised(plain.terms));
 });
 
-test("the minimum refund leaves room for the gas of reverted fills that pay a contract in native tokens", async () => {
-  const native = { destinationCurrency: NATIVE };
-  const plain = await quoted("svm", "evm", native);
-  const { terms } = await quoted("svm", "evm", native, { recipientHasCode: true });
-  const promised = (of: typeof terms) => of.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-  expect(promised(terms)).toBeLessThan(promised(plain.terms));
-});
-
 test("the time estimate includes the finality of the origin", async () => {
   const seconds = async (from: Place, to: Place) => (await quoted(from, to)).answer.details.timeEstimate;
   // The fake reports 1 + 2 seconds per confirmation.
@@ -783,7 +775,12 @@ test.each([
 ] as const)("from %s to %s: a sponsor that pays all fees leaves the output whole", async (from, to) => {
   const world = withAppBalances(worldOf());
   const key = aPayingAppKey();
-  const asked = ask(from, to, { subsidizeFees: true, appFees: [{ recipient: app, fee: "10" }] });
+  const all = ["execution", "relay", "app", "rent"];
+  const asked = ask(from, to, {
+    subsidizeFees: true,
+    sponsoredFeeComponents: all,
+    appFees: [{ recipient: app, fee: "10" }],
+  });
   const answer = await createQuote(world, asked, key.id, key);
   const { details, fees } = answer;
   // Both currencies are USDC, with the decimals of their chains.
@@ -793,11 +790,31 @@ test.each([
   expect(world.stored[0]?.sponsorship).toMatchObject({ wallet: sponsor, amount: total });
 });
 
+test("the cost of a token payment on Solana is rent, which no sponsor pays by default", async () => {
+  const key = aPayingAppKey();
+  const sponsored = async (to: Place, more: Partial<QuoteInput> = {}) => {
+    const world = withAppBalances(worldOf());
+    const answer = await createQuote(world, ask("evm", to, { subsidizeFees: true, ...more }), key.id, key);
+    const [{ sponsorship } = {}] = world.stored;
+    return { execution: BigInt(answer.fees.relayerGas.amount), of: sponsorship?.components };
+  };
+  const byDefault = await sponsored("svm");
+  expect(byDefault.execution).toBeGreaterThan(0n);
+  expect(byDefault.of).toMatchObject({
+    execution: { totalUsd: 0n },
+    rent: { selected: false, sponsoredUsd: 0n },
+  });
+  expect(byDefault.of?.rent.totalUsd).toBeGreaterThan(0n);
+  const asked = await sponsored("svm", { sponsoredFeeComponents: ["rent"] });
+  expect(asked.of?.rent.sponsoredUsd).toBe(asked.of?.rent.totalUsd);
+  expect((await sponsored("spot")).of?.execution.sponsoredUsd).toBeGreaterThan(0n);
+});
+
 test("refuses a sponsor who cannot pay, and app fees on a service without app balances", async () => {
   const key = aPayingAppKey();
   const poor = withAppBalances(worldOf(), { balance: 0n });
   await expect(
-    createQuote(poor, ask("evm", "svm", { subsidizeFees: true }), key.id, key),
+    createQuote(poor, ask("evm", "spot", { subsidizeFees: true }), key.id, key),
   ).rejects.toMatchObject({ code: "INSUFFICIENT_FUNDS" });
   expect(await refusalOf(ask("svm", "evm", { appFees: [{ recipient: app, fee: 1 }] }))).toEqual([
     "UNSUPPORTED_EXECUTION_TYPE",
@@ -868,6 +885,20 @@ test("distinguishes an account that needs more to be created from one that canno
       svm: { rail: { refusalOf: () => Promise.reject(new Error("connection refused")) } },
     }),
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
+});
+
+test("asks whether the recipient can be paid the least that a swap before the deposit may lead to", async () => {
+  const asked: bigint[] = [];
+  const rail = {
+    refusalOf: async ({ amount }: { amount: bigint }): Promise<undefined> => {
+      asked.push(amount);
+      return undefined;
+    },
+  };
+  const swapped = { originCurrency: lockedOn(ORIGIN), amount: (20n * 10n ** 18n).toString() };
+  const { terms } = await quoted("evm", "svm", swapped, { pools: market(), svm: { rail } });
+  expect(terms.destination.minimumAmount).toBeLessThan(terms.destination.expectedAmount);
+  expect(asked).toEqual([terms.destination.minimumAmount]);
 });
 
 test("promises no more than the solver's free balance there, less the cost of the payment", async () => {

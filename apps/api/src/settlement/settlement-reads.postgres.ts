@@ -68,7 +68,10 @@ const byKey = defineQuery("hub_execution_by_key", (db, { key }: Params<{ key: st
 );
 const ended = defineQuery("hub_executions_ended", (db, _: Params<{ limit: number }>) =>
   db
-    .select({ execution: EXECUTION, slotId: slots.id })
+    .select({
+      execution: EXECUTION,
+      slot: { id: slots.id, chainId: slots.chainId, sender: slots.sender, nonce: slots.nonce },
+    })
     .from(hubExecutions)
     .innerJoin(slots, eq(slots.id, hubExecutions.slotId))
     .where(text`${hubExecutions.state} = 'attested' and ${slots.state} in ('final', 'dead')`)
@@ -129,9 +132,9 @@ export function settlementReads(sql: Sql): SettlementReads {
       return row && executionOf(row);
     },
     endedExecutions: async (limit) =>
-      (await ended(sql, { limit })).map(({ execution, slotId }) => ({
+      (await ended(sql, { limit })).map(({ execution, slot }) => ({
         ...executionOf(execution),
-        slotId: String(slotId),
+        slot: { ...slot, id: String(slot.id) },
       })),
     async nextBatchId() {
       const [row] = await nextBatchId(sql, {});

@@ -1,5 +1,5 @@
 import type { Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
-import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { DepositRecord, RequestRecord, Slot } from "../db/records.port.ts";
 
 /** A final payment of the solver, and all that oracles are asked about it. */
 export interface DuePayment {
@@ -47,6 +47,11 @@ export interface Postponement {
   /** An oracle refused, or none can attest it: an operator should look. */
   readonly rejected: boolean;
   readonly nextTryMs: number;
+}
+
+/** An execution whose slot is final or dead. */
+export interface EndedExecution extends ExecutionRecord {
+  readonly slot: Pick<Slot, "id" | "chainId" | "sender" | "nonce">;
 }
 
 /** An execution, as long as this slot carries it. Undefined: as long as none does. */
@@ -108,7 +113,7 @@ export interface SettlementReads {
   executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
   /** Executions whose transaction is final or dead, without a result. */
-  endedExecutions(limit: number): Promise<(ExecutionRecord & { readonly slotId: string })[]>;
+  endedExecutions(limit: number): Promise<EndedExecution[]>;
   /** Number of the next hub batch. */
   nextBatchId(): Promise<string>;
   /** Backlog per state, for the metrics. */

@@ -1,8 +1,8 @@
-import type { Hex32 } from "@causeway/domain";
+import type { Address, Hex32 } from "@causeway/domain";
 import type { Slot } from "../db/records.port.ts";
 import { orderSignerOf } from "../chains/index.ts";
 import { careForCalls } from "../payments/index.ts";
-import type { ExecutionRecord } from "./settlement.port.ts";
+import type { EndedExecution, ExecutionRecord } from "./settlement.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { sendToHub } from "./send-to-hub.ts";
@@ -47,7 +47,7 @@ export async function submitExecutions(services: Needs): Promise<void> {
 /** What the hub has not run when a nonce is final, the transaction with that nonce will not run. */
 async function concludeEnded(services: Needs): Promise<void> {
   const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
-  const executions = await settlement.endedExecutions(policy.batchSize);
+  const executions = await finallyEnded(hub, await settlement.endedExecutions(policy.batchSize));
   if (executions.length === 0) return;
   const keys = executions.map(({ idempotencyKey }) => idempotencyKey);
   const done = await hub.executed(keys, "final");
@@ -58,9 +58,10 @@ async function concludeEnded(services: Needs): Promise<void> {
   );
   const left: { readonly key: Hex32; readonly slotId: string; readonly refusal: string | undefined }[] = [];
   for (const execution of undone) {
-    const { idempotencyKey: key, slotId } = execution;
+    const { idempotencyKey: key, slot } = execution;
     // Executed, but not final yet: the next rounds look again.
-    if (!soon.has(key)) left.push({ key, slotId, refusal: await hub.refusal(execution, signer.address) });
+    if (soon.has(key)) continue;
+    left.push({ key, slotId: slot.id, refusal: await hub.refusal(execution, signer.address) });
   }
   const nowMs = clock.nowMs();
   await settleExecutions(services, [...done]);
@@ -79,6 +80,23 @@ async function concludeEnded(services: Needs): Promise<void> {
   });
   for (const { key, refusal } of left)
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
+}
+
+/**
+ * Those whose nonce is also used in a final block of the hub's own node, which answers what it executed: the
+ * node that showed the end may have been ahead of it, or finality may be less deep there.
+ */
+async function finallyEnded(
+  { hub, lane }: Needs["hub"],
+  ended: readonly EndedExecution[],
+): Promise<readonly EndedExecution[]> {
+  const used = new Map<Address, number>();
+  for (const sender of new Set(ended.map(({ slot }) => slot.sender)))
+    used.set(sender, (await lane.final(sender))?.nonce ?? 0);
+  // A transaction to a hub that was replaced: the hub of now decides.
+  return ended.filter(
+    ({ slot }) => slot.chainId !== hub.chainId || slot.nonce < (used.get(slot.sender) ?? 0),
+  );
 }
 
 /**

@@ -29,7 +29,7 @@ function promised(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
   return {
     ...feeSponsorshipOf(
       { ...sponsor, maxUsd: undefined, cap: undefined, fixedRate: undefined },
-      { execution: 40_000n, service: 0n, app: 0n, swap: 0n, sponsored: 40_000n },
+      { execution: 40_000n, isRent: false, service: 0n, app: 0n, swap: 0n, sponsored: 40_000n },
       { decimals: 6, priceUsd: USD },
     ),
     ...change,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Address } from "../ids/hex.ts";
 import { amountToUsdDown, amountToUsdUp } from "../money/usd.ts";
 import { agreeAppFees, appBpsOf, appFeesUsd, dueAppFees, mergeAppFees } from "./app-fees.ts";
-import { feeComponents, feeSponsorshipOf, feeSponsorshipText } from "./fee-sponsorship.ts";
+import { feeComponents, feeSponsorshipOf, feeSponsorshipText, transferredUsd } from "./fee-sponsorship.ts";
 import type { FeesSponsored } from "./fees-sponsored.ts";
 import { inputAt, outputAt, parseFixedRate, rateOffBps } from "./fixed-rate.ts";
 import { forward } from "./forward.ts";
@@ -208,14 +208,16 @@ test("the written shares of a sponsorship add up to the written sum, and none ex
       part,
       components,
       fc.double({ min: 0, max: 1, noNaN: true }),
-      (e, s, a, w, names, share) => {
+      fc.boolean(),
+      (e, s, a, w, names, share, isRent) => {
         const selected = new Set(names);
-        const totals = { execution: e, relay: s, app: a, swap: w, rent: 0n };
+        const cost = isRent ? { execution: 0n, rent: e } : { execution: e, rent: 0n };
+        const totals = { ...cost, relay: s, app: a, swap: w };
         const asked = names.reduce((sum, name) => sum + totals[name], 0n);
         const paid = BigInt(Math.floor(Number(asked) * share));
         const agreed = feeSponsorshipOf(
           { wallet: one!, selected, maxUsd: 5n * USD, cap: paid, fixedRate: undefined },
-          { execution: e, service: s, app: a, swap: w, sponsored: paid },
+          { execution: e, isRent, service: s, app: a, swap: w, sponsored: paid },
           usdc,
         );
         const shares = Object.entries(agreed.components);
@@ -234,12 +236,23 @@ test("the written shares of a sponsorship add up to the written sum, and none ex
   );
 });
 
+test("rent leaves the service, so that held and volatile balances do not pay it; plain gas does not", () => {
+  const usdc = { decimals: 6, priceUsd: USD };
+  const leaving = (isRent: boolean): bigint => {
+    const request = { wallet: one!, selected: new Set(feeComponents), maxUsd: undefined, cap: undefined };
+    const trade = { execution: 300_000n, isRent, service: 0n, app: 0n, swap: 0n, sponsored: 300_000n };
+    const agreed = feeSponsorshipOf({ ...request, fixedRate: undefined }, trade, usdc);
+    return transferredUsd(agreed, agreed.usd);
+  };
+  expect([leaving(true), leaving(false)]).toEqual([(USD * 3n) / 10n, 0n]);
+});
+
 test("what a rate needs beyond all fees counts as swap", () => {
   const usdc = { decimals: 6, priceUsd: USD };
   const rate = { input: 1n, output: 1n };
   const agreed = feeSponsorshipOf(
     { wallet: one!, selected: new Set(), maxUsd: undefined, cap: undefined, fixedRate: rate },
-    { execution: 40_000n, service: 10_000n, app: 0n, swap: 0n, sponsored: 150_000n },
+    { execution: 40_000n, isRent: false, service: 10_000n, app: 0n, swap: 0n, sponsored: 150_000n },
     usdc,
   );
   expect(feeSponsorshipText(agreed)).toMatchObject({

@@ -5,13 +5,13 @@ import type { PricedUnit } from "../money/usd.ts";
 import type { FixedRate } from "./fixed-rate.ts";
 
 /**
- * The fees of the destination side that a sponsor can pay. `relay` is the service's own; `rent` exists only
- * on chains of other services and is always zero.
+ * The fees of the destination side that a sponsor can pay. `relay` is the service's own. `rent` takes the
+ * place of `execution` where the recipient can collect most of what the payment costs.
  */
 export const feeComponents = ["execution", "swap", "relay", "app", "rent"] as const;
 export type FeeComponent = (typeof feeComponents)[number];
 
-/** What is sponsored by default. */
+/** What is sponsored by default: nothing that a recipient could collect again and again. */
 export const DEFAULT_SPONSORED: readonly FeeComponent[] = ["execution", "swap", "relay", "app"];
 
 /** One fee and its payers; USD with 18 decimals, as written. */
@@ -39,6 +39,8 @@ export interface FeeSponsorship {
 /** A priced trade with sponsored fees; base units of the deposit. */
 export interface SponsoredTrade {
   readonly execution: bigint;
+  /** Whether the execution fee is `rent`. */
+  readonly isRent: boolean;
   readonly service: bigint;
   readonly app: bigint;
   /** The cost of the swap in the fill. */
@@ -63,13 +65,14 @@ export interface SponsorshipRequest {
  */
 export function feeSponsorshipOf(
   request: SponsorshipRequest,
-  { execution, service, app, swap, sponsored }: SponsoredTrade,
+  { execution: cost, isRent, service, app, swap, sponsored }: SponsoredTrade,
   unit: PricedUnit,
 ): FeeSponsorship {
   const { wallet, maxUsd, cap, fixedRate } = request;
   // A fixed rate is paid whichever fees are selected.
   const selected = (one: FeeComponent): boolean => fixedRate !== undefined || request.selected.has(one);
-  const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent: 0n };
+  const [execution, rent] = isRent ? [0n, cost] : [cost, 0n];
+  const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent };
   const order: readonly FeeComponent[] = ["execution", "relay", "app", "swap", "rent"];
   const paid: Record<FeeComponent, bigint> = { execution: 0n, relay: 0n, app: 0n, swap: 0n, rent: 0n };
   let rest = sponsored;
@@ -118,17 +121,17 @@ export function feeSponsorshipOf(
 }
 
 /**
- * The part of a sponsor's payment that leaves the service: app fees, the cost of the swap, and what a fixed
- * rate adds beyond the quoted sum. USD with 18 decimals, at most the payment. The rest is gas and the
+ * The part of a sponsor's payment that leaves the service: app fees, the cost of the swap, rent, and what a
+ * fixed rate adds beyond the quoted sum. USD with 18 decimals, at most the payment. The rest is gas and the
  * service's own fee.
  * @param usd what the sponsor pays of the fill
  */
 export function transferredUsd(
-  { components: { app, swap }, usd: quotedUsd }: FeeSponsorship,
+  { components: { app, swap, rent }, usd: quotedUsd }: FeeSponsorship,
   usd: bigint,
 ): bigint {
   const beyondQuoteUsd = usd > quotedUsd ? usd - quotedUsd : 0n;
-  const transferred = app.sponsoredUsd + swap.sponsoredUsd + beyondQuoteUsd;
+  const transferred = app.sponsoredUsd + swap.sponsoredUsd + rent.sponsoredUsd + beyondQuoteUsd;
   return transferred < usd ? transferred : usd;
 }
 
@@ -201,7 +204,7 @@ function changesBy({ components, fixedRate }: FeeSponsorship, off: bigint): Reco
   let rest = -off;
   const first: readonly FeeComponent[] =
     fixedRate === undefined ? ["execution", "swap"] : ["swap", "execution"];
-  for (const one of [...first, "relay", "app"] as const) {
+  for (const one of [...first, "relay", "app", "rent"] as const) {
     const { sponsoredUsd } = components[one];
     const less = rest < sponsoredUsd ? rest : sponsoredUsd;
     changes[one] = -less;

@@ -7,7 +7,7 @@ import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 
 const id = `0x${recorded.info.id}` as const;
 
-function told(): Reported {
+function reported(): Reported {
   const info = readInfo(recorded.info, id);
   const content = readContent(recorded.transaction, id);
   const receipt = readReceipt(recorded.receipt, id);
@@ -18,7 +18,7 @@ function told(): Reported {
 }
 
 test("what both interfaces tell alike is one transaction, with the time that contracts saw", () => {
-  expect(solidTransaction(id, told())).toMatchObject({
+  expect(solidTransaction(id, reported())).toMatchObject({
     block: {
       number: BigInt(recorded.info.blockNumber),
       timestamp: BigInt(recorded.info.blockTimeStamp / 1_000),
@@ -30,7 +30,7 @@ test("what both interfaces tell alike is one transaction, with the time that con
 });
 
 test("a failure that all tell of has its word", () => {
-  const { info, content, receipt, block } = told();
+  const { info, content, receipt, block } = reported();
   const failed: Reported = {
     info: { ...info, failure: "REVERT", logs: [] },
     content: { ...content, failure: "OUT_OF_ENERGY" },
@@ -41,7 +41,7 @@ test("a failure that all tell of has its word", () => {
 });
 
 test("whatever one of them tells otherwise, there is no story", () => {
-  const { info, content, receipt, block } = told();
+  const { info, content, receipt, block } = reported();
   const [first, second] = receipt.logs;
   if (first === undefined || second === undefined) throw new Error("two logs are recorded");
   const others: Record<string, Partial<Reported>> = {

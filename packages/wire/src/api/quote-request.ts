@@ -185,7 +185,7 @@ export const quoteRequest = z
         "Maximum amount that the sponsor pays, a whole number of millionths of a USD (`5000000` = $5); the user pays the rest.",
       ),
       sponsoredFeeComponents: names.describe(
-        "Fees that the sponsor pays: `execution` (flat fee and gas of the fill), `swap` (cost of swaps), `relay` (service fee), `app` (app fees) and `rent` (always zero here). Never the user's own gas on the origin chain. Default: all except `rent`.",
+        "Fees that the sponsor pays: `execution` (flat fee and gas of the fill), `swap` (cost of swaps), `relay` (service fee), `app` (app fees) and `rent` (instead of `execution` for a token payment on Solana: its fee is mostly the rent of a new token account, which the recipient gets back by closing it). Never the user's own gas on the origin chain. Default: all except `rent`.",
       ),
       forceSolverExecution: flag
         .optional()

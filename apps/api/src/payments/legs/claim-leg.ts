@@ -5,7 +5,7 @@ import type { ClaimRecord } from "../../balances/claims.port.ts";
 import type { Leg } from "../../db/leg.port.ts";
 import { DONE } from "../../db/wait.ts";
 import { gasOf } from "../../markets/index.ts";
-import { gasAllowance, planPayment } from "../payment-plan.ts";
+import { excessiveGas, gasAllowance, planPayment } from "../payment-plan.ts";
 import { whyMaybePaidOut } from "../unexplained-nonces.ts";
 import type { DueLeg, LegKind } from "./leg-kind.ts";
 import type { Wanted } from "../wanted.port.ts";
@@ -41,20 +41,23 @@ export const claimLeg: LegKind<DueClaim, Wanted, string> = {
     const { native, tokens } = connected.chain;
     const currency = [native, ...tokens].find((one) => one.address === address);
     if (currency === undefined) return { waitMs: 5_000, why: "the currency is no longer configured" };
-    const priced = gasOf(services.quotePolicy.gas.fill, currency, address === NATIVE_CURRENCY);
-    const nativeUnit = { decimals: native.decimals, priceUsd: await services.prices.usd(native) };
+    const leg = { kind: "claim", id: claimId, requestId: undefined };
     const planned = await planPayment(services, connected, {
-      leg: { kind: "claim", id: claimId, requestId: undefined },
+      leg,
       currency: address,
       amount,
       recipient,
       orderId: undefined,
       toContract: false,
-      maxGas: gasAllowance(connected, priced, nativeUnit),
       cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,
     });
-    if (planned.kind === "ready") return planned;
-    return planned.kind === "short" ? { waitMs: 5_000, why: planned.why } : { giveUp: planned.why };
+    if (planned.kind === "short") return { waitMs: 5_000, why: planned.why };
+    if (planned.kind !== "ready") return { giveUp: planned.why };
+    // Last, so that a claim that the chain refuses needs no price to be returned.
+    const priced = gasOf(services.quotePolicy.gas.fill, currency, address === NATIVE_CURRENCY);
+    const nativeUnit = { decimals: native.decimals, priceUsd: await services.prices.usd(native) };
+    const isExcessive = planned.gas > gasAllowance(connected, priced, nativeUnit);
+    return isExcessive ? { giveUp: excessiveGas(leg, planned.gas).why } : planned;
   },
 
   lock: async (_, tx, wanted) =>

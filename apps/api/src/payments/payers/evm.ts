@@ -8,7 +8,7 @@ import { kindOf } from "../legs/index.ts";
 import type { Observation, Turn } from "../moves.ts";
 import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
 import { attemptFacts } from "../slot-facts.ts";
-import { asError, shareCommit } from "../share-commit.ts";
+import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
 import { gasFunds, solverFunds } from "./covers.ts";
 import type { LaneFunds } from "./funds.port.ts";
@@ -64,7 +64,7 @@ async function signTogether(
     }),
   );
   // Persist before broadcast: a crash here must leave the bytes findable, or the payment could be made twice.
-  const errors = await shareCommit(attempts, async (some) => {
+  const errors = await togetherOrAlone(attempts, async (some) => {
     const stored = await storeAttempts(services, some);
     for (const { one, attempt } of some)
       results.set(one.slot.id, stored.has(one.slot.id) ? attempt : "moved");
@@ -173,7 +173,10 @@ async function broadcastAll(
   const ordered = sent.toSorted((a, b) => a.slot.nonce - b.slot.nonce);
   for (let at = 0; at < ordered.length; at += BROADCAST_AT_ONCE)
     await Promise.all(ordered.slice(at, at + BROADCAST_AT_ONCE).map(send));
-  for (const [{ slot }, error] of await shareCommit(taken, async (some) => await noteSent(services, some)))
+  for (const [{ slot }, error] of await togetherOrAlone(
+    taken,
+    async (some) => await noteSent(services, some),
+  ))
     errors.set(slot.id, error);
   return errors;
 }

@@ -7,7 +7,7 @@ import { attemptOf, paymentOf, railAttemptOf } from "../non-evm/rail-payment.ts"
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { noteSent, type ToSend } from "../note-sent.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
-import { asError } from "../share-commit.ts";
+import { asError } from "../../db/together-or-alone.ts";
 import { transferFunds } from "./covers.ts";
 import type { Lane, Payer, ToSign, Unsigned } from "./payer.ts";
 

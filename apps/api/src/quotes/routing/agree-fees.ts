@@ -44,7 +44,7 @@ export function agreeFees(services: FeeServices, question: QuoteQuestion, route:
       appFees,
       appFeesUsd: appFeesUsd(options.appFees, trade.priced.input, unit),
     }),
-    ...(options.sponsor !== undefined && { sponsorship: sponsorshipOf(options.sponsor, route) }),
+    ...(options.sponsor !== undefined && { sponsorship: sponsorshipOf(options.sponsor, question, route) }),
   };
 }
 
@@ -88,6 +88,7 @@ function appFeesOf(
 
 function sponsorshipOf(
   sponsor: NonNullable<FeeOptions["sponsor"]>,
+  { to, destinationCurrency }: QuoteQuestion,
   { trade, pricing: { facts } }: BridgeRoute,
 ): NonNullable<RequestTerms["sponsorship"]> {
   const { priced } = trade;
@@ -100,6 +101,7 @@ function sponsorshipOf(
     { ...sponsor, cap: capOf(sponsor, facts) },
     {
       execution: priced.execution,
+      isRent: to.isCostRent(destinationCurrency),
       service: priced.service,
       app: priced.app,
       swap:

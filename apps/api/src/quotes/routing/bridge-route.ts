@@ -12,7 +12,6 @@ import {
 } from "@causeway/domain";
 import type { RouteTrade } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
-import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Market } from "../market.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
@@ -28,7 +27,6 @@ import { topupGas } from "../../payments/index.ts";
 import { addFeeOptions } from "./fee-option-pricing.ts";
 
 export interface BridgeServices {
-  readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
   readonly reservations: Reservations;
   readonly market: Market;
@@ -333,7 +331,7 @@ function priceFill(
     market.costOfPaying(origin, route.originCurrency.address, refundTo, "originChainId"),
   );
   const pricing = priceRoute(
-    services,
+    { ...services, prices: market },
     market.usd,
     route,
     paysContract(market, question, ends.destination),
@@ -347,7 +345,8 @@ function priceFill(
     },
   );
   const { fees } = question;
-  return fees === undefined ? pricing : addFeeOptions(pricing, fees, filled);
+  if (fees === undefined) return pricing;
+  return addFeeOptions(pricing, fees, filled, question.to.isCostRent(question.destinationCurrency));
 }
 
 /** The service fee depends on the pair that the user sees, not on what is deposited or paid from. */

@@ -8,11 +8,13 @@ import type { FeeOptions, SponsorOptions } from "./fee-options.ts";
  * Prices a route with the client's fee options.
  * @param filled the swap in the fill, as far as it is known; only for trusted tokens, because the makers of
  * any other token's pools would receive what the sponsor pays
+ * @param isRent whether the execution fee counts as `rent`
  */
 export function addFeeOptions(
   pricing: RoutePricing,
   { appFees, sponsor, topupUsd }: FeeOptions,
   filled: Swapped | undefined,
+  isRent: boolean,
 ): RoutePricing {
   const { facts } = pricing;
   const paid = filled === undefined ? 0n : swapLoss(filled, facts.destination, facts.origin);
@@ -22,7 +24,7 @@ export function addFeeOptions(
       ...facts,
       appBps: appBpsOf(appFees),
       ...(topupUsd !== undefined && { topupWei: usdToAmountDown(topupUsd, facts.destinationNative) }),
-      ...(sponsor !== undefined && { sponsored: sponsoredOf(sponsor, facts, paid) }),
+      ...(sponsor !== undefined && { sponsored: sponsoredOf(sponsor, facts, paid, isRent) }),
     },
   };
 }
@@ -31,11 +33,12 @@ function sponsoredOf(
   { selected, maxUsd, fixedRate }: SponsorOptions,
   { origin }: Pick<PricingFacts, "origin">,
   swapPaid: bigint,
+  isRent: boolean,
 ): FeesSponsored {
   if (fixedRate !== undefined) return { kind: "fixedRate", rate: fixedRate };
   return {
     kind: "components",
-    execution: selected.has("execution"),
+    execution: selected.has(isRent ? "rent" : "execution"),
     service: selected.has("relay"),
     app: selected.has("app"),
     swap: selected.has("swap") ? swapPaid : 0n,

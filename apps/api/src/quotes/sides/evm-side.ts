@@ -49,6 +49,7 @@ export function evmSide(end: ConnectedChain): Side {
     needsWalletNonce: false,
     makesSteps: true,
     runsRecipientCode: true,
+    isCostRent: () => false,
     walletFamilies: [chain.vmType],
     traps: (solver) => trapsOf(chain, solver),
     refundCost: ({ gas, refundGasMarginBps }, currency, costs) =>

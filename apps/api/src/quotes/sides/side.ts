@@ -16,6 +16,8 @@ export interface Side {
   readonly amountBits: bigint;
   /** The smallest payment that the chain accepts, base units; 0: any. */
   readonly minPayment: bigint;
+  /** The recipient can collect most of what a payment in this currency costs, so its cost is `rent`. */
+  isCostRent(currency: Currency): boolean;
   /** What a payment costs besides its amount, for errors. */
   readonly costOfFill: string;
   /** A deposit is only identified by the nonce that the user's wallet signs (Hyperliquid). */

@@ -27,20 +27,32 @@ const CAN: Capabilities = {
 /** What chains that pay by transfers differ in. */
 type OfFamily = Pick<
   Side,
-  "needsWalletNonce" | "makesSteps" | "walletFamilies" | "steps" | "minPayment" | "confirmations"
+  | "needsWalletNonce"
+  | "makesSteps"
+  | "walletFamilies"
+  | "steps"
+  | "minPayment"
+  | "isCostRent"
+  | "confirmations"
 >;
 
 export function transferSide(end: ConnectedRail): Side {
   const { chain, pulse, rail, users } = end;
   const byPayment: Omit<OfFamily, "confirmations"> = {
     minPayment: 0n,
+    isCostRent: () => false,
     needsWalletNonce: false,
     makesSteps: users?.deposit !== undefined,
     walletFamilies: [chain.vmType],
     steps: async (facts) => await paymentFrom(end, facts),
   };
   const families: Readonly<Record<RailVm, OfFamily>> = {
-    svm: { ...byPayment, confirmations: () => SOLANA_FINAL_BLOCKS },
+    svm: {
+      ...byPayment,
+      // Of a new token account, which its owner may close.
+      isCostRent: ({ address }) => address !== chain.native.address,
+      confirmations: () => SOLANA_FINAL_BLOCKS,
+    },
     bvm: { ...byPayment, minPayment: BITCOIN_DUST, confirmations: () => chain.confirmations },
     hypevm: {
       needsWalletNonce: true,
@@ -50,6 +62,7 @@ export function transferSide(end: ConnectedRail): Side {
       walletFamilies: [chain.vmType, "evm"],
       steps: async (facts) => await withdrawalFrom(end, facts),
       minPayment: 0n,
+      isCostRent: () => false,
       confirmations: () => 1,
     },
   };

@@ -1,4 +1,5 @@
 import { sql as text, type SQL } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
 import type pg from "pg";
 import { appFeesDue, feeReservations, holds } from "../../balances/ledger.tables.ts";
 import { nameOf, namesOf, runSql } from "../../db/define-query.postgres.ts";
@@ -147,16 +148,13 @@ interface PageEnd {
 const START: PageEnd = { requestId: "", id: 0 };
 
 /**
- * After the end of the last page. Both tables are limited: a merge of their indexes would otherwise begin
- * each page at the first row of the other table.
+ * The rows of a table that move with each request, after the end of the last page. The offset keeps the two
+ * tables in this order: a merge would begin each page at the first row, and a hash join would read all that
+ * is left.
  */
-const isAfter = (
-  requestId: SQL,
-  id: SQL,
-  end: PageEnd,
-): SQL => text`${requestId} = ${archiveRequests.requestId}
-  and ${archiveRequests.requestId} >= ${end.requestId} and ${requestId} >= ${end.requestId}
-  and (${archiveRequests.requestId} > ${end.requestId} or ${id} > ${end.id})`;
+const archivedAfter = (table: PgTable, isMoved: SQL, id: SQL, end: PageEnd): SQL => text`
+  ${archiveRequests} cross join lateral (select * from ${table} where ${isMoved} offset 0) as ${table}
+  where ${archiveRequests.requestId} >= ${end.requestId} and (${archiveRequests.requestId} > ${end.requestId} or ${id} > ${end.id})`;
 
 /**
  * The next rows of each table, in the order of an index, so that a page costs the same wherever it starts.
@@ -170,13 +168,11 @@ const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive, end: Pa
     order by ${requestEvents.id}`,
   request_history: (_, end) => text`
     select ${archiveRequests.requestId} as request_id, ${requestHistory.n} as id, row_to_json(${requestHistory})::text as row
-    from ${archiveRequests}, ${requestHistory}
-    where ${isAfter(text`${requestHistory.requestId}`, text`${requestHistory.n}`, end)}
+    from ${archivedAfter(requestHistory, text`${requestHistory.requestId} = ${archiveRequests.requestId}`, text`${requestHistory.n}`, end)}
     order by ${archiveRequests.requestId}, ${requestHistory.n}`,
   slots: (archive, end) => text`
     select ${archiveRequests.requestId} as request_id, ${slots.id} as id, row_to_json(${slots})::text as row
-    from ${archiveRequests}, ${slots}
-    where ${isAfter(text`${slots.requestId}`, text`${slots.id}`, end)} and ${isEnded(archive)}
+    from ${archivedAfter(slots, text`${slots.requestId} = ${archiveRequests.requestId} and ${isEnded(archive)}`, text`${slots.id}`, end)}
     order by ${archiveRequests.requestId}, ${slots.id}`,
 };
 

@@ -1,15 +1,16 @@
 /**
- * Runs one commit for all items. If it fails, runs one for each, so that one item cannot fail the others.
+ * Does something for all items at once, such as one commit or one read. If that fails, does it for each
+ * alone, so that one item cannot fail the others.
  * @returns the errors of those that failed alone
  */
-export async function shareCommit<T>(
+export async function togetherOrAlone<T>(
   items: readonly T[],
-  commit: (items: readonly T[]) => Promise<void>,
+  act: (items: readonly T[]) => Promise<void>,
 ): Promise<ReadonlyMap<T, Error>> {
   const errors = new Map<T, Error>();
   if (items.length === 0) return errors;
   try {
-    await commit(items);
+    await act(items);
   } catch (error) {
     const [only, ...others] = items;
     if (only !== undefined && others.length === 0) return errors.set(only, asError(error));
@@ -17,8 +18,8 @@ export async function shareCommit<T>(
     let failed: readonly Error[] = [];
     for (const item of items) {
       const [, common] = failed;
-      // Not the fault of one item: the caller's next round continues.
-      const alone = common ?? (await shareCommit([item], commit)).get(item);
+      // Not the fault of one item: the caller tries again later.
+      const alone = common ?? (await togetherOrAlone([item], act)).get(item);
       if (alone !== undefined) errors.set(item, alone);
       failed = alone === undefined ? [] : [...failed, alone];
     }

@@ -1,0 +1,33 @@
+import type { Currency, PriceReading } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { createMarket, type MarketSources } from "./market.ts";
+
+const token = { chainId: 1, address: "0x01", decimals: 18, priceId: "token" } as unknown as Currency;
+
+function marketOf(prices: MarketSources["prices"]) {
+  const liquidity = {} as MarketSources["liquidity"];
+  return createMarket({ prices, recipientCodes: { hasCode: () => false }, liquidity });
+}
+
+test("a price that was refreshed while the quote waited keeps its value, and its age goes on", async () => {
+  let [usd, ageMs] = [100n, 50_000];
+  const reading = (): PriceReading => ({ ageMs, volatilityBps: 3 });
+  const market = marketOf({ usd: () => usd, reading });
+  expect(await market.decide(() => market.usd(token))).toBe(100n);
+  [usd, ageMs] = [120n, 1_000];
+  const known = await market.decide(() => ({ usd: market.usd(token), reading: market.reading(token) }));
+  expect(known).toMatchObject({ usd: 100n, reading: { volatilityBps: 3 } });
+  expect(known.reading?.ageMs).toBeGreaterThanOrEqual(50_000);
+});
+
+test("the reading of a price that has to be fetched is that of the moment when it arrived", async () => {
+  let ageMs = 90_000;
+  const fetched = async (): Promise<bigint> => {
+    await Promise.resolve();
+    ageMs = 2_000;
+    return 7n;
+  };
+  const market = marketOf({ usd: fetched, reading: () => ({ ageMs, volatilityBps: 0 }) });
+  const ages = await market.decide(() => market.reading(token)?.ageMs);
+  expect(ages).toBeLessThan(60_000);
+});

@@ -1,0 +1,30 @@
+const files = [
+  "app-balance",
+  "bridges",
+  "examples",
+  "fast-fill",
+  "gasless",
+  "hardhat",
+  "hooks",
+  "non-evm-fees",
+  "odd-bodies",
+  "oracle-walk",
+  "providers",
+  "published-types",
+  "readme",
+  "routes",
+  "sdk",
+  "settlement",
+  "shutdown",
+  "shutdown-npm",
+  "storm",
+  "takeover",
+] as const;
+
+/**
+ * The first port of the system that a test file starts. Each file has a hundred ports of its own, all below
+ * 32,768: from there on Linux gives ports to outgoing connections.
+ */
+export function portBaseOf(file: (typeof files)[number]): number {
+  return 20_000 + 100 * files.indexOf(file);
+}
