@@ -47,7 +47,7 @@ files: prefer \`…_FILE\` or the secrets directory. For Postgres, put the passw
 ## API and worker
 
 Both processes read the same variables, except the keys marked _Worker only_: the API uses their
-addresses ([OPERATIONS.md](OPERATIONS.md#keys)). \`migrate\` reads only \`DATABASE_URL\`, from the same
+addresses ([operations/keys.md](operations/keys.md)). \`migrate\` reads only \`DATABASE_URL\`, from the same
 places.
 
 ${describeSettings(apiSettingGroups)}
@@ -81,7 +81,7 @@ are yours: deploy the contracts, then set the variables.
 | … \`supportsBridging\` | \`false\`: the solver does not hold the token; quotes that take or pay it swap it in pools |
 | … \`maxFillAmount\` | maximum that one request can receive of this currency on this chain, in base units; default: the whole inventory |
 | \`depository\`, \`contracts\` | the contracts of the service. \`contracts.permit2\` and \`contracts.depositAddressFactory\` are optional: without them, the chain has no Permit2 payments and no deposit addresses. \`contracts.formerContracts\`: contracts of the service that the chain used before; \`POST /execute\` never calls them |
-| \`additionalDepositories\` | former depositories: deposits in them are filled or refunded like any other, and oracles attest them ([how to replace one](OPERATIONS.md#replace-a-contract)) |
+| \`additionalDepositories\` | former depositories: deposits in them are filled or refunded like any other, and oracles attest them ([how to replace one](operations/chains.md#replace-a-contract)) |
 | \`liquidity\` | swap pools of the chain; absent: no swaps |
 | … \`wrappedNative\` | token that wraps the native token one to one; absent: the native token is not swapped |
 | … \`connectors\` | tokens that swap paths may pass through, most likely first; they need not be in \`tokens\` |
@@ -97,7 +97,7 @@ are yours: deploy the contracts, then set the variables.
 Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields above, with addresses in
 the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers\`, \`maxUnconfirmedUsd\`,
 \`finalityBlocks\` and gas prices. How to add one:
-[OPERATIONS.md](OPERATIONS.md#non-evm-chains).
+[operations/chains.md](operations/chains.md#non-evm-chains).
 
 | Field | Meaning |
 |---|---|
