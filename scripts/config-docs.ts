@@ -47,8 +47,8 @@ files: prefer \`…_FILE\` or the secrets directory. For Postgres, put the passw
 ## API and worker
 
 Both processes read the same variables, except the keys marked _Worker only_: the API uses their
-addresses ([operations/keys.md](operations/keys.md)). \`migrate\` reads only \`DATABASE_URL\`, from the same
-places.
+addresses ([operations/keys.md](operations/keys.md)). \`migrate\` reads only \`DATABASE_URL\`, from the
+same places.
 
 ${describeSettings(apiSettingGroups)}
 

@@ -24,7 +24,7 @@ function exists(document: string, path: string): boolean {
   return [...roots, folder, `${folder}/src`].some((place) => files.has(join(place, path)));
 }
 
-/** Where a link can lead in a document: its headings, as GitHub spells them in links, and its own anchors. */
+/** Where a link can lead in a document: its headings, as GitHub writes them in links, and its own anchors. */
 function anchorsOf(document: string): ReadonlySet<string> {
   const prose = readFileSync(join(root, document), "utf8").replaceAll(/```[\s\S]*?```/g, "");
   const headings = [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading);
