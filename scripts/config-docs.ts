@@ -134,7 +134,7 @@ estimates times) is required by the service and optional here. It also reads the
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | Hyperliquid: \`Mainnet\` (default) or \`Testnet\`; id of its USDC token (default: that of mainnet) |
 | \`additionalData.exchangeChainId\` | Lighter: its chain id in signed messages; default 304, mainnet |
 | \`additionalData.exchangeContract\` | Lighter: its contract on Ethereum; endpoints with another contract are rejected. Absent: every endpoint is accepted |
-| \`additionalDepositories\` | former depositories: oracles still attest deposits into them and withdrawals from them. On EVM chains, Tron and Solana, one transaction counts for one depository, \`depository\` first |
+| \`additionalDepositories\` | former depositories: oracles still attest deposits into them and withdrawals from them. On EVM chains, Tron and Solana, of each transaction only what concerns one of them is attested: \`depository\` if the transaction concerns it, else the first one listed here that it does |
 
 \`configs/chains.hub.<ENVIRONMENT>.json\` describes the hub, as an object or as the only element of an
 array. Fields can be in \`additionalData\` too.

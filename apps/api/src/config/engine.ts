@@ -43,7 +43,7 @@ export const engineSettings = {
     name: "UNREPAID_REFUNDS_DAILY_USD",
     default: "1000",
     describe:
-      "Maximum cost per 24 hours of refunds that settlement may never repay. These are refunds of deposits without an order, refunds of deposits whose currency or depositor differs from the order, and refunds sent after, or shortly before, the order's refund deadline. A refund above this limit is left to the operator (`MANUAL_REFUND_REQUIRED`). A refund above the rest of the limit waits. `operator funds` lists both, and `operator refund` releases them.",
+      "Maximum cost per 24 hours of refunds that settlement may never repay. These are refunds of deposits without an order, refunds of deposits whose currency or depositor differs from the order, and refunds sent after, or shortly before, the order's refund deadline. A refund above this limit is left to the operator (`MANUAL_REFUND_REQUIRED`). A refund above what is left of the limit waits. `operator funds` lists both, and `operator refund` releases them.",
   }),
   fastFillGraceMs: millis(
     "FAST_FILL_GRACE_MS",
