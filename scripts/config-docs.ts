@@ -75,7 +75,7 @@ are yours: deploy the contracts, then set the variables.
 | \`httpRpcUrl\`, \`wsRpcUrl\` | endpoints of the service; can contain credentials, never shown |
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | endpoints shown to clients |
 | \`explorerUrl\`, \`explorerName\`, \`iconUrl\`, \`baseChainId\`, \`tags\` | for \`GET /chains\` |
-| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain, despite its name, \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
+| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain (despite its name, not quotes from it); \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
 | \`native\`, \`tokens[]\` | \`id\` (same asset = same id on every chain), \`symbol\`, \`name\`, \`decimals\`, \`class\` (\`stable\`, \`major\`, \`minor\`), \`priceId\`, and for tokens \`address\`, \`supportsPermit\`, \`resetsApproval\` |
 | … \`logoUri\`, \`verified\` | shown to clients as \`metadata\`: URL of a public image (default: none); whether you verified the token (default \`true\`) |
 | … \`supportsBridging\` | \`false\`: the solver does not hold the token; quotes that take or pay it swap it in pools |
@@ -134,7 +134,7 @@ estimates times) is required by the service and optional here. It also reads the
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | Hyperliquid: \`Mainnet\` (default) or \`Testnet\`; id of its USDC token (default: that of mainnet) |
 | \`additionalData.exchangeChainId\` | Lighter: its chain id in signed messages; default 304, mainnet |
 | \`additionalData.exchangeContract\` | Lighter: its contract on Ethereum; endpoints with another contract are rejected. Absent: every endpoint is accepted |
-| \`additionalDepositories\` | former depositories: oracles still attest deposits into them and withdrawals from them. On EVM chains, Tron and Solana, of each transaction only what concerns one of them is attested: \`depository\` if the transaction concerns it, else the first one listed here that it does |
+| \`additionalDepositories\` | former depositories: oracles still attest deposits into them and withdrawals from them. On EVM chains, Tron and Solana, each transaction is attested for one depository only: \`depository\` if the transaction concerns it, else the first one of this list that the transaction concerns |
 
 \`configs/chains.hub.<ENVIRONMENT>.json\` describes the hub, as an object or as the only element of an
 array. Fields can be in \`additionalData\` too.
