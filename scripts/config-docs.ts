@@ -89,7 +89,7 @@ are yours: deploy the contracts, then set the variables.
 | \`confirmationTiers\` | confirmations (1 = its own block) for a deposit worth less than \`belowUsd\`; ascending, the last tier without \`belowUsd\` |
 | \`maxUnconfirmedUsd\` | maximum total USD of deposits that are filled under a laxer tier before they have the confirmations of the strictest tier. Above it, every deposit waits for the strictest tier. Limits the loss from one orphaned block |
 | \`finalityBlocks\` | depth at which a block counts as irreversible |
-| \`fees\` | \`flatUsd\`: added to the fee of quotes to the chain; \`depositBps\` and \`withdrawalBps\`: added to the service fee of quotes from and to the chain; \`gasMarginBps\`: margin on gas prices in quotes; \`minPriorityFeeGwei\`: lowest priority fee that is offered; \`maxFeePerGasGwei\`: replacements never offer more, and transactions wait for lower fees; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
+| \`fees\` | \`flatUsd\`: added to the fee of quotes to the chain; \`depositBps\`: added to the service fee of quotes from the chain; \`withdrawalBps\`: added to that of quotes to the chain; \`gasMarginBps\`: margin on gas prices in quotes; \`minPriorityFeeGwei\`: lowest priority fee that is offered; \`maxFeePerGasGwei\`: replacements never offer more, and transactions wait for lower fees; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
 | \`hubChainId\`, \`additionalData\` | mostly for attestations, see below |
 
 ### Chains of other families

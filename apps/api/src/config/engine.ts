@@ -48,7 +48,7 @@ export const engineSettings = {
   fastFillGraceMs: millis(
     "FAST_FILL_GRACE_MS",
     HOUR_MS,
-    "How long after the order's deadline a fast fill may wait for its deposit before the app is charged for it. A deposit that arrives later is still credited, at its value at that time.",
+    "How long after the order's deadline a fast fill may wait for its deposit before the app is charged for it. A deposit that arrives later, but while its fill can still be settled, is still credited, at its value at that time.",
   ),
   maxFastFillRevertedGasUsd: wholeUsd(
     "FAST_FILL_REVERTED_GAS_DAILY_USD",
