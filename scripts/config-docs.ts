@@ -128,7 +128,7 @@ estimates times) is required by the service and optional here. It also reads the
 | \`additionalData.bitcoinNetwork\` | Bitcoin: \`mainnet\` (default), \`testnet\`, \`testnet4\`, \`signet\` or \`regtest\`; nodes of other networks are rejected |
 | \`additionalData.esploraCompatibleApiUrl\` | Bitcoin: explorer with the REST API of Esplora; absent: replaced withdrawals stay pending |
 | \`additionalData.rpcApiKey\` | Tron: sent with every node request as \`TRON-PRO-API-KEY\` |
-| \`additionalData.explorerApiUrl\` | Lighter: API of its explorer, which lists the transfers of a depository; absent: only transactions given by the caller are found. Hyperliquid: URL of its explorer; default: the API URL with \`rpc.\` in place of \`api.\`, otherwise the API itself |
+| \`additionalData.explorerApiUrl\` | Lighter: API of its explorer, which lists the transfers of a depository; absent: only transactions given by the caller are found. Hyperliquid: URL of its explorer; default: the API URL with \`api.\` replaced by \`rpc.\`, or the API URL itself if it contains no \`api.\` |
 | \`additionalData.signingProfile\` | Hyperliquid: names in its signing types: \`hyperliquid\` for Hyperliquid's mainnet and testnet, \`default\` for the local system |
 | \`additionalData.weightPerMinute\` | Hyperliquid: weight that the first endpoint allows per IP address and minute, at least 1200; the API and the worker share it ([NON-EVM.md](NON-EVM.md)). Default: 1200 at \`api.hyperliquid.xyz\` and \`api.hyperliquid-testnet.xyz\`, no limit elsewhere. The oracle does not use it |
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | Hyperliquid: \`Mainnet\` (default) or \`Testnet\`; id of its USDC token (default: that of mainnet) |
@@ -147,8 +147,8 @@ array. Fields can be in \`additionalData\` too.
 | \`genericMappingAddress\` | optional; the hub's \`GenericMapping\`. Without it, Hyperliquid transfers belong to no order |
 | \`domain\` | EIP-712 \`name\` and \`version\` of executions; default \`Oracle\` and \`1\` |
 | \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
-| \`fillLeadSeconds\` | how much older than its deposit a fill can be and still be attested; default \`60\` (clock difference of two chains). For fast fills, it must be longer than the lifetime of requests, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
-| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network, and later than the day on which the last oracle was upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
+| \`fillLeadSeconds\` | how much older than its deposit a fill can be and still be attested; default \`60\` (clock difference of two chains). For fast fills, it must exceed the lifetime of requests by at least \`FAST_FILL_GRACE_MS\` and 18 minutes, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
+| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network, and at least a day after the moment at which you agree on it, when all oracles are upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
 | \`finalizationBlocks\`, \`finalizationTime\`, \`finalityReason\` | as above |
 
 ${environments.map(chainTable).join("\n\n")}
