@@ -137,7 +137,7 @@ const proof = await imagesProof();
 const byTag = await imagesByTag();
 if (byTag.length > 0)
   console.log(
-    `images: BASE IMAGES ARE NOT PINNED: ${byTag.join(", ")}; see docs/OPERATIONS.md, "Pinned images"`,
+    `images: BASE IMAGES ARE NOT PINNED: ${byTag.join(", ")}; see docs/operations/upgrades.md, "Pinned images"`,
   );
 
 if (proof.isFresh && process.env["CI_FULL"] !== "1") {

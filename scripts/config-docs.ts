@@ -47,8 +47,8 @@ files: prefer \`…_FILE\` or the secrets directory. For Postgres, put the passw
 ## API and worker
 
 Both processes read the same variables, except the keys marked _Worker only_: the API uses their
-addresses ([OPERATIONS.md](OPERATIONS.md#keys)). \`migrate\` reads only \`DATABASE_URL\`, from the same
-places.
+addresses ([operations/keys.md](operations/keys.md)). \`migrate\` reads only \`DATABASE_URL\`, from the
+same places.
 
 ${describeSettings(apiSettingGroups)}
 
@@ -75,13 +75,13 @@ are yours: deploy the contracts, then set the variables.
 | \`httpRpcUrl\`, \`wsRpcUrl\` | endpoints of the service; can contain credentials, never shown |
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | endpoints shown to clients |
 | \`explorerUrl\`, \`explorerName\`, \`iconUrl\`, \`baseChainId\`, \`tags\` | for \`GET /chains\` |
-| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain, despite its name, \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
+| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain (despite its name, not quotes from it); \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
 | \`native\`, \`tokens[]\` | \`id\` (same asset = same id on every chain), \`symbol\`, \`name\`, \`decimals\`, \`class\` (\`stable\`, \`major\`, \`minor\`), \`priceId\`, and for tokens \`address\`, \`supportsPermit\`, \`resetsApproval\` |
 | … \`logoUri\`, \`verified\` | shown to clients as \`metadata\`: URL of a public image (default: none); whether you verified the token (default \`true\`) |
 | … \`supportsBridging\` | \`false\`: the solver does not hold the token; quotes that take or pay it swap it in pools |
 | … \`maxFillAmount\` | maximum that one request can receive of this currency on this chain, in base units; default: the whole inventory |
 | \`depository\`, \`contracts\` | the contracts of the service. \`contracts.permit2\` and \`contracts.depositAddressFactory\` are optional: without them, the chain has no Permit2 payments and no deposit addresses. \`contracts.formerContracts\`: contracts of the service that the chain used before; \`POST /execute\` never calls them |
-| \`additionalDepositories\` | former depositories: deposits in them are filled or refunded like any other, and oracles attest them ([how to replace one](OPERATIONS.md#replace-a-contract)) |
+| \`additionalDepositories\` | former depositories: deposits in them are filled or refunded like any other, and oracles attest them ([how to replace one](operations/chains.md#replace-a-contract)) |
 | \`liquidity\` | swap pools of the chain; absent: no swaps |
 | … \`wrappedNative\` | token that wraps the native token one to one; absent: the native token is not swapped |
 | … \`connectors\` | tokens that swap paths may pass through, most likely first; they need not be in \`tokens\` |
@@ -89,7 +89,7 @@ are yours: deploy the contracts, then set the variables.
 | \`confirmationTiers\` | confirmations (1 = its own block) for a deposit worth less than \`belowUsd\`; ascending, the last tier without \`belowUsd\` |
 | \`maxUnconfirmedUsd\` | maximum total USD of deposits that are filled under a laxer tier before they have the confirmations of the strictest tier. Above it, every deposit waits for the strictest tier. Limits the loss from one orphaned block |
 | \`finalityBlocks\` | depth at which a block counts as irreversible |
-| \`fees\` | \`flatUsd\`: added to the fee of quotes to the chain; \`depositBps\` and \`withdrawalBps\`: added to the service fee of quotes from and to the chain; \`gasMarginBps\`: margin on gas prices in quotes; \`minPriorityFeeGwei\`: lowest priority fee that is offered; \`maxFeePerGasGwei\`: replacements never offer more, and transactions wait for lower fees; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
+| \`fees\` | \`flatUsd\`: added to the fee of quotes to the chain; \`depositBps\`: added to the service fee of quotes from the chain; \`withdrawalBps\`: added to that of quotes to the chain; \`gasMarginBps\`: margin on gas prices in quotes; \`minPriorityFeeGwei\`: lowest priority fee that is offered; \`maxFeePerGasGwei\`: replacements never offer more, and transactions wait for lower fees; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
 | \`hubChainId\`, \`additionalData\` | mostly for attestations, see below |
 
 ### Chains of other families
@@ -97,7 +97,7 @@ are yours: deploy the contracts, then set the variables.
 Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields above, with addresses in
 the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers\`, \`maxUnconfirmedUsd\`,
 \`finalityBlocks\` and gas prices. How to add one:
-[OPERATIONS.md](OPERATIONS.md#non-evm-chains).
+[operations/chains.md](operations/chains.md#non-evm-chains).
 
 | Field | Meaning |
 |---|---|
@@ -128,13 +128,13 @@ estimates times) is required by the service and optional here. It also reads the
 | \`additionalData.bitcoinNetwork\` | Bitcoin: \`mainnet\` (default), \`testnet\`, \`testnet4\`, \`signet\` or \`regtest\`; nodes of other networks are rejected |
 | \`additionalData.esploraCompatibleApiUrl\` | Bitcoin: explorer with the REST API of Esplora; absent: replaced withdrawals stay pending |
 | \`additionalData.rpcApiKey\` | Tron: sent with every node request as \`TRON-PRO-API-KEY\` |
-| \`additionalData.explorerApiUrl\` | Lighter: API of its explorer, which lists the transfers of a depository; absent: only transactions given by the caller are found. Hyperliquid: URL of its explorer; default: the API URL with \`rpc.\` in place of \`api.\`, otherwise the API itself |
+| \`additionalData.explorerApiUrl\` | Lighter: API of its explorer, which lists the transfers of a depository; absent: only transactions given by the caller are found. Hyperliquid: URL of its explorer; default: the API URL with \`api.\` replaced by \`rpc.\`, or the API URL itself if it contains no \`api.\` |
 | \`additionalData.signingProfile\` | Hyperliquid: names in its signing types: \`hyperliquid\` for Hyperliquid's mainnet and testnet, \`default\` for the local system |
 | \`additionalData.weightPerMinute\` | Hyperliquid: weight that the first endpoint allows per IP address and minute, at least 1200; the API and the worker share it ([NON-EVM.md](NON-EVM.md)). Default: 1200 at \`api.hyperliquid.xyz\` and \`api.hyperliquid-testnet.xyz\`, no limit elsewhere. The oracle does not use it |
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | Hyperliquid: \`Mainnet\` (default) or \`Testnet\`; id of its USDC token (default: that of mainnet) |
 | \`additionalData.exchangeChainId\` | Lighter: its chain id in signed messages; default 304, mainnet |
 | \`additionalData.exchangeContract\` | Lighter: its contract on Ethereum; endpoints with another contract are rejected. Absent: every endpoint is accepted |
-| \`additionalDepositories\` | former depositories: oracles still attest deposits into them and withdrawals from them. On EVM chains, Tron and Solana, one transaction counts for one depository, \`depository\` first |
+| \`additionalDepositories\` | former depositories: oracles still attest deposits into them and withdrawals from them. On EVM chains, Tron and Solana, each transaction is attested for one depository only: \`depository\` if the transaction concerns it, else the first one of this list that the transaction concerns |
 
 \`configs/chains.hub.<ENVIRONMENT>.json\` describes the hub, as an object or as the only element of an
 array. Fields can be in \`additionalData\` too.
@@ -147,8 +147,8 @@ array. Fields can be in \`additionalData\` too.
 | \`genericMappingAddress\` | optional; the hub's \`GenericMapping\`. Without it, Hyperliquid transfers belong to no order |
 | \`domain\` | EIP-712 \`name\` and \`version\` of executions; default \`Oracle\` and \`1\` |
 | \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
-| \`fillLeadSeconds\` | how much older than its deposit a fill can be and still be attested; default \`60\` (clock difference of two chains). For fast fills, it must be longer than the lifetime of requests, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
-| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network, and later than the day on which the last oracle was upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
+| \`fillLeadSeconds\` | how much older than its deposit a fill can be and still be attested; default \`60\` (clock difference of two chains). For fast fills, it must exceed the lifetime of requests by at least \`FAST_FILL_GRACE_MS\` and 18 minutes, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
+| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network, and at least a day after the moment at which you agree on it, when all oracles are upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
 | \`finalizationBlocks\`, \`finalizationTime\`, \`finalityReason\` | as above |
 
 ${environments.map(chainTable).join("\n\n")}

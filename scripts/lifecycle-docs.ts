@@ -170,7 +170,7 @@ function page(): string {
 
 # Life cycle of a request
 
-One pure function, \`decide(state, event)\`, returns the next state and the effects. Both are committed together. The diagram shows requests with a deposit. The table under [Events](#events) also covers same-chain payments and gasless calls without a deposit.
+One pure function, \`decide(state, event)\`, returns the next state and the effects. Both are committed together. The diagram shows requests that are paid by a deposit. The table under [Events](#events) also covers same-chain payments and gasless calls without a deposit.
 
 \`\`\`mermaid
 stateDiagram-v2
@@ -180,19 +180,19 @@ ${edges().join("\n")}
 
 ## States
 
-The table shows requests with a deposit. A fast fill without a deposit shows the money at \`user\` until it is \`filled\`. For same-chain payments the next action in \`quoted\` is \`send_payment\`. After the deadline, \`quoted\` shows \`quote_again\`.
+The table shows requests that are paid by a deposit. A fast fill whose deposit has not arrived shows the money at \`user\` until it is \`filled\`. For same-chain payments the next action in \`quoted\` is \`send_payment\`. After the deadline, \`quoted\` shows \`quote_again\`.
 
 | State | Meaning | Status | Money is at | Next action |
 | --- | --- | --- | --- | --- |
 ${states.join("\n")}
 
-- A request is \`final\` once its fill, refund, same-chain payment or gasless call without a deposit is [final](GLOSSARY.md#finality) on its chain. Until then the service keeps each transaction that it signed and broadcasts it again if a reorg drops it. A request is \`final\` at once when it becomes \`failed\` because its deposit cannot be refunded automatically or because its gasless call was dropped.
+- A request is \`final\` once its fill, refund, same-chain payment or gasless call without a deposit is [final](GLOSSARY.md#finality) on its chain. Until then the service keeps each transaction that it signed and broadcasts it again if a reorg drops it. A request that becomes \`failed\` because its deposit cannot be refunded automatically, or because its gasless call was dropped, is shown as \`final\` at once; only a release by the operator or another deposit can still change it.
 - While a [deposit address](GLOSSARY.md#deposit-address) holds money that is being confirmed or swept, the status is \`depositing\`, the money is at \`depositAddress\`, and the next action is \`wait_for_confirmations\`. Money there that cannot be returned shows \`waiting\` and \`contact_operator\`. In both cases an expired request shows the status \`failure\` instead, with the same place and next action (\`wait_for_confirmations\` or \`contact_operator\`).
 - A [fast fill](GLOSSARY.md#fast-fill) is \`held\` while a hold on the app balance covers it, \`covered\` once its deposit is confirmed, and \`debited\` once the app paid because the deposit never arrived.
 
 ## Events
 
-An event that is not listed for a state, such as a duplicate, changes nothing in it, except whether a fast fill has a deposit and is held or covered. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. A state without a mark stands for requests with a deposit, and for fast fills unless the same event lists them with a mark. (call failed) marks an expired request whose gasless call failed, (deadline passed) one whose deadline passed. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example. The table also lists combinations that cannot occur in practice: it shows what \`decide\` would return.
+An event that is not listed for a state, such as a duplicate, has no effects and leaves the state as it is; only whether a fast fill has a deposit, and is held or covered, may change. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. A state without a mark stands for requests that are paid by a deposit, and for fast fills unless the same event lists them with a mark. (call failed) marks an expired request whose gasless call failed, (deadline passed) one whose deadline passed. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example. The table also lists combinations that cannot occur in practice: it shows what \`decide\` would return.
 
 | Event | In state | Next state | Effects |
 | --- | --- | --- | --- |

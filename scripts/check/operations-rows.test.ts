@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "../..");
 const api = resolve(root, "apps/api/src");
-const operations = ["docs/OPERATIONS.md", "docs/ALARMS.md"]
+const pages = readdirSync(resolve(root, "docs/operations")).map((file) => `docs/operations/${file}`);
+const operations = [...pages, "docs/ALARMS.md"]
   .map((path) => readFileSync(resolve(root, path), "utf8"))
   .join("\n");
 

@@ -5,7 +5,7 @@ import { EXECUTORS, FACTORY_OWNER, OPERATORS, SOLVERS } from "./keys.ts";
 import { NATIVE } from "./memory-evm.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** What the operator of the service does, according to docs/OPERATIONS.md. */
+/** What the operator of the service does, according to docs/operations. */
 
 /** Blocks that no reorg of a sequence exceeds. */
 const SAFE_BLOCKS = 9;

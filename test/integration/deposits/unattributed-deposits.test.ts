@@ -236,7 +236,7 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
   expect(await operatorRefund(world, toPlaceholder, "--yes")).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /no refund recipient is known \(0x0*dead is a placeholder\), so this command cannot pay it: see "Returning a deposit without a recipient" in docs\/OPERATIONS\.md/,
+      /no refund recipient is known \(0x0*dead is a placeholder\), so this command cannot pay it: see "Returning a deposit without a recipient" in docs\/operations\/refunds\.md/,
     ) as string,
   });
 });

@@ -43,12 +43,12 @@ export const engineSettings = {
     name: "UNREPAID_REFUNDS_DAILY_USD",
     default: "1000",
     describe:
-      "Maximum cost per 24 hours of refunds that settlement may never repay. These are refunds of deposits without an order, refunds of deposits whose currency or depositor differs from the order, and refunds sent after, or shortly before, the order's refund deadline. A refund above this limit is left to the operator (`MANUAL_REFUND_REQUIRED`). A refund above the rest of the limit waits. `operator funds` lists both, and `operator refund` releases them.",
+      "Maximum cost per 24 hours of refunds that settlement may never repay. These are refunds of deposits without an order, refunds of deposits whose currency or depositor differs from the order, and refunds sent after, or shortly before, the order's refund deadline. A refund above this limit is left to the operator (`MANUAL_REFUND_REQUIRED`). A refund above what is left of the limit waits. `operator funds` lists both, and `operator refund` releases them.",
   }),
   fastFillGraceMs: millis(
     "FAST_FILL_GRACE_MS",
     HOUR_MS,
-    "How long after the order's deadline a fast fill may wait for its deposit before the app is charged for it. A deposit that arrives later is still credited, at its value at that time.",
+    "How long after the order's deadline a fast fill may wait for its deposit before the app is charged for it. A deposit that arrives later, but while its fill can still be settled, is still credited, at its value at that time.",
   ),
   maxFastFillRevertedGasUsd: wholeUsd(
     "FAST_FILL_REVERTED_GAS_DAILY_USD",

@@ -7,7 +7,7 @@ export const permitSettings = {
     name: "PERMIT_DAILY_GAS_USD",
     default: "500",
     describe:
-      "Maximum gas cost per UTC day of permit signatures that are pending or failed. Pending ones count at their maximum cost. Above it, `POST /execute/permits` returns `SERVICE_UNAVAILABLE`. Gas that a fill has already paid back does not count.",
+      "Maximum gas cost per UTC day of permit signatures that are pending or failed. Pending ones count at their maximum cost. Above it, `POST /execute/permits` returns `SERVICE_UNAVAILABLE`. Gas does not count once its request is filled, because the fees of the request cover it.",
   }),
   permitsPerUser: setting.integer({
     name: "PERMIT_MAX_PER_USER",

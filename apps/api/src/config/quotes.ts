@@ -55,7 +55,7 @@ export const quoteSettings = {
   honourBps: bps(
     "QUOTE_HONOUR_BPS",
     fees.honourBps,
-    "How far the price of a firm quote may move against the solver. If the repriced output is lower than the quoted one by at most this, the quoted output is paid; otherwise, the repriced one. Limits the solver's loss from a price jump. Between two assets, it is capped at the service fee of their pair.",
+    "How far the price of a firm quote may move against the solver. If the repriced output is lower than the quoted one by more than this, the repriced output is paid; otherwise, the quoted one. Limits the solver's loss from a price jump. Between two assets, it is capped at the service fee of their pair.",
   ),
   orderLifetimeSeconds: lifetime(
     "ORDER_LIFETIME_SECONDS",

@@ -63,7 +63,7 @@ export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
     request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
   if (isPlaceholder(recipient))
     return refused(
-      `no refund recipient is known (${recipient} is a placeholder), so this command cannot pay it: see "Returning a deposit without a recipient" in docs/OPERATIONS.md`,
+      `no refund recipient is known (${recipient} is a placeholder), so this command cannot pay it: see "Returning a deposit without a recipient" in docs/operations/refunds.md`,
     );
   return { kind: "release", recipient, why };
 }

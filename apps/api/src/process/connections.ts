@@ -3,7 +3,7 @@ import type { ServerLimits } from "../db/check-sessions.postgres.ts";
 import type { ApiConfig } from "../config/config.ts";
 import { SEARCHES } from "../requests/history/searches.wiring.ts";
 
-/** Maximum number of Postgres connections of a process, by purpose. OPERATIONS.md has the same table. */
+/** Maximum number of Postgres connections of a process, by purpose. processes.md has the same table. */
 export function connectionsOf(
   process: "api" | "worker",
   { poolSize }: Pick<ApiConfig["database"], "poolSize">,

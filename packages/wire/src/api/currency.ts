@@ -8,6 +8,12 @@ export const currencyMetadata = z
   })
   .meta({ id: "CurrencyMetadata" });
 
+const supportsBridging = z
+  .boolean()
+  .describe(
+    "Whether the solver holds the currency. If not, quotes swap it in pools, on chains that have them.",
+  );
+
 const currencyFields = {
   id: z.string().describe("The same for the same asset on every chain, for example `usdc`."),
   symbol: z.string(),
@@ -20,7 +26,7 @@ const currencyFields = {
 export const chainCurrency = z
   .object({
     ...currencyFields,
-    supportsBridging: z.boolean().describe("Whether the currency can be the input or output of a quote."),
+    supportsBridging,
     metadata: currencyMetadata.optional(),
   })
   .meta({ id: "ChainCurrency" });
@@ -29,7 +35,7 @@ export const chainCurrency = z
 export const erc20Currency = z
   .object({
     ...currencyFields,
-    supportsBridging: z.boolean().describe("Whether the currency can be the input or output of a quote."),
+    supportsBridging,
     supportsPermit: z.boolean().describe("Whether the token supports EIP-2612 or EIP-3009 signatures."),
     withdrawalFee: z.number().describe("bps charged when this chain is the destination."),
     depositFee: z.number().describe("bps charged when this chain is the origin."),
