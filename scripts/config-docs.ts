@@ -95,9 +95,10 @@ are yours: deploy the contracts, then set the variables.
 ### Chains of other families
 
 Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields above, with addresses in
-the chain's own format, but no \`contracts\`, \`liquidity\`, \`confirmationTiers\`, \`maxUnconfirmedUsd\`
-and \`finalityBlocks\`, and of \`fees\` only \`flatUsd\`, \`depositBps\`, \`withdrawalBps\` and \`gasMarginBps\`.
-How to add one: [operations/chains.md](operations/chains.md#non-evm-chains).
+the chain's own format, but no \`contracts\`, \`liquidity\`, \`confirmationTiers\`,
+\`maxUnconfirmedUsd\` and \`finalityBlocks\`, and of \`fees\` only \`flatUsd\`, \`depositBps\`,
+\`withdrawalBps\` and \`gasMarginBps\`. How to add one:
+[operations/chains.md](operations/chains.md#non-evm-chains).
 
 | Field | Meaning |
 |---|---|
