@@ -95,8 +95,9 @@ are yours: deploy the contracts, then set the variables.
 ### Chains of other families
 
 Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields above, with addresses in
-the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers\`, \`maxUnconfirmedUsd\`,
-\`finalityBlocks\` and gas prices. How to add one:
+the chain's own format, but no \`contracts\`, \`liquidity\`, \`confirmationTiers\`,
+\`maxUnconfirmedUsd\` and \`finalityBlocks\`, and of \`fees\` only \`flatUsd\`, \`depositBps\`,
+\`withdrawalBps\` and \`gasMarginBps\`. How to add one:
 [operations/chains.md](operations/chains.md#non-evm-chains).
 
 | Field | Meaning |
@@ -147,8 +148,8 @@ array. Fields can be in \`additionalData\` too.
 | \`genericMappingAddress\` | optional; the hub's \`GenericMapping\`. Without it, Hyperliquid transfers belong to no order |
 | \`domain\` | EIP-712 \`name\` and \`version\` of executions; default \`Oracle\` and \`1\` |
 | \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
-| \`fillLeadSeconds\` | how much older than its deposit a fill can be and still be attested; default \`60\` (clock difference of two chains). For fast fills, it must exceed the lifetime of requests by at least \`FAST_FILL_GRACE_MS\` and 18 minutes, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
-| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network, and at least a day after the moment at which you agree on it, when all oracles are upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
+| \`fillLeadSeconds\` | how much older than its deposit a fill can be and still be attested; default \`60\` (clock difference of two chains). For fast fills, it must exceed the lifetime of requests by at least \`FAST_FILL_GRACE_MS\` plus 17 minutes, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
+| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network, and at least a day in the future when it is agreed on, which is after all oracles are upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
 | \`finalizationBlocks\`, \`finalizationTime\`, \`finalityReason\` | as above |
 
 ${environments.map(chainTable).join("\n\n")}

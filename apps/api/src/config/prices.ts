@@ -36,7 +36,7 @@ export const priceSettings = {
   priceMaxAgeMs: millis(
     "PRICE_MAX_AGE_MS",
     300_000,
-    "Maximum age of a price. If all prices of a currency are older, its quotes return 503 `PRICE_FETCH_FAILED`.",
+    "Maximum age of a price. If no source has a younger price of a currency, its quotes return 503 `PRICE_FETCH_FAILED`.",
   ),
   priceVolatileMaxAgeMs: millis(
     "PRICE_VOLATILE_MAX_AGE_MS",
