@@ -3,7 +3,7 @@ import { median } from "../median.ts";
 import type { ContenderFigures } from "./contest.ts";
 import type { ExecutionFigures } from "./measure-execution.ts";
 
-const ACCEPTED_RATIO = 2;
+const EXECUTED_RATIO = 2;
 const INCLUSION_RATIO = 1.1;
 
 /**
@@ -15,9 +15,9 @@ export function judgeExecution(figures: ExecutionFigures): Verdict[] {
   const { ours, bundler } = figures;
   return [
     judgeMin(
-      "executions accepted, relative to a bundler",
-      median(ours.acceptedPerSecond) / median(bundler.acceptedPerSecond),
-      ACCEPTED_RATIO,
+      "executions carried out per second, relative to a bundler",
+      median(ours.includedPerSecond) / median(bundler.includedPerSecond),
+      EXECUTED_RATIO,
     ),
     judgeMax(
       "time to inclusion, relative to a bundler",
@@ -49,7 +49,7 @@ function lines(
   const rounds = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(" ");
   return [
     `  ${name.padEnd(26)} accepted median ${median(acceptedPerSecond).toFixed(0)} /s   rounds ${rounds(acceptedPerSecond)}`,
-    `  ${"".padEnd(26)} executed median ${median(includedPerSecond).toFixed(0)} /s   rounds ${rounds(includedPerSecond)}`,
+    `  ${"".padEnd(26)} carried out median ${median(includedPerSecond).toFixed(0)} /s   rounds ${rounds(includedPerSecond)}`,
     `  ${"".padEnd(26)} included after median ${median(inclusionMs).toFixed(0)} ms   rounds ${rounds(inclusionMs)}`,
   ];
 }

@@ -287,7 +287,8 @@ test("a request with a deposit that is not stored leaves this one to the operato
   expect(row).toMatchObject({
     disposition: "unattributed",
     refund_state: "none",
-    refund_waits: "the request already has deposit 1000001, which is not stored and may be this deposit",
+    refund_waits:
+      "the request refers to deposit 1000001, which is missing in the database and may be this deposit",
   });
   expect(world.events.of("deposit_unattributed")).toHaveLength(alarms + 1);
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));

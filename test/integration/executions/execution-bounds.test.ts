@@ -45,12 +45,12 @@ test("a transaction too large for nodes is refused, and the largest allowed one 
   const to = world.anAddress();
   const data = (bytes: number): Hex => `0x${"00".repeat(bytes)}`;
   await expect(world.execute({ to, data: data(130_000) })).rejects.toThrow(
-    /must have at most 131072 bytes, got up to 131800/,
+    /may need up to 131800 bytes, but at most 131072 are allowed/,
   );
   const { requestId } = await world.quote();
   const calls = [70_000, 60_000].map((bytes) => ({ to, value: "0", data: data(bytes) }));
   await expect(world.execute({ to, requestId, callsWithFill: { calls } })).rejects.toThrow(
-    /destinationChainExecutionData: the transaction must have at most 131072 bytes, got up to 132100/,
+    /destinationChainExecutionData: the transaction may need up to 132100 bytes, but at most 131072 are allowed/,
   );
   await world.origin.client.setCode({ address: to, bytecode: "0x00" });
   await world.origin.mine();

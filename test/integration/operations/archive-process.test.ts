@@ -259,7 +259,7 @@ test("refuses a folder that has archives of another database, and leaves them as
     const files = await filesOf();
     expect(await run(databases[1], folder)).toBe(1);
     expect(stderr.mock.calls.at(-1)?.[0]).toMatch(
-      /database\.json names another database than causeway_test_\w+ of the server \d+; choose another folder with --to\n$/,
+      /database\.json belongs to another database, not to causeway_test_\w+ on server \d+; choose another folder with --to\n$/,
     );
     expect(await filesOf()).toEqual(files);
     expect(await databases[1].archives()).toEqual([]);

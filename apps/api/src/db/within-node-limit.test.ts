@@ -21,7 +21,7 @@ test("tells a client beyond the share of the rate limit the limit and when to re
       headers: { "retry-after": "4" },
       body: {
         errorCode: "SERVICE_UNAVAILABLE",
-        message: expect.stringContaining("rate limit share (weight 300 per minute)"),
+        message: expect.stringContaining("rate limit (weight 300 per minute)"),
       },
     });
   }

@@ -93,7 +93,11 @@ export function standingOf(
       { supersededByRequestId: supersededBy },
     );
   if (kind !== "bridge")
-    throw refusal("notABridge", requestId, "Only a request that the solver fills can be fast filled");
+    throw refusal(
+      "notABridge",
+      requestId,
+      "The request cannot be fast filled: it is a direct payment by the user, which no solver fills",
+    );
   switch (name) {
     case "filled":
       return "filled";
@@ -156,8 +160,8 @@ export function refuseBeyondCaps(
         rule,
         requestId,
         rule === "maxFillAmountUsd"
-          ? `maxFillAmountUsd is $${formatUsd(maxUsd)}, but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`
-          : `The API key allows fast fills of at most $${formatUsd(maxUsd)} (maxFastFillUsd), but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`,
+          ? `maxFillAmountUsd is $${formatUsd(maxUsd)}, but the fill, plus what the quoted deposit exceeds the given input by, is worth $${formatUsd(usd)}`
+          : `The API key allows fast fills of at most $${formatUsd(maxUsd)} (maxFastFillUsd), but the fill, plus what the quoted deposit exceeds the given input by, is worth $${formatUsd(usd)}`,
         { fillUsd: formatUsd(usd), maxUsd: formatUsd(maxUsd) },
       );
   }

@@ -61,7 +61,9 @@ export interface IdempotencyWrites {
 /** The lease had ended, and another process runs or ran the call. */
 export class LeaseLost extends Error {
   constructor(lease: IdempotencyLease) {
-    super(`the call ${lease.endpoint} ${lease.key} of ${lease.scope} is processed elsewhere`);
+    super(
+      `the call ${lease.endpoint} ${lease.key} of ${lease.scope} is being processed by another process; retry with the same key`,
+    );
     this.name = "LeaseLost";
   }
 }

@@ -107,7 +107,7 @@ async function whyDoubtful(
   const own = await tx.deposits.lock(state.depositId);
   return own?.requestId === terms.requestId
     ? undefined
-    : `the request already has deposit ${state.depositId}, which is not stored and may be this deposit`;
+    : `the request refers to deposit ${state.depositId}, which is missing in the database and may be this deposit`;
 }
 
 async function leaveToOperator(

@@ -282,7 +282,7 @@ const cases: readonly Case[] = [
     ask: { destinationCurrency: lockedOn(DESTINATION) },
     world: { pools: market() },
     change: blind,
-    message: `No routes found with a swap in the fill: the node of Chain ${DESTINATION} cannot trace calls`,
+    message: `No routes found: this quote needs a swap on the destination chain: the node of Chain ${DESTINATION} cannot trace calls`,
     data: field("destinationCurrency"),
   },
   {

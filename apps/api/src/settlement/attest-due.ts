@@ -23,7 +23,7 @@ export async function attestDue(services: SettlementServices, signal: AbortSigna
           const nowMs = clock.nowMs();
           const nextTryMs = nowMs + backoff(policy, payment.tries);
           const why = {
-            reason: "an internal error or an error of the hub's node",
+            reason: "an internal error, or the hub's node failed; the worker's log has the error",
             rejected: false,
             nextTryMs,
           };

@@ -44,7 +44,7 @@ export function depositAddressGauges(
     });
   shown(
     "causeway_deposit_addresses_unswept",
-    "Funds at deposit addresses that are not being moved; `held` is the reason, or empty if not decided yet",
+    "Number of balances at deposit addresses that are not being moved; `held` is the reason, or empty if not decided yet",
     ({ places }) => places,
   );
   shown(

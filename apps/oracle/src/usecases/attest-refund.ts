@@ -130,7 +130,7 @@ function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[
       )
         throw rejected(
           "refunds",
-          "refunds must not pay a recipient of the order's output in the currency that the output pays it: such a refund could count as the fill",
+          "refunds must not pay a recipient of the order's output in the same currency as the output: such a refund could count as the fill",
         );
 }
 

@@ -91,7 +91,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
     const { deposit, script } = judgement;
     const depository = addressBytesOfScript(script);
     if (evidence !== undefined && (await evidence.deposits(transaction.txid)).kind !== "final")
-      throw inconsistent("quorum", `the other nodes do not confirm transaction ${transaction.txid} yet`);
+      throw inconsistent("quorum", `the other nodes do not report transaction ${transaction.txid} yet`);
     const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
     return {
       txHash: `0x${transaction.txid}`,

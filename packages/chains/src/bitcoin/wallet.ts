@@ -83,7 +83,7 @@ export function createWallet(
     unspentInChain: async ({ txid, vout }) => {
       const coin = await read(txid, vout);
       if (coin === undefined || !(await reads.isUnspent(coin, false)))
-        throw inconsistent("gettxout", "outputs of an earlier attempt are no longer unspent");
+        throw inconsistent("gettxout", "outputs that an earlier attempt spends are already spent");
       return coin;
     },
   };

@@ -157,7 +157,8 @@ export function createAccountReader(
       let blockNumber = head.number;
       for (const [index, currency] of asked.entries()) {
         const state = states[index];
-        if (state === undefined) throw inconsistent("eth_call", `balance of ${currency} is missing`);
+        if (state === undefined)
+          throw inconsistent("eth_call", `the response lacks the balance of ${currency}`);
         if (state instanceof Error) throw state;
         blockNumber = state.blockNumber;
         balances.set(currency, state.balance);

@@ -53,7 +53,10 @@ export function finalBlockReads(
       const finality = finalityOf(policy, block, head, blockTimeSeconds);
       if (finality.kind === "final") return { kind: "final", value: block };
       if (policy.kind === "tag")
-        throw inconsistent("eth_getBlockByNumber", "block with the tag finalized does not count as final");
+        throw inconsistent(
+          "eth_getBlockByNumber",
+          "the node's finalized block is not final by the chain's finality rule",
+        );
       const number = lowerCandidate(policy, block, head, blockTimeSeconds);
       if (number === undefined) return finality;
       const seen = await sight(number);

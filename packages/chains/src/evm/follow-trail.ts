@@ -42,7 +42,10 @@ export async function followTrail(
     if (step.kind !== "needs") return step;
     const block = await reader.blockByHash(step.hash);
     if (block?.number !== step.number) {
-      throw inconsistent("eth_getBlockByHash", `no block ${step.number} with the parent hash of its child`);
+      throw inconsistent(
+        "eth_getBlockByHash",
+        `block ${step.number} does not have the hash that its child names as parent`,
+      );
     }
     fetched.set(step.hash, block);
   }

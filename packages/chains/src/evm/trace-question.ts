@@ -109,7 +109,10 @@ export async function prepareTrace(
     code?.startsWith("0xef0100") === true ? `0x${code.slice(8)}` : undefined;
   const runs = target === undefined ? code : (codeAt.get(target) ?? code);
   if (call.data !== "0x" && (runs === undefined || runs === "0x")) {
-    return failed("NO_CODE_TO_CALL", "Called account has no code, even after its authorization");
+    return failed(
+      "NO_CODE_TO_CALL",
+      "Called account has no code, even with its EIP-7702 authorization applied",
+    );
   }
   return { kind: "ask", question: { ...question, delegations } };
 }

@@ -37,7 +37,7 @@ export async function readCallRequest(
   const answer = bytesOf(await transport.request("eth_call", [call, at]), "eth_call");
   if (answer === FALSE) return false;
   if (answer === TRUE) return true;
-  throw garbage("eth_call", "depository did not report whether the request was used");
+  throw garbage("eth_call", "depository did not report whether it executed the withdrawal request");
 }
 
 const FALSE = `0x${"0".repeat(64)}`;

@@ -411,7 +411,7 @@ test("reads a deposit within 16 minutes while a client reports random transactio
   expect(limits).toBe(0);
   expect(refusals.length).toBeGreaterThan(0);
   expect(refusals[0]?.retryAfterSeconds).toBeGreaterThan(0);
-  expect(refusals[0]?.message).toContain("rate limit share (weight 300 per minute)");
+  expect(refusals[0]?.message).toContain("rate limit (weight 300 per minute)");
 });
 
 test("planning payments to one account asks once in 5 s whether it can be paid, counted from the answer, and signing asks anew", async () => {

@@ -70,7 +70,7 @@ export async function searchExecution(
     ]) {
       const transaction = await rpc.transaction(entry.hash);
       if (transaction === undefined)
-        throw inconsistent("txDetails", "the explorer does not know a transaction in the ledger");
+        throw inconsistent("txDetails", "the ledger lists a transaction that the explorer does not return");
       if (carriesOut(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
       if (transaction.isOpaque && transaction.error === undefined)

@@ -16,7 +16,7 @@ export class ShareUsedUp extends RpcFault {
       kind: "http",
       isPause: true,
       method,
-      reason: `rate limit share (weight ${Math.floor(perMinute)} per minute) is used up; try again in ${seconds} s`,
+      reason: `this service has used up its share of the endpoint's rate limit (weight ${Math.floor(perMinute)} per minute); try again in ${seconds} s`,
     });
     this.retryAfterSeconds = seconds;
   }

@@ -313,7 +313,10 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
     if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
     // What a node has forgotten it cannot miss.
     if ((await reads.firstSlot()) > madeAt)
-      throw inconsistent("getFirstAvailableBlock", "the node no longer has the blocks of the attempt");
+      throw inconsistent(
+        "getFirstAvailableBlock",
+        "the node no longer has the blocks that could contain the attempt",
+      );
     if (await isListed(signature, madeAt, final.slot)) return await settled(signature);
     return { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
   }
@@ -321,7 +324,11 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
   /** Of a transaction in a final block. */
   async function settled(signature: string): Promise<RailOutcome> {
     const found = await rpc.transaction(signature);
-    if (found.kind !== "final") throw inconsistent("getTransaction", "final transaction is missing");
+    if (found.kind !== "final")
+      throw inconsistent(
+        "getTransaction",
+        "the node reports the transaction as finalized, but does not return it",
+      );
     const { slot, failed } = found.value;
     if (failed) return { kind: "dead", reason: "failed in a final block" };
     return { kind: "final", block: await reads.block(slot, "finalized") };

@@ -25,7 +25,9 @@ export async function createSolanaRail(options: RailOptions): Promise<OpenRail> 
     throw new RangeError(`invariant violated: chain ${chain.name} is not a Solana cluster`);
   const program = decodeAddress("solana-vm", chain.depository);
   if (attestation.depository !== program)
-    throw new RangeError(`chain ${chain.name}: depository differs from the one oracles read`);
+    throw new RangeError(
+      `chain ${chain.name}: depository differs from the one in the fields that oracles read`,
+    );
   const pdas = await depositorySeats(program);
   const solver = decodeAddress("solana-vm", options.solver);
   const transport = createRpcTransport({

@@ -57,6 +57,9 @@ export function readRequestState(answer: Hex): RequestState {
   if (answer.length !== 2 + 5 * 64 || blockNumber === undefined || timestamp === undefined)
     throw garbage("triggerconstantcontract", "program result has an unexpected size");
   if (succeeded !== 1n || size !== 32n || (value !== 0n && value !== 1n))
-    throw garbage("triggerconstantcontract", "depository did not report whether the request was used");
+    throw garbage(
+      "triggerconstantcontract",
+      "depository did not report whether it executed the withdrawal request",
+    );
   return { isUsed: value === 1n, blockNumber, timestamp };
 }

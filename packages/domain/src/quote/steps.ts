@@ -338,7 +338,7 @@ function approve(facts: StepPayment, spender: Address, amount: bigint): Transact
     description: reset
       ? `Reset the allowance of ${facts.symbol} before the new approval`
       : amount === UNBOUNDED
-        ? `Approve ${facts.symbol} once for payments by signature`
+        ? `Approve ${facts.symbol} once, so that payments need only a signature`
         : `Approve ${facts.amountFormatted} ${facts.symbol} for the payment`,
     kind: "transaction",
     requestId: facts.requestId,

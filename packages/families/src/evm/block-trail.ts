@@ -56,7 +56,9 @@ export function extendTrail(
     const parent = fetched.get(oldest.parentHash);
     if (parent === undefined) return { kind: "needs", hash: oldest.parentHash, number: parentNumber };
     if (parent.number !== parentNumber) {
-      throw new RangeError(`parent of block ${oldest.number} has number ${parent.number}`);
+      throw new RangeError(
+        `parent of block ${oldest.number} has number ${parent.number}, expected ${oldest.number - 1n}`,
+      );
     }
     append.push(parent);
     oldest = parent;

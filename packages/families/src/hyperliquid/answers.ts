@@ -137,7 +137,7 @@ export function readTransactionAnswer(
     if (/not found|unknown (?:transaction|tx|hash)/i.test(message)) return undefined;
     throw new RpcFault({ kind: "refused", method, reason: redact(message) });
   }
-  if (fields["type"] !== method) throw garbage(method, "response has a different type");
+  if (fields["type"] !== method) throw garbage(method, "response has a different type than requested");
   if (fields["tx"] === null) return undefined;
   const transaction = readTransaction(fields["tx"], method, profile);
   if (transaction.hash !== hash) throw garbage(method, "response concerns a different transaction");
@@ -293,7 +293,7 @@ export function readClearinghouse(answer: unknown): { readonly withdrawable: str
   const method = "clearinghouseState";
   const fields = record(method, answer, "response");
   const { withdrawable } = fields;
-  if (typeof withdrawable !== "string") throw garbage(method, "response has no withdrawable");
+  if (typeof withdrawable !== "string") throw garbage(method, "response has no field withdrawable");
   return { withdrawable, time: natural(method, fields, "time") };
 }
 
@@ -333,7 +333,7 @@ export function readPosted(answer: unknown): { readonly refusal: string } | unde
   const { status, response } = record(method, answer, "response");
   if (status === "ok") return undefined;
   if (status === "err" && typeof response === "string") return { refusal: redact(response) };
-  throw garbage(method, "response neither accepts nor refuses");
+  throw garbage(method, "response neither accepts nor refuses the action");
 }
 
 function isAbsent(value: unknown): boolean {

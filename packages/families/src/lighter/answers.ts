@@ -120,7 +120,7 @@ export function readContract(status: number, text: string): Address {
   const named = jsonObject(method, text)["contract_address"];
   const contract = typeof named === "string" ? parseAddress(named) : undefined;
   if (status !== 200 || contract === undefined)
-    throw garbage(method, `status ${status}, contract is missing`);
+    throw garbage(method, `response has status ${status} and no contract address`);
   return contract;
 }
 

@@ -71,7 +71,7 @@ export function readWithdrawal(
   if (!isSpendable(transfer))
     return {
       refusal:
-        "toRouteType must be 1 (spot) or, for USDC, 0 (perpetuals); elsewhere the asset cannot be spent",
+        "toRouteType must be 1 (spot) or, for USDC only, 0 (perpetuals); with another route the recipient could not spend the asset",
     };
   const { usdcFee } = transfer;
   // The hub takes one currency off its books: a fee out of another balance would be paid by other people's

@@ -43,7 +43,10 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
   if (receipt.blockNumber !== info.blockNumber || receipt.blockHash !== block.id)
     throw inconsistent(method, "the receipt's block is not the solid one at its height");
   if (block.timestampMs !== info.blockTimeMs)
-    throw inconsistent("gettransactioninfobyid", "transaction's block has a different time");
+    throw inconsistent(
+      "gettransactioninfobyid",
+      "/jsonrpc and /walletsolidity return different times for the transaction's block",
+    );
 }
 
 /**
@@ -60,13 +63,13 @@ function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
       other.data === log.data &&
       other.topics.join() === log.topics.join() &&
       log.blockNumber === receipt.blockNumber;
-    if (!isSame) throw inconsistent(method, "the two interfaces return different logs");
+    if (!isSame) throw inconsistent(method, "/jsonrpc and /walletsolidity return different logs");
     if (!Number.isSafeInteger(log.logIndex) || log.logIndex <= last)
       throw garbage(method, "log indexes are not ascending");
     last = log.logIndex;
   }
   if (info.logs.length !== receipt.logs.length)
-    throw inconsistent(method, "the two interfaces return different logs");
+    throw inconsistent(method, "/jsonrpc and /walletsolidity return different logs");
 }
 
 /** Why it failed, when all that is said of it agrees that it did. */
@@ -79,7 +82,7 @@ function sameFailure(
   if ((info.failure !== undefined) !== hasFailed || (receipt.status === "reverted") !== hasFailed)
     throw inconsistent(
       "gettransactioninfobyid",
-      "the two interfaces disagree on whether the transaction failed",
+      "/jsonrpc and /walletsolidity disagree on whether the transaction failed",
     );
   return content.failure;
 }

@@ -44,7 +44,7 @@ export function readRawTransaction(raw: Hex): RawTransaction {
   if (name === undefined) return { owner: undefined, to: undefined, input: "0x", value: 0n, memo };
   const parameter = messageIn(contract, 2);
   if (new TextDecoder().decode(bytesIn(parameter, 1)).split("/").at(-1) !== name)
-    throw new NotThatMessage("content type differs from the transaction type");
+    throw new NotThatMessage("type of the encoded content differs from the type of the transaction");
   const content = wireFields(bytesIn(parameter, 2));
   const owner = addressIn(hexIn(content, 1));
   if (kind === CREATE) return { owner, to: undefined, input: "0x", value: 0n, memo };

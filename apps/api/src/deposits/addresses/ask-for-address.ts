@@ -57,7 +57,7 @@ const refusals: readonly Refusal[] = [
     field: "user",
     code: "INVALID_ADDRESS",
     message:
-      "user must be a wallet when a strict deposit address refunds to the sender, got a placeholder; set user to a wallet, or refundTo to an address",
+      "user is a placeholder and refundTo is the zero address (refund to the sender): with strict, set user to a wallet, or refundTo to a nonzero address",
     asked: ({ strict, user, refundTo }) => {
       const named = parseAddress(user);
       return (

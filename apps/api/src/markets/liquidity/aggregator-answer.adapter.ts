@@ -68,7 +68,8 @@ export function readQuote(
   if (noLiquidity.safeParse(json).success) return undefined;
   const read = checkAnswer(quote.parse(json), question);
   const { transaction, allowanceTarget } = read;
-  if (transaction.value !== 0n) throw new RangeError("the swap of a token requires native tokens");
+  if (transaction.value !== 0n)
+    throw new RangeError("the response attaches native tokens to a swap whose input is another token");
   if ((transaction.gas ?? 0n) > MAX_GAS) throw new RangeError(`the swap requires more than ${MAX_GAS} gas`);
   for (const account of [transaction.to, allowanceTarget])
     if (BigInt(account) === 0n || untouchable.has(account))
@@ -79,11 +80,11 @@ export function readQuote(
 function checkAnswer<Answer extends AggregatorPrice>(answer: Answer, question: AggregatorQuestion): Answer {
   const { sellToken, buyToken, sellAmount, buyAmount, minBuyAmount } = answer;
   if ((sellToken ?? question.tokenIn) !== question.tokenIn)
-    throw new RangeError("the response has another input token");
+    throw new RangeError("the response has another input token than requested");
   if ((buyToken ?? question.tokenOut) !== question.tokenOut)
-    throw new RangeError("the response has another output token");
+    throw new RangeError("the response has another output token than requested");
   if ((sellAmount ?? question.amountIn) !== question.amountIn)
-    throw new RangeError("the response has another input amount");
+    throw new RangeError("the response has another input amount than requested");
   if (buyAmount === 0n || minBuyAmount > buyAmount)
     throw new RangeError("the response has invalid output amounts");
   return answer;

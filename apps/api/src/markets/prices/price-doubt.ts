@@ -40,7 +40,7 @@ function doubtText(doubt: PriceDoubt, maxVolatilePriceAgeMs: number): string {
     case "tooOld":
       return `The price of ${priceId} is ${Math.round(doubt.ageMs / 1000)} s old; between different assets it must be at most ${maxVolatilePriceAgeMs / 1000} s old; try again`;
     case "tooVolatile":
-      return `The price of ${priceId} is too volatile: the spread for its age would be ${doubt.spreadBps / 100} %; try again later`;
+      return `The price of ${priceId} is too volatile: for a price of this age, the service would have to charge ${doubt.spreadBps / 100} % more; try again later`;
     default:
       return unreachable(doubt);
   }

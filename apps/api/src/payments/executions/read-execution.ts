@@ -76,7 +76,9 @@ function refuseTooLarge(
   const overhead = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
   const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, overhead);
   if (bytes > MAX_BYTES)
-    throw refusal(`${field}: the transaction must have at most ${MAX_BYTES} bytes, got up to ${bytes}`);
+    throw refusal(
+      `${field}: the transaction may need up to ${bytes} bytes, but at most ${MAX_BYTES} are allowed; shorten its data`,
+    );
 }
 
 function openChain(chains: ChainDirectory, id: number): ConnectedChain {

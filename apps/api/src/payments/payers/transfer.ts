@@ -133,7 +133,9 @@ async function signTransfer(
       const signed = await trySigning(services, connected, one);
       if (signed !== "again") return signed;
     }
-    throw new Error(`other processes keep signing payments on ${connected.chain.name}`);
+    throw new Error(
+      `not signed: other processes signed payments on ${connected.chain.name} first each time; it is tried again`,
+    );
   });
 }
 

@@ -17,13 +17,13 @@ export function giveToCalls(
       authorizationList,
     },
     rejection: "EXECUTION_REVERTED",
-    loss: "the calls take the remaining output from the recipient",
+    loss: "the calls take from the recipient what is left of the output",
     // The balance that the router sees may differ from the token's events.
     unattested(logs) {
       const amount = minLeft === undefined || minLeft === 0n ? left(logs) : minLeft;
       return amount === 0n || keepsPayment(logs, { ...payment, amount }, router)
         ? undefined
-        : "the calls take the remaining output from the recipient, so oracles could not attest the payment";
+        : "the calls take from the recipient what is left of the output, so oracles could not attest the payment";
     },
     trace: TRACE_OF_CALLS,
     untraceable: "the node cannot trace the fill",

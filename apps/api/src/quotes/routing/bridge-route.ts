@@ -106,7 +106,7 @@ export function bestBridge(
 function untrustedToken({ symbol }: Currency): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_ROUTE",
-    `destinationCurrency ${symbol} is not in a token list of this service; it can only be bought by a swap on its own chain`,
+    `destinationCurrency ${symbol} is not in a token list of this service; quote it from a currency on the same chain`,
     { field: "destinationCurrency" },
   );
 }

@@ -25,7 +25,7 @@ export async function dryRunFirst(
       question,
       "NO_SWAP_ROUTES_FOUND",
       "destinationCurrency",
-      "No routes found with a swap in the fill",
+      "No routes found: this quote needs a swap on the destination chain",
     );
   if (calls !== undefined) return await agreeCalls(services, { ...question, calls }, valued, agreement);
   if (!tokens.isUnproven || valued.route.kind !== "bridge") return agreement;

@@ -180,7 +180,7 @@ test("the solver buys no untrusted token, but a user may buy it and pay with it"
     status: 400,
     code: "UNSUPPORTED_ROUTE",
     message: expect.stringContaining(
-      "destinationCurrency FOR is not in a token list of this service; it can only be bought by a swap on its own chain",
+      "destinationCurrency FOR is not in a token list of this service; quote it from a currency on the same chain",
     ) as string,
     data: { field: "destinationCurrency" },
   };

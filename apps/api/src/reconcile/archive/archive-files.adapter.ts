@@ -91,7 +91,7 @@ export function archiveFiles(to: string): ArchiveFiles {
 }
 
 const notOwner = (root: string, { systemIdentifier, name }: ArchivedDatabase): string =>
-  `${join(root, OWNER)} names another database than ${name} of the server ${systemIdentifier}; choose another folder with --to`;
+  `${join(root, OWNER)} belongs to another database, not to ${name} on server ${systemIdentifier}; choose another folder with --to`;
 
 /** A finished archive may be the only copy of its rows, so it is renamed, never deleted. */
 async function keepFinished(folder: string): Promise<void> {

@@ -20,7 +20,7 @@ export async function signMappings(services: MappingServices, signal: AbortSigna
           services.events.fault("mapping_fault", error, factsOf(record));
           const nowMs = clock.nowMs();
           const nextTryMs = nowMs + backoff(policy, record.tries);
-          const reason = "an internal error or an error of the hub's node";
+          const reason = "an internal error, or the hub's node failed; the worker's log has the error";
           await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nextTryMs, nowMs));
         }),
       ),
