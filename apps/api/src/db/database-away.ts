@@ -29,7 +29,7 @@ export function whyDatabaseAway(error: unknown): string | undefined {
 /** Code of Postgres for a statement that took longer than `statement_timeout`. */
 const QUERY_CANCELED = "57014";
 
-/** Whether the server was away, or did not answer in time: another statement would now wait as long. */
+/** Whether the server is unreachable or did not answer in time: another statement would wait as long. */
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const isLate = "code" in error && error.code === QUERY_CANCELED;

@@ -45,9 +45,9 @@ export async function submitExecutions(services: Needs): Promise<void> {
 }
 
 /**
- * What the hub has not run in a final block in which a nonce is used, the transaction with that nonce will not
- * run. Both are read at one block: the node that showed the end may have been ahead, or finality may be less
- * deep there.
+ * What the hub has not run in a final block in which a nonce is used, the transaction with that nonce will
+ * not run. Both are read at one block: the node that showed the end may have been ahead, or finality may be
+ * less deep there.
  */
 async function concludeEnded(services: Needs): Promise<void> {
   const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
@@ -90,7 +90,7 @@ async function concludeEnded(services: Needs): Promise<void> {
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
-/** Whether a slot's nonce is used at a final block of the hub. Of a hub that was replaced, the present one decides. */
+/** Whether a slot's nonce is used at a final block. For a hub that was replaced, the present one decides. */
 export function isUsed(
   { hub }: Needs["hub"],
   { chainId, sender, nonce }: EndedExecution["slot"],
