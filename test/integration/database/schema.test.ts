@@ -1,3 +1,4 @@
+import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
 import { getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
@@ -36,3 +37,39 @@ test("a migrated database has the tables and columns of the schema, and no other
   );
   expect(rows.map(({ column }) => column).toSorted()).toEqual(described.toSorted());
 });
+
+test("a migrated database has the indexes of the schema, with their columns and conditions", async () => {
+  const wanted =
+    await definitionsIn(`select format('%s: %s', t.relname, pg_get_indexdef(i.indexrelid)) as definition
+     from pg_index i join pg_class t on t.oid = i.indrelid
+     where t.relnamespace = current_schema()::regnamespace and not t.relispartition`);
+  expect(wanted.migrated).toEqual(wanted.described);
+});
+
+test("a migrated database has the keys, references and checks of the schema", async () => {
+  const wanted =
+    await definitionsIn(`select format('%s: %s', t.relname, pg_get_constraintdef(c.oid)) as definition
+     from pg_constraint c join pg_class t on t.oid = c.conrelid
+     where t.relnamespace = current_schema()::regnamespace and not t.relispartition and c.contype <> 't'`);
+  expect(wanted.migrated).toEqual(wanted.described);
+});
+
+/** The same question to the migrated tables, and to tables that are made from the schema. */
+async function definitionsIn(query: string): Promise<{ migrated: string[]; described: string[] }> {
+  const ask = async (): Promise<string[]> => {
+    const { rows } = await client.query<{ definition: string }>(query);
+    return rows
+      .map(({ definition }) => definition.replaceAll(/\b(public|described)\.|ONLY /g, ""))
+      .toSorted();
+  };
+  const migrated = (await ask()).filter((definition) => !definition.startsWith("schema_migrations:"));
+  const empty = generateDrizzleJson({});
+  const statements = await generateMigration(empty, generateDrizzleJson(schema, empty.id));
+  await client.query("create schema described; set search_path = described");
+  try {
+    for (const statement of statements) await client.query(statement.replaceAll('"public".', '"described".'));
+    return { migrated, described: await ask() };
+  } finally {
+    await client.query("set search_path = public; drop schema described cascade");
+  }
+}

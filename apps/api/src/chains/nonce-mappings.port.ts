@@ -1,4 +1,5 @@
 import type { Address, Hex, Hex32, RequestId } from "@causeway/domain";
+import type { Slot } from "../db/records.port.ts";
 
 /**
  * Which order each wallet nonce pays, on chains whose transfers cannot carry an id (Hyperliquid). A mapping
@@ -76,6 +77,12 @@ export interface SignedNonceMapping extends NonceMappingRecord {
   readonly hubSignature: Hex;
 }
 
+/** A signed mapping, and the slot of the transaction that carries it. */
+export interface CarriedNonceMapping {
+  readonly record: SignedNonceMapping;
+  readonly slot: Pick<Slot, "id" | "chainId" | "sender" | "nonce" | "state">;
+}
+
 /** Reads outside a transaction. */
 export interface NonceMappingStore {
   find(chainId: number, wallet: Address, nonce: bigint): Promise<NonceMappingRecord | undefined>;
@@ -83,8 +90,8 @@ export interface NonceMappingStore {
   toSign(nowMs: number, limit: number): Promise<NonceMappingRecord[]>;
   /** Mappings without a transaction that publishes them. */
   toCarry(nowMs: number, limit: number): Promise<SignedNonceMapping[]>;
-  /** Mappings with a transaction, and whether that has ended. */
-  carried(limit: number): Promise<{ readonly record: SignedNonceMapping; readonly isOver: boolean }[]>;
+  /** Mappings with a transaction. */
+  carried(limit: number): Promise<CarriedNonceMapping[]>;
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }
 
@@ -123,5 +130,10 @@ export interface NonceMappingWrites {
     atMs: number,
   ): Promise<void>;
   /** The transaction did not publish it: it must be signed again. */
-  release(key: string, reason: string, nextTryMs: number, atMs: number): Promise<void>;
+  release(
+    carried: { readonly key: string; readonly slotId: string },
+    reason: string,
+    nextTryMs: number,
+    atMs: number,
+  ): Promise<void>;
 }

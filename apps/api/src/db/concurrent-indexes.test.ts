@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { concurrentStatements } from "./concurrent-indexes.postgres.ts";
 
@@ -22,3 +23,22 @@ test.each(["alter table a add column b int", "create index a on b (c)", "drop in
     );
   },
 );
+
+/** Builds indexes of tables that may be large while it holds locks; docs/UPGRADING.md says to stop for it. */
+const WITH_LOCKS = ["0006_hub_lanes.sql"];
+
+test("no migration builds or drops an index of an existing table under a lock", () => {
+  const folder = new URL("../../migrations/", import.meta.url);
+  const blocking = readdirSync(folder)
+    .filter((file) => file.endsWith(".sql"))
+    .filter((file) => {
+      const text = readFileSync(new URL(file, folder), "utf8");
+      const created = [...text.matchAll(/create table "?(\w+)/gi)].map(([, table]) => table);
+      const indexed = [
+        ...text.matchAll(/create (?:unique )?index (?!concurrently)[^;]*? on (?:only )?"?(\w+)/gi),
+      ];
+      const dropsOne = /drop index (?!concurrently)/i.test(text);
+      return dropsOne || indexed.some(([, table]) => !created.includes(table));
+    });
+  expect(blocking).toEqual(WITH_LOCKS);
+});

@@ -25,3 +25,13 @@ export function whyDatabaseAway(error: unknown): string | undefined {
   if (!CONNECTION_LOST.test(error.message)) return undefined;
   return code === "" ? error.message : code;
 }
+
+/** Code of Postgres for a statement that took longer than `statement_timeout`. */
+const QUERY_CANCELED = "57014";
+
+/** Whether the server is unreachable or did not answer in time: another statement would wait as long. */
+export function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isLate = "code" in error && error.code === QUERY_CANCELED;
+  return isLate || error.message === "Query read timeout" || whyDatabaseAway(error) !== undefined;
+}

@@ -42,18 +42,36 @@ test("a read that is asked for while others run starts after it, so that it sees
   expect(reads).toEqual([[1], [1]]);
 });
 
-test("a row that cannot be read fails no other read", async () => {
+test("rows that cannot be read fail no other read", async () => {
   const read = readByKey(
     async (keys: readonly number[]) => {
-      if (keys.includes(2)) throw new Error("row 2 is broken");
+      const broken = keys.find((key) => key === 1 || key === 2);
+      if (broken !== undefined) throw new Error(`row ${broken} is broken`);
       return keys.map((key) => ({ key }));
     },
     ({ key }) => key,
   );
   const asked = await Promise.allSettled([read(1), read(2), read(3)]);
   expect(asked).toMatchObject([
-    { value: { key: 1 } },
+    { reason: { message: "row 1 is broken" } },
     { reason: { message: "row 2 is broken" } },
     { value: { key: 3 } },
   ]);
 });
+
+test.each(["Query read timeout", "Connection terminated unexpectedly"])(
+  "a database that does not answer is asked once for all keys: %s",
+  async (message) => {
+    let asked = 0;
+    const read = readByKey(
+      async (_: readonly number[]): Promise<{ key: number }[]> => {
+        asked++;
+        throw new Error(message);
+      },
+      ({ key }) => key,
+    );
+    const ends = await Promise.allSettled([read(1), read(2), read(3)]);
+    expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(asked).toBe(1);
+  },
+);

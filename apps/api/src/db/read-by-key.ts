@@ -1,5 +1,6 @@
 import { tickBatcher } from "./tick-batcher.ts";
-import { togetherOrAlone } from "./together-or-alone.ts";
+import { isUnanswered } from "./database-away.ts";
+import { asError } from "./together-or-alone.ts";
 
 /**
  * Reads that share statements. Of hundreds, a statement would take long; with more in flight, each would have
@@ -9,7 +10,8 @@ export const READS_TOGETHER = { inFlight: 2, maxBatch: 100 } as const;
 
 /**
  * Reads rows by their keys: those that are asked for in one event-loop turn, or while others are read, share
- * a statement. Each read starts after it was asked for. A key or row that cannot be read fails its own read.
+ * a statement. Each read starts after it was asked for. A key or row that cannot be read fails its own read;
+ * a database that does not answer fails all of them at once.
  */
 export function readByKey<Key, Row>(
   read: (keys: readonly Key[]) => Promise<readonly Row[]>,
@@ -17,9 +19,21 @@ export function readByKey<Key, Row>(
 ): (key: Key) => Promise<Row | undefined> {
   const ask = tickBatcher(async (keys: readonly Key[]) => {
     const rows = new Map<Key, Row>();
-    const errors = await togetherOrAlone([...new Set(keys)], async (some) => {
+    const errors = new Map<Key, Error>();
+    const readAll = async (some: readonly Key[]): Promise<void> => {
       for (const row of await read(some)) rows.set(keyOf(row), row);
-    });
+    };
+    const distinct = [...new Set(keys)];
+    try {
+      await readAll(distinct);
+    } catch (error) {
+      if (distinct.length === 1 || isUnanswered(error)) throw error;
+      for (const key of distinct)
+        await readAll([key]).catch((alone: unknown) => {
+          if (isUnanswered(alone)) throw alone;
+          errors.set(key, asError(alone));
+        });
+    }
     return keys.map((key) => ({ error: errors.get(key), row: rows.get(key) }));
   }, READS_TOGETHER);
   return async (key) => {

@@ -48,30 +48,29 @@ export function postgresUnitOfWork(
   relay: NewJobs = newJobs(),
 ): UnitOfWork {
   const announcements = announcer(sqlOn(pool));
+  const committed = async <T>(
+    work: (tx: Tx) => Promise<T>,
+    lockTimeoutMs: number | undefined,
+  ): Promise<Committed<T>> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await runOnce(pool, servers, relay, work, lockTimeoutMs);
+      } catch (error) {
+        if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
+        if (attempt >= 3 || !isTransient(error)) throw error;
+      }
+    }
+  };
   return {
     async run<T>(
       work: (tx: Tx) => Promise<T>,
       options: { readonly lockTimeoutMs?: number } = {},
     ): Promise<T> {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          const { lockTimeoutMs } = options;
-          const { result, announces, jobs, raised } = await runOnce(
-            pool,
-            servers,
-            relay,
-            work,
-            lockTimeoutMs,
-          );
-          if (jobs.length > 0) relay.committed(jobs);
-          if (announces) announcements.send();
-          for (const raise of raised) raise(events);
-          return result;
-        } catch (error) {
-          if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
-          if (attempt >= 3 || !isTransient(error)) throw error;
-        }
-      }
+      const { result, announces, jobs, raised } = await committed(work, options.lockTimeoutMs);
+      if (jobs.length > 0) relay.committed(jobs);
+      if (announces) announcements.send();
+      for (const raise of raised) raise(events);
+      return result;
     },
   };
 }

@@ -31,3 +31,16 @@ test("the reading of a price that has to be fetched is that of the moment when i
   const ages = await market.decide(() => market.reading(token)?.ageMs);
   expect(ages).toBeLessThan(60_000);
 });
+
+test("what contradicts a price counts although the quote read the price before", async () => {
+  let disputedBy: PriceReading["disputedBy"];
+  const reading = (): PriceReading => ({
+    ageMs: 0,
+    volatilityBps: 0,
+    ...(disputedBy !== undefined && { disputedBy }),
+  });
+  const market = marketOf({ usd: () => 1n, reading });
+  expect(await market.decide(() => market.reading(token)?.disputedBy)).toBeUndefined();
+  disputedBy = "pool";
+  expect(await market.decide(() => market.reading(token)?.disputedBy)).toBe("pool");
+});

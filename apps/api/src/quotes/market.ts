@@ -80,7 +80,11 @@ export function createMarket({
     usd: (currency) => price(currency).usd,
     reading(currency) {
       const { reading, readAtMs } = price(currency);
-      return reading && { ...reading, ageMs: reading.ageMs + performance.now() - readAtMs };
+      if (reading === undefined) return undefined;
+      const ageMs = reading.ageMs + performance.now() - readAtMs;
+      // What contradicts a price counts from the moment at which it is known.
+      const disputedBy = reading.disputedBy ?? prices.reading?.(currency)?.disputedBy;
+      return { ...reading, ageMs, ...(disputedBy !== undefined && { disputedBy }) };
     },
     hasCode: (chainId, account) =>
       facts.read(`code ${chainId} ${account}`, () => recipientCodes.hasCode(chainId, account)),

@@ -834,6 +834,17 @@ test("holds a fixed rate between stablecoins, whatever their chains, and refuses
   ).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE", facts: { field: "fixedRate" } });
 });
 
+test("a fixed rate to a token on Solana needs a sponsor that pays rent, which the recipient can claim", async () => {
+  const key = aPayingAppKey();
+  const fixed = { subsidizeFees: true, fixedRate: "1:1" };
+  await expect(
+    createQuote(withAppBalances(worldOf()), ask("evm", "svm", fixed), key.id, key),
+  ).rejects.toMatchObject({ code: "INVALID_REQUEST", facts: { field: "fixedRate" } });
+  const paying = { ...fixed, sponsoredFeeComponents: ["rent" as const] };
+  const answer = await createQuote(withAppBalances(worldOf()), ask("evm", "svm", paying), key.id, key);
+  expect(answer.details.isFixedRate).toBe(true);
+});
+
 test("refuses a fast fill between a non-EVM chain and an EVM chain", async () => {
   for (const [from, to] of [
     ["evm", "svm"],

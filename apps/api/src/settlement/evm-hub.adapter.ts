@@ -3,6 +3,7 @@ import {
   checkedTransport,
   createRpcTransport,
   finalBlockReads,
+  quantityOf,
   viemTransport,
   type ObserveCall,
 } from "@causeway/chains";
@@ -66,18 +67,32 @@ export function connectHub(
   };
   const wordAt = async (to: Address, data: Hex, at: "latest" | "final"): Promise<Hex | undefined> =>
     at === "latest" ? await callAt(to, data, at) : await atFinal(async (pin) => await callAt(to, data, pin));
+  const executedAt = async (keys: readonly Hex32[], at: BlockPin | "latest"): Promise<Set<Hex32>> => {
+    const words = await Promise.all(
+      keys.map(async (key) => await callAt(oracle.address, isExecuted(key), at)),
+    );
+    return new Set(keys.filter((_, n) => BigInt(words[n] ?? 0) === 1n));
+  };
+  const nonceAt = async (account: Address, at: BlockPin): Promise<number> => {
+    const method = "eth_getTransactionCount";
+    return Number(quantityOf(await transport.request(method, [account, at]), method));
+  };
   return {
     hub,
     lane: calledChain({ id: hub.chainId, name: hub.name, fees: FEES }, transport, final),
     async executed(keys, at) {
       if (keys.length === 0) return new Set();
-      const read = async (pin: BlockPin | "latest"): Promise<Set<Hex32>> => {
-        const words = await Promise.all(
-          keys.map(async (key) => await callAt(oracle.address, isExecuted(key), pin)),
-        );
-        return new Set(keys.filter((_, n) => BigInt(words[n] ?? 0) === 1n));
-      };
-      return at === "latest" ? await read(at) : ((await atFinal(read)) ?? new Set());
+      if (at === "latest") return await executedAt(keys, at);
+      return (await atFinal(async (pin) => await executedAt(keys, pin))) ?? new Set();
+    },
+    async final(keys, accounts) {
+      return await atFinal(async (pin) => {
+        const [executed, nonces] = await Promise.all([
+          executedAt(keys, pin),
+          Promise.all(accounts.map(async (account) => [account, await nonceAt(account, pin)] as const)),
+        ]);
+        return { executed, nonces: new Map(nonces) };
+      });
     },
     async refusal(execution, sender) {
       try {

@@ -16,6 +16,16 @@ export interface HubChain {
   readonly lane: CalledChain;
   /** Which of the keys were executed, at the newest block or at the newest final one. */
   executed(keys: readonly Hex32[], at: "latest" | "final"): Promise<ReadonlySet<Hex32>>;
+  /**
+   * Which of the keys were executed, and how many nonces each account had used, at one final block. Undefined
+   * while no block is final.
+   */
+  final(
+    keys: readonly Hex32[],
+    accounts: readonly Address[],
+  ): Promise<
+    { readonly executed: ReadonlySet<Hex32>; readonly nonces: ReadonlyMap<Address, number> } | undefined
+  >;
   /** Why the hub would refuse this one execution now. Undefined if it would run. */
   refusal(execution: SignedExecution, sender: Address): Promise<string | undefined>;
   signers(): Promise<HubSigners>;

@@ -44,14 +44,21 @@ export async function submitExecutions(services: Needs): Promise<void> {
   if (!open.some(({ sender }) => sender === signer.address)) await carryNext(services);
 }
 
-/** What the hub has not run when a nonce is final, the transaction with that nonce will not run. */
+/**
+ * What the hub has not run in a final block in which a nonce is used, the transaction with that nonce will
+ * not run. Both are read at one block: the node that showed the end may have been ahead, or finality may be
+ * less deep there.
+ */
 async function concludeEnded(services: Needs): Promise<void> {
   const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
-  const executions = await finallyEnded(hub, await settlement.endedExecutions(policy.batchSize));
-  if (executions.length === 0) return;
-  const keys = executions.map(({ idempotencyKey }) => idempotencyKey);
-  const done = await hub.executed(keys, "final");
-  const undone = executions.filter(({ idempotencyKey }) => !done.has(idempotencyKey));
+  const ended = await settlement.endedExecutions(policy.batchSize);
+  if (ended.length === 0) return;
+  const keys = ended.map(({ idempotencyKey }) => idempotencyKey);
+  const final = await hub.final(keys, [...new Set(ended.map(({ slot }) => slot.sender))]);
+  if (final === undefined) return;
+  const undone = ended.filter(
+    ({ idempotencyKey, slot }) => !final.executed.has(idempotencyKey) && isUsed(hub, slot, final.nonces),
+  );
   const soon = await hub.executed(
     undone.map(({ idempotencyKey }) => idempotencyKey),
     "latest",
@@ -61,10 +68,11 @@ async function concludeEnded(services: Needs): Promise<void> {
     const { idempotencyKey: key, slot } = execution;
     // Executed, but not final yet: the next rounds look again.
     if (soon.has(key)) continue;
-    left.push({ key, slotId: slot.id, refusal: await hub.refusal(execution, signer.address) });
+    const refusal = await hub.refusal(execution, signer.address);
+    if (refusal?.startsWith("AlreadyExecuted") !== true) left.push({ key, slotId: slot.id, refusal });
   }
   const nowMs = clock.nowMs();
-  await settleExecutions(services, [...done]);
+  await settleExecutions(services, [...final.executed]);
   await uow.run(async (tx) => {
     for (const { key, slotId, refusal } of left) {
       // If the hub refuses it even alone, it needs new signatures or another hub; otherwise another
@@ -82,21 +90,13 @@ async function concludeEnded(services: Needs): Promise<void> {
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
-/**
- * Those whose nonce is also used in a final block of the hub's own node, which answers what it executed: the
- * node that showed the end may have been ahead of it, or finality may be less deep there.
- */
-async function finallyEnded(
-  { hub, lane }: Needs["hub"],
-  ended: readonly EndedExecution[],
-): Promise<readonly EndedExecution[]> {
-  const used = new Map<Address, number>();
-  for (const sender of new Set(ended.map(({ slot }) => slot.sender)))
-    used.set(sender, (await lane.final(sender))?.nonce ?? 0);
-  // A transaction to a hub that was replaced: the hub of now decides.
-  return ended.filter(
-    ({ slot }) => slot.chainId !== hub.chainId || slot.nonce < (used.get(slot.sender) ?? 0),
-  );
+/** Whether a slot's nonce is used at a final block. For a hub that was replaced, the present one decides. */
+export function isUsed(
+  { hub }: Needs["hub"],
+  { chainId, sender, nonce }: EndedExecution["slot"],
+  used: ReadonlyMap<Address, number>,
+): boolean {
+  return chainId !== hub.chainId || nonce < (used.get(sender) ?? 0);
 }
 
 /**

@@ -97,11 +97,17 @@ function sponsorshipOf(
     throw badRate(
       `fixedRate must be within ${MAX_RATE_OFF_BPS} bps of the market rate of the two currencies`,
     );
+  const isRent = to.isCostRent(destinationCurrency);
+  // A fixed rate pays every fee, also those that are not selected.
+  if (fixedRate !== undefined && isRent && !sponsor.selected.has("rent"))
+    throw badRate(
+      "fixedRate also pays the rent of a new token account, which the recipient can claim: name rent in sponsoredFeeComponents",
+    );
   const agreed = feeSponsorshipOf(
     { ...sponsor, cap: capOf(sponsor, facts) },
     {
       execution: priced.execution,
-      isRent: to.isCostRent(destinationCurrency),
+      isRent,
       service: priced.service,
       app: priced.app,
       swap:

@@ -2,6 +2,7 @@ import type { HubCall } from "../hub.port.ts";
 import type { MappingServices } from "./mapping-services.port.ts";
 import type { SignedNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import { entryFor } from "./ask-for-entry.ts";
+import { isUsed } from "../submit-executions.ts";
 import { sendToHub } from "../send-to-hub.ts";
 import { settleMapping } from "./settle-mapping.ts";
 
@@ -20,14 +21,23 @@ export async function carryMappings(services: MappingServices): Promise<void> {
 }
 
 async function concludeCarried(services: MappingServices): Promise<void> {
-  const { said: nonceMappings, clock, uow, events, chainName, settlementPolicy: policy } = services;
-  for (const { record, isOver } of await nonceMappings.carried(AT_ONCE)) {
+  const { said: nonceMappings, hub, clock, uow, events, chainName, settlementPolicy: policy } = services;
+  const carried = await nonceMappings.carried(AT_ONCE);
+  const ended = carried.filter(({ slot }) => slot.state === "final" || slot.state === "dead");
+  const senders = new Set(ended.map(({ slot }) => slot.sender));
+  // The node that showed the end may have been ahead of the one that shows the entries.
+  const final = ended.length === 0 ? undefined : await hub.final([], [...senders]);
+  const over = new Set(ended.filter(({ slot }) => final !== undefined && isUsed(hub, slot, final.nonces)));
+  for (const one of carried) {
+    const { record, slot } = one;
     const name = chainName(record.chainId);
-    if (name === undefined || (await settleMapping(services, name, record)) || !isOver) continue;
+    if (name === undefined || (await settleMapping(services, name, record)) || !over.has(one)) continue;
     // That transaction can no longer set it. Its signers may not be accepted any more.
     const reason = "the hub transaction did not set the nonce mapping";
     const nowMs = clock.nowMs();
-    await uow.run((tx) => tx.nonceMappings.release(record.key, reason, nowMs + policy.retryMs, nowMs));
+    await uow.run((tx) =>
+      tx.nonceMappings.release({ key: record.key, slotId: slot.id }, reason, nowMs + policy.retryMs, nowMs),
+    );
     events.alarm("mapping_left_out", {
       requestId: record.requestId,
       wallet: record.wallet,

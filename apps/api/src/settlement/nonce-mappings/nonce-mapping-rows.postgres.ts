@@ -56,7 +56,16 @@ const toCarry = defineQuery("nonce_mapping_to_carry", (db, p: Params<Due>) =>
 );
 const carried = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: number }>) =>
   db
-    .select({ ...getTableColumns(mappings), slotState: slots.state })
+    .select({
+      ...getTableColumns(mappings),
+      slot: {
+        id: slots.id,
+        chainId: slots.chainId,
+        sender: slots.sender,
+        nonce: slots.nonce,
+        state: slots.state,
+      },
+    })
     .from(mappings)
     .innerJoin(slots, eq(slots.id, mappings.slotId))
     .where(text`${mappings.state} = 'signed'`)
@@ -189,11 +198,13 @@ const settle = defineWrite("nonce_mapping_settle", (db, p: Params<Settled>) =>
     })
     .where(text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed')`),
 );
-const release = defineWrite("nonce_mapping_release", (db, p: Params<Again>) =>
+const release = defineWrite("nonce_mapping_release", (db, p: Params<Again & { slotId: string }>) =>
   db
     .update(mappings)
     .set({ ...again(p), state: "stored", slotId: null, hubSignature: null })
-    .where(and(eq(mappings.key, p.key), text`${mappings.state} = 'signed'`)),
+    .where(
+      text`${mappings.key} = ${p.key} and ${mappings.state} = 'signed' and ${mappings.slotId} = ${p.slotId}`,
+    ),
 );
 
 /** Nonce mappings on a Postgres pool. */
@@ -209,7 +220,7 @@ export function nonceMappingStore(sql: Sql): NonceMappingStore {
       const rows = await carried(sql, { limit });
       return rows.map((row) => ({
         record: signedOf(row),
-        isOver: row.slotState === "final" || row.slotState === "dead",
+        slot: { ...row.slot, id: String(row.slot.id) },
       }));
     },
     waiting: async () => await waiting(sql, {}),
@@ -257,8 +268,8 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
       const { id: mappedId = null, depositor = null, setAt = null } = mapped ?? {};
       await settle(sql, { key, state, mappedId, depositor, setAt, atMs });
     },
-    async release(key, reason, nextTryMs, atMs) {
-      await release(sql, { key, reason, nextTryMs, atMs });
+    async release({ key, slotId }, reason, nextTryMs, atMs) {
+      await release(sql, { key, slotId, reason, nextTryMs, atMs });
     },
   };
 }

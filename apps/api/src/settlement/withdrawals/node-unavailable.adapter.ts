@@ -30,6 +30,7 @@ export function withNodeErrors(hub: HubChain): HubChain {
       nativeBalance: (account) => orAway(name, () => lane.nativeBalance(account)),
     },
     executed: (keys, at) => orAway(name, () => hub.executed(keys, at)),
+    final: (keys, accounts) => orAway(name, () => hub.final(keys, accounts)),
     refusal: (execution, sender) => orAway(name, () => hub.refusal(execution, sender)),
     signers: () => orAway(name, () => hub.signers()),
     balance: (owner, tokenId, at) => orAway(name, () => hub.balance(owner, tokenId, at)),
