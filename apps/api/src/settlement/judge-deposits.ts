@@ -5,6 +5,7 @@ import {
   depositoryDepositId,
   messageDigest,
   NO_DEPOSIT_ID,
+  readDepositMessage,
 } from "@causeway/attest";
 import type { HubChain, HubCredit } from "@causeway/attest";
 import { canonicalCase } from "@causeway/domain";
@@ -78,7 +79,7 @@ export function judgeDeposits(
     depositExecution(at, claim.transactionId, part, messages.map(depositIn)),
     execution,
     messages.map((message) => ({
-      digest: messageDigest(depositoryDepositId(judge.familyOf, asMessage(message))),
+      digest: messageDigest(depositoryDepositId(judge.familyOf, readDepositMessage(message))),
       signatures: message.signatures.map(({ signature }) => signature),
     })),
   );
@@ -106,18 +107,6 @@ export function judgeDeposits(
           timestamp: depositIn(ours).timestamp,
         }),
       },
-    },
-  };
-}
-
-function asMessage({ data, result }: DepositMessage): Parameters<typeof depositoryDepositId>[1] {
-  return {
-    data,
-    result: {
-      ...result,
-      onchainId: result.onchainId as Hex32,
-      depositId: result.depositId as Hex32,
-      amount: BigInt(result.amount),
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   isSameExecution,
   NO_DEPOSIT_ID,
   onchainId,
+  readDepositMessage,
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { DepositEvidence, TransactionDeposits } from "@causeway/chains";
@@ -56,15 +57,7 @@ export function attestDeposit(services: AttestationServices, owner: string) {
     const part = request.part ?? 0;
     const asked = { chain, transactionId, part };
     const idOf = (message: UnsignedMessage): Hex32 =>
-      depositoryDepositId(family, {
-        data: message.data,
-        result: {
-          ...message.result,
-          onchainId: message.result.onchainId.toLowerCase() as Hex32,
-          depositId: message.result.depositId.toLowerCase() as Hex32,
-          amount: BigInt(message.result.amount),
-        },
-      });
+      depositoryDepositId(family, readDepositMessage(message));
     return {
       family: chain.vmType,
       key: `${chain.name}:${transactionId}:${part}`,
@@ -248,8 +241,8 @@ function followsPartRule(hub: AttestationHub, part: number, messages: readonly D
   });
 }
 
-function hasId({ result }: DepositMessage): boolean {
-  return result.depositId.toLowerCase() !== NO_DEPOSIT_ID;
+function hasId(message: DepositMessage): boolean {
+  return depositIn(message).depositId !== NO_DEPOSIT_ID;
 }
 
 /** The mint of a deposit without an id does not depend on the time, which is then omitted as unproven. */

@@ -16,7 +16,7 @@ import type { Understood } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { finalValue } from "./final-value.ts";
-import { accountsOf, readHubWithdrawal } from "./hub-withdrawal.ts";
+import { readHubWithdrawal } from "./hub-withdrawal.ts";
 import type { HubWithdrawal } from "./hub-withdrawal.ts";
 import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
 import {
@@ -93,11 +93,10 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
         await mustBeItsPayload(services, asked, payload, found);
         signal.throwIfAborted();
         const { withdrawalId, status, depository, amount } = found;
+        const accounts = { ...asked, address: asked.addressFor(depository) };
         const [seal, execution] = await Promise.all([
           services.sealer.message(idOf(message)),
-          services.sealer.execution(
-            withdrawalExecution(withdrawalId, status, accountsOf(asked, depository), amount),
-          ),
+          services.sealer.execution(withdrawalExecution(withdrawalId, status, accounts, amount)),
         ]);
         return { message: { ...message, ...seal }, execution };
       },
@@ -222,6 +221,6 @@ function settles(
   const { amount } = decodeHubAction(action as Hex);
   const outcome = result.status === WITHDRAWAL_STATUS.executed ? "executed" : "expired";
   const withdrawalId = result.withdrawalId.toLowerCase() as Hex32;
-  const accounts = accountsOf(asked, result.depository);
+  const accounts = { ...asked, address: asked.addressFor(result.depository) };
   return isSameExecution(withdrawalExecution(withdrawalId, outcome, accounts, amount), execution);
 }

@@ -1,5 +1,4 @@
 import { hubAlias, hubTokenId, withdrawalAddress } from "@causeway/attest";
-import type { WithdrawalAccounts } from "@causeway/attest";
 import { canonicalAddress } from "@causeway/domain";
 import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
 import type { AttestedChains } from "../ports/attested-chains.ts";
@@ -53,12 +52,4 @@ export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalWords
     addressFor: (depository) =>
       withdrawalAddress(chain, { depository, currency, recipient, ownerAlias, nonce: withdrawalNonce }),
   };
-}
-
-/** The hub accounts of a withdrawal from this depository. */
-export function accountsOf(
-  { ownerAlias, tokenId, addressFor }: HubWithdrawal,
-  depository: string,
-): WithdrawalAccounts {
-  return { ownerAlias, tokenId, address: addressFor(depository) };
 }

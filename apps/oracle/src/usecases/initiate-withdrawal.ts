@@ -12,7 +12,6 @@ import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
-import { accountsOf } from "./hub-withdrawal.ts";
 import { knownChain } from "./known-chain.ts";
 import { executionSignaturesOf, executionSlot, signedPart, unsignedExecution } from "./message-slots.ts";
 import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
@@ -29,7 +28,7 @@ export function initiateWithdrawal(services: AttestationServices) {
     const ordered = readWithdrawalOrder(services, request);
     const { asked, depository, amount, address } = ordered;
     mustBeAuthorised(services, request, depository);
-    const execution = initiationExecution(hub.name, accountsOf(asked, depository), amount);
+    const execution = initiationExecution(hub.name, { ...asked, address }, amount);
     const message = { data: ordered.echo, result: { withdrawalAddress: address } };
     return {
       family: knownChain(chains, asked.words.chainId, "chainId").chain.vmType,

@@ -1,6 +1,8 @@
 import { decodeAddress } from "@causeway/domain";
 import type { Address, Hex, Hex32, Order } from "@causeway/domain";
 import type { FamilyOf } from "./chain-families.ts";
+import { readDepositMessage } from "./depository-deposit.ts";
+import type { ReportedDeposit } from "./depository-deposit.ts";
 import type { Execution } from "./execution.ts";
 import { encodeHubAction } from "./hub-action.ts";
 import { hubAlias, hubTokenId, orderAddress } from "./hub-addressing.ts";
@@ -20,26 +22,13 @@ export interface HubDeposit extends OrderDeposit {
   readonly amount: bigint;
 }
 
-/** A deposit as a message of an answer reports it. */
-export interface ReportedDeposit {
-  readonly result: {
-    readonly depositor: string;
-    readonly depositId: string;
-    readonly currency: string;
-    readonly amount: string;
-  };
-  /** The block's time. Only a deposit without an id may omit it, because its account does not depend on it. */
-  readonly extraData?: { readonly timestamp: string } | undefined;
-}
-
-export function depositIn({ result, extraData }: ReportedDeposit): HubDeposit {
-  return {
-    depositor: result.depositor,
-    depositId: result.depositId.toLowerCase() as Hex32,
-    currency: result.currency,
-    amount: BigInt(result.amount),
-    timestamp: BigInt(extraData?.timestamp ?? 0),
-  };
+/**
+ * The deposit of a message. Require the message's time first if the deposit has an id: the account of its
+ * order depends on the time.
+ */
+export function depositIn(message: ReportedDeposit): HubDeposit {
+  const timestamp = BigInt(message.extraData?.timestamp ?? 0);
+  return { ...readDepositMessage(message).result, timestamp };
 }
 
 /** A balance of a hub account. */

@@ -2,6 +2,7 @@ import { allocatorDomain, submitWithdrawRequestTypes } from "@causeway/contracts
 import type { ContractDomain } from "@causeway/contracts";
 import { encodeAbiParameters, hashTypedData, keccak256 } from "viem";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
+import type { WithdrawalTarget } from "./hub-addressing.ts";
 
 /** The request for an allocator to build and sign a payload. */
 export interface SubmitWithdrawRequest {
@@ -19,13 +20,9 @@ export interface SubmitWithdrawRequest {
 }
 
 /** The parts of a withdrawal that its request names. */
-export interface RequestedWithdrawal {
+export interface RequestedWithdrawal extends Omit<WithdrawalTarget, "ownerAlias"> {
   /** The paying chain's id on the hub. */
   readonly hubChainId: string | number;
-  readonly depository: string;
-  readonly currency: string;
-  readonly recipient: string;
-  readonly nonce: Hex32;
   /** The withdrawal address. */
   readonly address: Address;
   readonly amount: bigint;
