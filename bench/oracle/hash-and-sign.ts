@@ -32,7 +32,8 @@ const TYPES = {
  * @throws when the two ways do not give the same bytes: then there is nothing to compare.
  */
 export async function measureSigning(rounds: number, msPerRound: number): Promise<SigningFigures> {
-  const digest = executionDigester(DOMAIN);
+  const { chainId, verifyingContract: oracleAddress } = DOMAIN;
+  const digest = executionDigester({ chainId, oracleAddress, domain: DOMAIN });
   const signer = rawKeySigner(KEY);
   const account = privateKeyToAccount(KEY);
   const byUs = async (execution: Execution): Promise<Hex> =>

@@ -2,9 +2,9 @@ import { routeServices } from "../../apps/oracle/src/route-services.ts";
 import type { AttestedChain } from "../../apps/oracle/src/ports/attested-chains.ts";
 import { buildServer } from "../../apps/oracle/src/server.ts";
 import { boundCalls } from "../../apps/oracle/src/usecases/bound-calls.ts";
-import { createSealer, executionDigestOf } from "../../apps/oracle/src/usecases/seal.ts";
+import { createSealer } from "../../apps/oracle/src/usecases/seal.ts";
 import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
-import { connectPeer, type Signer } from "@causeway/attest";
+import { connectPeer, executionDigester, type Signer } from "@causeway/attest";
 import { evidenceSources, type EvidenceSource, type NonceMappings } from "@causeway/chains";
 import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
 import type { OracleStatus } from "@causeway/wire";
@@ -153,7 +153,7 @@ async function startOracle(
         multisig: async () => ({ isSigner: true, threshold: 1 }),
       },
       sealer: createSealer(signer, aHub, () => void signatures++),
-      executionDigest: executionDigestOf(aHub),
+      executionDigest: executionDigester(aHub),
     },
     {
       peers,

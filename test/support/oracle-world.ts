@@ -5,9 +5,15 @@ import { routeServices } from "../../apps/oracle/src/route-services.ts";
 import { buildServer } from "../../apps/oracle/src/server.ts";
 import { boundCalls } from "../../apps/oracle/src/usecases/bound-calls.ts";
 import type { CallBounds } from "../../apps/oracle/src/usecases/bound-calls.ts";
-import { createSealer, executionDigestOf } from "../../apps/oracle/src/usecases/seal.ts";
+import { createSealer } from "../../apps/oracle/src/usecases/seal.ts";
 import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
-import { connectPeer, onchainId, rawKeySigner, signPersonalMessage } from "@causeway/attest";
+import {
+  connectPeer,
+  executionDigester,
+  onchainId,
+  rawKeySigner,
+  signPersonalMessage,
+} from "@causeway/attest";
 import type { Peer, PeerWarning, Signer } from "@causeway/attest";
 import type {
   DepositEvidence,
@@ -282,7 +288,7 @@ export async function startWorld(options: WorldOptions = {}) {
         }),
       },
       sealer: createSealer(signer, hub, events.signed),
-      executionDigest: executionDigestOf(hub),
+      executionDigest: executionDigester(hub),
     },
     {
       peers,

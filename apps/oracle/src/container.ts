@@ -1,4 +1,4 @@
-import { connectPeer } from "@causeway/attest";
+import { connectPeer, executionDigester } from "@causeway/attest";
 import {
   checkedTransport,
   createRpcTransport,
@@ -21,7 +21,7 @@ import type { AttestationServices } from "./ports/attestation-services.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import { routeServices } from "./route-services.ts";
 import { boundCalls } from "./usecases/bound-calls.ts";
-import { createSealer, executionDigestOf } from "./usecases/seal.ts";
+import { createSealer } from "./usecases/seal.ts";
 import { createShadowLedger } from "./usecases/shadow-ledger.ts";
 
 /**
@@ -93,7 +93,7 @@ export async function createContainer(
     hub,
     hubReader,
     sealer: createSealer(timedSigner(signer, metrics.registry), hub, events.signed),
-    executionDigest: executionDigestOf(hub),
+    executionDigest: executionDigester(hub),
   };
   return routeServices(
     services,

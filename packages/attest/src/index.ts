@@ -18,6 +18,7 @@ export * from "./messages/message-digest.ts";
 export * from "./messages/execution.ts";
 export * from "./messages/hub-action.ts";
 export * from "./messages/hub-addressing.ts";
+export * from "./messages/hub-executions.ts";
 export * from "./messages/owner-authorisation.ts";
 export * from "./messages/submit-withdraw-request.ts";
 export * from "./messages/set-entry.ts";

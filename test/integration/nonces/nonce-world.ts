@@ -1,4 +1,10 @@
-import { nonceMappingDigest, rawKeySigner, signatureToHex, type Signer } from "@causeway/attest";
+import {
+  nonceMappingDigest,
+  nonceMappingEntry,
+  rawKeySigner,
+  signatureToHex,
+  type Signer,
+} from "@causeway/attest";
 import { genericMappingAbi } from "@causeway/contracts";
 import {
   EXCHANGE_WALLET_CHAIN,
@@ -28,7 +34,6 @@ import type {
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { authorizeNonce } from "../../../apps/api/src/settlement/nonce-mappings/authorize-nonce.ts";
 import { carryMappings } from "../../../apps/api/src/settlement/nonce-mappings/carry-mappings.ts";
-import { entryFor } from "../../../apps/api/src/settlement/nonce-mappings/ask-for-entry.ts";
 import { knownNonces } from "../../../apps/api/src/settlement/nonce-mappings/known-nonces.ts";
 import { signMappings } from "../../../apps/api/src/settlement/nonce-mappings/sign-mappings.ts";
 import { submitExecutions } from "../../../apps/api/src/settlement/submit-executions.ts";
@@ -153,8 +158,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   } as Parameters<typeof authorizeNonce>[0]["chains"];
 
   const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
-  const entry = (authorization: NonceAuthorization) =>
-    entryFor(NAME, { ...authorization, chainId: authorization.walletChainId, requestId: undefined });
+  const entry = (authorization: NonceAuthorization) => nonceMappingEntry(NAME, authorization);
   const world: NonceWorld = {
     clock,
     events,

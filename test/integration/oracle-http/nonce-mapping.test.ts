@@ -117,7 +117,7 @@ test("a wallet's signed mapping is signed as an entry of its account on the hub"
   const answer = await ask(world, await request());
   expect(answer.status, answer.text).toBe(200);
   const { signatures, ...entry } = answer.body.genericMapping;
-  expect(entry).toEqual(nonceMappingEntry({ name: "hyper", vmType: "hyperliquid-vm" }, signedMapping));
+  expect(entry).toEqual(nonceMappingEntry("hyper", signedMapping));
   expect(entry.data).toBe(`${order}${"bb".repeat(20)}`);
   expect(signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([world.signer.address]);
   expect(await signersOf(answer)).toEqual([world.signer.address]);

@@ -124,11 +124,7 @@ export async function startFakeOracle(
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
-  const digest = executionDigester({
-    ...hub.domain,
-    chainId: hub.chainId,
-    verifyingContract: hub.oracleAddress,
-  });
+  const digest = executionDigester(hub);
   // The solver's own chain belongs to the hub's family.
   const familyOf = (name: string): VmType => chains.find((one) => one.name === name)?.family ?? "ethereum-vm";
   const at = (name: string) => ({ name, vmType: familyOf(name) });

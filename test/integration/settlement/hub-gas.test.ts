@@ -29,11 +29,7 @@ async function waitingDeposit(mints: number): Promise<Hex32> {
     ),
   };
   const { hub, engine } = world;
-  const digest = executionDigester({
-    ...hub.domain,
-    chainId: hub.chainId,
-    verifyingContract: hub.oracleAddress,
-  })(execution);
+  const digest = executionDigester(hub)(execution);
   const signers = world.signers.slice(0, 2).toSorted((a, b) => (a.address < b.address ? -1 : 1));
   const signatures = await Promise.all(
     signers.map(async (signer) => signatureToHex(await signer.signDigest(digest)).slice(2)),

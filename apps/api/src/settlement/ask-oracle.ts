@@ -54,7 +54,6 @@ export async function askOracle(
         orderId: claim.deposit.orderId,
         orderSignature,
         depositTransactionId: claim.deposit.transactionId,
-        depositAmount: claim.deposit.amount,
         deposit: deposit.value,
         paymentTransactionId: claim.paymentTransactionId,
       },
@@ -113,7 +112,8 @@ function paymentBody(
   };
 }
 
-async function ask<Answer, T>(
+/** Asks one oracle, with its peers, and judges its answer. */
+export async function ask<Answer, T>(
   oracle: AttestationOracle,
   path: string,
   body: object,

@@ -1,9 +1,8 @@
-import type { ExecutionDomain, FamilyOf, HubChain } from "@causeway/attest";
+import type { Execution, FamilyOf, HubChain } from "@causeway/attest";
 import { executionDigester } from "@causeway/attest";
 import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
 import { familyOf, ServiceError } from "@causeway/domain";
 import type { KnownChains } from "./settlement-services.port.ts";
-import type { Execution } from "./settlement.port.ts";
 
 /** What answers are verified against: accepted signers, the threshold, and the contract signed for. */
 export interface Judge {
@@ -32,16 +31,11 @@ export function judgeFor(
   { accepted, threshold }: { readonly accepted: ReadonlySet<Address>; readonly threshold: number },
   families: FamilyOf,
 ): Judge {
-  const domain: ExecutionDomain = {
-    ...hub.domain,
-    chainId: hub.chainId,
-    verifyingContract: hub.oracleAddress,
-  };
   return {
     accepted,
     threshold,
     settlementKey: hub.settlementKey,
-    digestOf: executionDigester(domain),
+    digestOf: executionDigester(hub),
     familyOf: families,
     chainOf: (name) => ({ name, vmType: families(name) }),
   };

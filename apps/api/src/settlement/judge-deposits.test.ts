@@ -6,13 +6,14 @@ import {
   hubAlias,
   hubTokenId,
   messageDigest,
+  NO_DEPOSIT_ID,
   orderAddress,
   rawKeySigner,
   signatureToHex,
 } from "@causeway/attest";
 import type { HubChain } from "@causeway/attest";
 import { decodeAddress, formatTransactionId } from "@causeway/domain";
-import type { AttestationHub, Hex32, VmType } from "@causeway/domain";
+import type { AttestationHub, VmType } from "@causeway/domain";
 import type { DepositAttestationAnswer } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { someAddress, someHash } from "../../../../test/support/terms.ts";
@@ -47,11 +48,7 @@ const judge = judgeFor(
   familyOf,
 );
 const at: HubChain = { name: "one", vmType: "ethereum-vm" };
-const digest = executionDigester({
-  ...hub.domain,
-  chainId: hub.chainId,
-  verifyingContract: hub.oracleAddress,
-});
+const digest = executionDigester(hub);
 
 const claim: DepositClaim = {
   chain: "one",
@@ -63,7 +60,6 @@ const claim: DepositClaim = {
   amount: 100n,
   ordinal: 0,
 };
-const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
 const ours = {
   onchainId: someHash(),
   depository: claim.depository,
@@ -92,7 +88,7 @@ async function quorumSeesOn(
       encodeHubAction({
         kind: "mint",
         to:
-          deposit.depositId === NO_ID
+          deposit.depositId === NO_DEPOSIT_ID
             ? hubAlias(at, deposit.depositor)
             : orderAddress(at, { ...deposit, timestamp }),
         tokenId: hubTokenId(at, deposit.currency),
@@ -131,15 +127,24 @@ async function quorumSeesOn(
 }
 
 test("finds our deposit among others of its transaction, with its id and its account on the hub", async () => {
-  const stranger = { ...ours, onchainId: someHash(), depositId: NO_ID, depositor: someAddress(), amount: 5n };
+  const stranger = {
+    ...ours,
+    onchainId: someHash(),
+    depositId: NO_DEPOSIT_ID,
+    depositor: someAddress(),
+    amount: 5n,
+  };
   const verdict = judgeDeposits(judge, claim, await quorumSees(stranger, ours));
   expect(verdict).toMatchObject({
     kind: "true",
     value: {
       ours: {
         onchainId: ours.onchainId,
-        orderAddress: orderAddress(at, { ...ours, timestamp: 1_700_000_000n }),
-        tokenId: hubTokenId(at, ours.currency),
+        credit: {
+          holder: orderAddress(at, { ...ours, timestamp: 1_700_000_000n }),
+          tokenId: hubTokenId(at, ours.currency),
+          amount: ours.amount,
+        },
       },
     },
   });
@@ -148,7 +153,7 @@ test("finds our deposit among others of its transaction, with its id and its acc
 });
 
 test("requires a timestamp only of deposits with an id", async () => {
-  const withoutId = { ...ours, onchainId: someHash(), depositId: NO_ID, amount: 1n };
+  const withoutId = { ...ours, onchainId: someHash(), depositId: NO_DEPOSIT_ID, amount: 1n };
   const { messages, execution } = await quorumSees(ours, withoutId);
   const withoutTime = (place: number): DepositAttestationAnswer => ({
     messages: messages.map(({ extraData, ...message }, at) =>
@@ -238,8 +243,11 @@ test("verifies a deposit of another chain family in that family's formats, which
     kind: "true",
     value: {
       ours: {
-        orderAddress: orderAddress(two, { ...seen, timestamp: 1_700_000_000n }),
-        tokenId: hubTokenId(two, currency),
+        credit: {
+          holder: orderAddress(two, { ...seen, timestamp: 1_700_000_000n }),
+          tokenId: hubTokenId(two, currency),
+          amount: seen.amount,
+        },
       },
     },
   });

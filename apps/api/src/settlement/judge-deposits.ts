@@ -1,15 +1,15 @@
 import {
-  depositKey,
+  creditOf,
+  depositExecution,
+  depositIn,
   depositoryDepositId,
-  encodeHubAction,
-  hubAlias,
-  hubTokenId,
   messageDigest,
-  orderAddress,
+  NO_DEPOSIT_ID,
+  readDepositMessage,
 } from "@causeway/attest";
-import type { HubChain } from "@causeway/attest";
+import type { HubChain, HubCredit } from "@causeway/attest";
 import { canonicalCase } from "@causeway/domain";
-import type { Address, Hex, Hex32, OrderId } from "@causeway/domain";
+import type { Hex32, OrderId } from "@causeway/domain";
 import type { DepositAttestationAnswer, DepositMessage } from "@causeway/wire";
 import type { SignedExecution } from "./settlement.port.ts";
 import type { Judge } from "./hub-facts.ts";
@@ -32,12 +32,8 @@ export interface DepositClaim {
 export interface AttestedDeposit {
   readonly execution: SignedExecution;
   readonly onchainId: Hex32;
-  /** The hub account that holds the deposit. */
-  readonly orderAddress: Address;
-  readonly tokenId: bigint;
+  readonly credit: HubCredit;
 }
-
-const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
 
 /** What one part of a transaction's deposits says about ours. */
 export interface AttestedPart {
@@ -48,8 +44,9 @@ export interface AttestedPart {
 }
 
 /**
- * Verifies an oracle's answer for one part of a transaction's deposits: it must be consistent and signed by a
- * quorum.
+ * Verifies an oracle's answer for one part of a transaction's deposits: its execution must mint exactly what
+ * its messages report, a quorum must have signed both, and our deposit is the one that equals our own record.
+ * Only the on-chain id and the block time are taken from the signed messages.
  * @param part earlier parts did not hold our deposit
  * @param before deposits of those parts that are identical to ours
  */
@@ -73,19 +70,16 @@ export function judgeDeposits(
       : { kind: "lie", reason: "the deposit is not among those that the oracle sees" };
   // Only the account of an order depends on the time. Peers omit it from deposits without an id, where no
   // signature proves it.
-  if (messages.some(({ result, extraData }) => result.depositId !== NO_ID && extraData === undefined))
+  if (messages.some(({ result, extraData }) => result.depositId !== NO_DEPOSIT_ID && extraData === undefined))
     return { kind: "lie", reason: "the oracle reports a deposit with an id but without a timestamp" };
 
   const signed = signedExecution(
     judge,
     "deposit",
-    {
-      idempotencyKey: depositKey(claim.chain, claim.transactionId, part),
-      actions: messages.map((message) => mintOf(at, message)),
-    },
+    depositExecution(at, claim.transactionId, part, messages.map(depositIn)),
     execution,
     messages.map((message) => ({
-      digest: messageDigest(depositoryDepositId(judge.familyOf, asMessage(message))),
+      digest: messageDigest(depositoryDepositId(judge.familyOf, readDepositMessage(message))),
       signatures: message.signatures.map(({ signature }) => signature),
     })),
   );
@@ -107,37 +101,12 @@ export function judgeDeposits(
       ours: ours && {
         execution: signed.value,
         onchainId: ours.result.onchainId as Hex32,
-        orderAddress: holderOf(at, ours),
-        tokenId: hubTokenId(at, claim.currency),
+        credit: creditOf(at, {
+          ...claim,
+          depositId: claim.orderId,
+          timestamp: depositIn(ours).timestamp,
+        }),
       },
-    },
-  };
-}
-
-/** The hub account of a deposit: its order's, or else its depositor's. */
-function holderOf(at: HubChain, { result, extraData }: DepositMessage): Address {
-  if (result.depositId === NO_ID) return hubAlias(at, result.depositor);
-  const timestamp = BigInt(extraData?.timestamp ?? "0");
-  return orderAddress(at, { depositor: result.depositor, timestamp, depositId: result.depositId as Hex32 });
-}
-
-function mintOf(at: HubChain, message: DepositMessage): Hex {
-  return encodeHubAction({
-    kind: "mint",
-    to: holderOf(at, message),
-    tokenId: hubTokenId(at, message.result.currency),
-    amount: BigInt(message.result.amount),
-  });
-}
-
-function asMessage({ data, result }: DepositMessage): Parameters<typeof depositoryDepositId>[1] {
-  return {
-    data,
-    result: {
-      ...result,
-      onchainId: result.onchainId as Hex32,
-      depositId: result.depositId as Hex32,
-      amount: BigInt(result.amount),
     },
   };
 }

@@ -1,18 +1,18 @@
 import {
-  encodeHubAction,
+  fillActions,
   fillKey,
-  hubAlias,
-  hubTokenId,
   messageDigest,
+  refundActions,
   refundKey,
   SETTLEMENT_STATUS,
   solverFillId,
   solverRefundId,
 } from "@causeway/attest";
-import { decodeAddress, weightedDifference } from "@causeway/domain";
+import type { Execution } from "@causeway/attest";
+import { weightedDifference } from "@causeway/domain";
 import type { Hex, Hex32, Order, OrderId } from "@causeway/domain";
 import type { FillAttestationAnswer } from "@causeway/wire";
-import type { Execution, SignedExecution } from "./settlement.port.ts";
+import type { SignedExecution } from "./settlement.port.ts";
 import type { AttestedDeposit } from "./judge-deposits.ts";
 import type { Judge } from "./hub-facts.ts";
 import { signedExecution } from "./signed-execution.ts";
@@ -29,7 +29,6 @@ export interface PaymentClaim {
   readonly orderSignature: Hex;
   /** Ids of the deposit's and the payment's transactions, in the oracles' format. */
   readonly depositTransactionId: string;
-  readonly depositAmount: bigint;
   readonly deposit: AttestedDeposit;
   readonly paymentTransactionId: string;
 }
@@ -41,8 +40,8 @@ export interface PaymentAnswer {
 }
 
 /**
- * Verifies an oracle's answer for a payment: the signatures must match the message and the execution that we
- * compute from our own facts.
+ * Verifies an oracle's answer for a payment: the signatures must match the message and the execution that
+ * follow from our own order, deposit and payment. The answer's execution is only compared, never used.
  */
 export function judgePayment(
   judge: Judge,
@@ -57,9 +56,7 @@ export function judgePayment(
   ]);
 }
 
-/** Credits the whole deposit to the solver, and what the order promises to others from there. */
-function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: PaymentClaim): Execution {
-  const decodeText = (chain: string, bytes: Hex) => decodeAddress(familyOf(chain), bytes);
+function executionOf({ settlementKey, familyOf }: Judge, claim: PaymentClaim): Execution {
   const { order, deposit, orderId } = claim;
   const chain = claim.kind === "fill" ? order.output.chainId : (order.inputs[0]?.refunds[0]?.chainId ?? "");
   const settlement = {
@@ -67,26 +64,16 @@ function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: Payment
     onchainIds: [deposit.onchainId],
     payment: { chain, transactionId: claim.paymentTransactionId },
   };
-  const solver = hubAlias(chainOf(order.solverChainId), order.solver);
-  const toSolver = encodeHubAction({
-    kind: "transfer",
-    from: deposit.orderAddress,
-    to: solver,
-    tokenId: deposit.tokenId,
-    amount: claim.depositAmount,
-  });
-  const fees = order.fees.map((fee) =>
-    encodeHubAction({
-      kind: "transfer",
-      from: solver,
-      to: hubAlias(chainOf(fee.recipientChainId), decodeText(fee.recipientChainId, fee.recipient)),
-      tokenId: hubTokenId(chainOf(fee.currencyChainId), decodeText(fee.currencyChainId, fee.currency)),
-      amount: fee.amount,
-    }),
-  );
+  const credits = [deposit.credit];
   return claim.kind === "fill"
-    ? { idempotencyKey: fillKey(settlementKey, settlement), actions: [toSolver, ...fees] }
-    : { idempotencyKey: refundKey(settlementKey, settlement, order.inputs.length), actions: [toSolver] };
+    ? {
+        idempotencyKey: fillKey(settlementKey, settlement),
+        actions: fillActions(familyOf, order, credits),
+      }
+    : {
+        idempotencyKey: refundKey(settlementKey, settlement, order.inputs.length),
+        actions: refundActions(familyOf, order, credits),
+      };
 }
 
 function messageIdOf({ familyOf }: Judge, claim: PaymentClaim): Hex32 {
@@ -97,7 +84,7 @@ function messageIdOf({ familyOf }: Judge, claim: PaymentClaim): Hex32 {
   const result = {
     orderId,
     status: SETTLEMENT_STATUS.successful,
-    totalWeightedInputPaymentBpsDiff: weightedDifference(order, [claim.depositAmount]),
+    totalWeightedInputPaymentBpsDiff: weightedDifference(order, [claim.deposit.credit.amount]),
   };
   if (claim.kind === "fill")
     return solverFillId(familyOf, {

@@ -1,3 +1,4 @@
+import type { Execution } from "@causeway/attest";
 import type { Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
 import type { DepositRecord, RequestRecord, Slot } from "../db/records.port.ts";
 
@@ -17,12 +18,6 @@ export interface DuePayment {
 
 /** What an execution settles. */
 export type ExecutionKind = "deposit" | "fill" | "refund" | "initiation" | "withdrawal";
-
-/** A hub call that a quorum of oracles signed. */
-export interface Execution {
-  readonly idempotencyKey: Hex32;
-  readonly actions: readonly Hex[];
-}
 
 /** An execution with signatures that the hub's multisig accepts. */
 export interface SignedExecution extends Execution {

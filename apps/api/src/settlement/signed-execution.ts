@@ -1,6 +1,8 @@
+import { isSameExecution } from "@causeway/attest";
+import type { Execution } from "@causeway/attest";
 import type { Hex } from "@causeway/domain";
 import type { Execution as AnsweredExecution } from "@causeway/wire";
-import type { Execution, ExecutionKind, SignedExecution } from "./settlement.port.ts";
+import type { ExecutionKind, SignedExecution } from "./settlement.port.ts";
 import { countedSignatures } from "./counted-signatures.ts";
 import type { Slot } from "./counted-signatures.ts";
 import type { Judge } from "./hub-facts.ts";
@@ -22,23 +24,35 @@ export function signedExecution(
   answered: AnsweredExecution,
   others: readonly Slot[],
 ): Verdict<SignedExecution> {
-  const same =
-    answered.idempotencyKey.toLowerCase() === expected.idempotencyKey &&
-    answered.actions.length === expected.actions.length &&
-    answered.actions.every((action, at) => action.toLowerCase() === expected.actions[at]);
-  if (!same) return { kind: "lie", reason: `the execution of the ${kind} differs from the expected one` };
+  if (!isSameExecution(expected, answered))
+    return { kind: "lie", reason: `the execution of the ${kind} differs from the expected one` };
   const slot: Slot = {
     digest: judge.digestOf(expected),
     signatures: answered.signatures.map(({ signature }) => signature),
   };
-  const counted = countedSignatures([slot, ...others], slot, judge.accepted);
-  if (counted.length < judge.threshold)
+  const verdict = quorumSignature(kind, slot, others, judge);
+  return verdict.kind === "true"
+    ? { kind: "true", value: { ...expected, kind, signature: verdict.value } }
+    : verdict;
+}
+
+/**
+ * The signatures of a slot as the hub's multisig reads them: those of a quorum, ascending by signer,
+ * concatenated.
+ * @param others further slots of the answer: a signer counts only if it signed all
+ */
+export function quorumSignature(
+  what: string,
+  slot: Slot,
+  others: readonly Slot[],
+  { accepted, threshold }: Pick<Judge, "accepted" | "threshold">,
+): Verdict<Hex> {
+  const counted = countedSignatures([slot, ...others], slot, accepted);
+  if (counted.length < threshold)
     return {
       kind: "lie",
-      reason: `the ${kind} has ${counted.length} accepted oracle signatures, but the quorum is ${judge.threshold}`,
+      reason: `the ${what} has ${counted.length} accepted oracle signatures, but the quorum is ${threshold}`,
     };
-  // The multisig reads the first `threshold` signatures, which must ascend.
-  const joined = counted.slice(0, judge.threshold).map(({ signature }) => signature.slice(2));
-  const signature: Hex = `0x${joined.join("")}`;
-  return { kind: "true", value: { ...expected, kind, signature } };
+  const joined = counted.slice(0, threshold).map(({ signature }) => signature.slice(2));
+  return { kind: "true", value: `0x${joined.join("")}` };
 }

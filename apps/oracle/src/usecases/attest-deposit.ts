@@ -1,11 +1,12 @@
 import {
-  depositKey,
+  depositExecution,
+  depositIn,
   depositoryDepositId,
-  encodeHubAction,
-  hubAlias,
   hubTokenId,
+  isSameExecution,
+  NO_DEPOSIT_ID,
   onchainId,
-  orderAddress,
+  readDepositMessage,
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { DepositEvidence, TransactionDeposits } from "@causeway/chains";
@@ -15,7 +16,7 @@ import {
   isAttestedInParts,
   MAX_WHOLE_DEPOSITS,
 } from "@causeway/domain";
-import type { AttestationChain, AttestationHub, Hex, Hex32 } from "@causeway/domain";
+import type { AttestationChain, AttestationHub, Hex32 } from "@causeway/domain";
 import { depositAttestationAnswer } from "@causeway/wire";
 import type {
   DepositAttestationAnswer,
@@ -39,9 +40,6 @@ import {
   unsignedExecution,
 } from "./message-slots.ts";
 
-/** Deposits without an id carry this one. */
-export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
-
 type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
 
 /**
@@ -59,15 +57,7 @@ export function attestDeposit(services: AttestationServices, owner: string) {
     const part = request.part ?? 0;
     const asked = { chain, transactionId, part };
     const idOf = (message: UnsignedMessage): Hex32 =>
-      depositoryDepositId(family, {
-        data: message.data,
-        result: {
-          ...message.result,
-          onchainId: message.result.onchainId.toLowerCase() as Hex32,
-          depositId: message.result.depositId.toLowerCase() as Hex32,
-          amount: BigInt(message.result.amount),
-        },
-      });
+      depositoryDepositId(family, readDepositMessage(message));
     return {
       family: chain.vmType,
       key: `${chain.name}:${transactionId}:${part}`,
@@ -132,24 +122,25 @@ async function signedDeposits(
   idOf: (message: UnsignedMessage) => Hex32,
 ): Promise<DepositAttestationAnswer> {
   const { depository, timestamp } = found;
-  const deposits = partOf(hub, part, found);
+  const deposits = partOf(hub, part, found).map(({ depositId = NO_DEPOSIT_ID, ...deposit }) => ({
+    ...deposit,
+    depositId,
+    timestamp,
+  }));
   if (deposits.length === 0) return { messages: [] };
   const unsigned = deposits.map((deposit): UnsignedMessage => ({
     data: { chainId: chain.name, transactionId },
     result: {
       onchainId: onchainId(chain.name, transactionId, deposit.index),
       depository,
-      depositId: deposit.depositId ?? NO_DEPOSIT_ID,
+      depositId: deposit.depositId,
       depositor: deposit.depositor,
       currency: deposit.currency,
       amount: deposit.amount.toString(),
     },
   }));
   const [execution, ...seals] = await Promise.all([
-    sealer.execution({
-      idempotencyKey: depositKey(chain.name, transactionId, part),
-      actions: deposits.map((deposit) => mint(chain, deposit, timestamp)),
-    }),
+    sealer.execution(depositExecution(chain, transactionId, part, deposits)),
     ...unsigned.map((message) => sealer.message(idOf(message))),
   ]);
   return {
@@ -176,16 +167,6 @@ function metadataOf(
   }));
 }
 
-/** Mints to the account of the order that the deposit pays or, without an id, to the depositor. */
-function mint(chain: AttestationChain, deposit: Omit<DepositEvidence, "index">, timestamp: bigint): Hex {
-  const { depositor, currency, amount, depositId } = deposit;
-  const to =
-    depositId === undefined || depositId === NO_DEPOSIT_ID
-      ? hubAlias(chain, depositor)
-      : orderAddress(chain, { depositor, timestamp, depositId });
-  return encodeHubAction({ kind: "mint", to, tokenId: hubTokenId(chain, currency), amount });
-}
-
 function depositRoute(
   { hub, executionDigest }: AttestationServices,
   owner: string,
@@ -203,15 +184,11 @@ function depositRoute(
       if (!messages.every(({ data }) => data.chainId === chain.name && data.transactionId === transactionId))
         return undefined;
       if (execution === undefined) return { messages: [] };
-      const { idempotencyKey, actions } = unsignedExecution(execution);
-      if (
-        actions.length !== messages.length ||
-        idempotencyKey !== depositKey(chain.name, transactionId, part)
-      )
-        return undefined;
-      const checked = messages.map((message, at) => withProvenTime(chain, message, actions[at]));
-      if (checked.includes(undefined)) return undefined;
-      const proven = checked.filter((message) => message !== undefined);
+      if (messages.some((message) => hasId(message) && message.extraData === undefined)) return undefined;
+      // The signed mints prove the times, which the messages' signatures do not cover.
+      const expected = depositExecution(chain, transactionId, part, messages.map(depositIn));
+      if (!isSameExecution(expected, execution)) return undefined;
+      const proven = messages.map(withoutUnprovenTime);
       if (!followsPartRule(hub, part, proven)) return undefined;
       return {
         messages: proven,
@@ -264,32 +241,18 @@ function followsPartRule(hub: AttestationHub, part: number, messages: readonly D
   });
 }
 
-/**
- * A peer's message with its block time, which the message's signatures do not cover, where the signed mint
- * proves it; undefined if the mint is not of this message at that time. The mint of a deposit without an id
- * does not depend on the time, which is then omitted as unproven.
- * @throws ServiceError INVALID_REQUEST for an address of another chain family
- */
-function withProvenTime(
-  chain: AttestationChain,
-  { data, result, extraData, signatures }: DepositMessage,
-  action: Hex | undefined,
-): DepositMessage | undefined {
-  const depositId = result.depositId.toLowerCase() as Hex32;
-  const hasId = depositId !== NO_DEPOSIT_ID;
-  if (hasId && extraData === undefined) return undefined;
-  const deposit = {
-    depositor: canonicalAddress(chain.vmType, result.depositor),
-    currency: canonicalAddress(chain.vmType, result.currency),
-    amount: BigInt(result.amount),
-    depositId,
-  };
-  const timestamp = BigInt(extraData?.timestamp ?? 0);
-  if (mint(chain, deposit, timestamp) !== action) return undefined;
+function hasId(message: DepositMessage): boolean {
+  return depositIn(message).depositId !== NO_DEPOSIT_ID;
+}
+
+/** The mint of a deposit without an id does not depend on the time, which is then omitted as unproven. */
+function withoutUnprovenTime(message: DepositMessage): DepositMessage {
+  const { data, result, extraData, signatures } = message;
+  const isProven = extraData !== undefined && hasId(message);
   return {
     data,
     result,
-    ...(hasId && { extraData: { timestamp: timestamp.toString() } }),
+    ...(isProven && { extraData: { timestamp: BigInt(extraData.timestamp).toString() } }),
     signatures,
   };
 }

@@ -1,4 +1,4 @@
-import { fillKey, solverFillId } from "@causeway/attest";
+import { fillActions, fillKey, solverFillId } from "@causeway/attest";
 import type { SolverFillMessage } from "@causeway/attest";
 import { canonicalTransactionId, decodeAddress } from "@causeway/domain";
 import type { Hex32 } from "@causeway/domain";
@@ -13,8 +13,7 @@ import { evidenceOf, familyOf, knownChain } from "./known-chain.ts";
 import { mustFollowDeposits } from "./paid-in-time.ts";
 import { readSignedOrder } from "./read-order.ts";
 import { groupedReceipts } from "./receipts.ts";
-import { depositsToSolver, feesFromSolver } from "./settle-actions.ts";
-import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
+import { creditsOf, readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
 import { messageDifference } from "./message-difference.ts";
 import { mustBeWorthFilling } from "./worth-settling.ts";
@@ -100,7 +99,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           sealer.message(messageId(difference)),
           sealer.execution({
             idempotencyKey,
-            actions: [...depositsToSolver(signed, inputs), ...feesFromSolver(chains, signed)],
+            actions: fillActions(family, order, creditsOf(signed, inputs)),
           }),
         ]);
         return {

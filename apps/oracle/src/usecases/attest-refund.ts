@@ -1,4 +1,4 @@
-import { refundKey, solverRefundId } from "@causeway/attest";
+import { refundActions, refundKey, solverRefundId } from "@causeway/attest";
 import type { SolverRefundMessage } from "@causeway/attest";
 import type { Hex32 } from "@causeway/domain";
 import { refundAttestationAnswer } from "@causeway/wire";
@@ -14,8 +14,7 @@ import { readSignedOrder } from "./read-order.ts";
 import type { SignedOrder } from "./read-order.ts";
 import { readClaimedRefunds, refundPayments } from "./refund-plan.ts";
 import type { RefundPayment } from "./refund-plan.ts";
-import { depositsToSolver } from "./settle-actions.ts";
-import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
+import { creditsOf, readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
 import { messageDifference } from "./message-difference.ts";
@@ -90,7 +89,10 @@ export function attestRefund(services: AttestationServices, owner: string) {
         signal.throwIfAborted();
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),
-          sealer.execution({ idempotencyKey, actions: depositsToSolver(signed, inputs) }),
+          sealer.execution({
+            idempotencyKey,
+            actions: refundActions(family, order, creditsOf(signed, inputs)),
+          }),
         ]);
         return {
           message: {

@@ -1,9 +1,9 @@
 import {
   decodeHubAction,
   depositoryWithdrawalId,
-  encodeHubAction,
+  isSameExecution,
   WITHDRAWAL_STATUS,
-  withdrawalKey,
+  withdrawalExecution,
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { WithdrawalAnswer } from "@causeway/chains";
@@ -92,12 +92,11 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
         signal.throwIfAborted();
         await mustBeItsPayload(services, asked, payload, found);
         signal.throwIfAborted();
+        const { withdrawalId, status, depository, amount } = found;
+        const accounts = { ...asked, address: asked.addressFor(depository) };
         const [seal, execution] = await Promise.all([
           services.sealer.message(idOf(message)),
-          services.sealer.execution({
-            idempotencyKey: withdrawalKey(found.withdrawalId, found.status),
-            actions: [settling(asked, found)],
-          }),
+          services.sealer.execution(withdrawalExecution(withdrawalId, status, accounts, amount)),
         ]);
         return { message: { ...message, ...seal }, execution };
       },
@@ -166,14 +165,6 @@ async function mustBeItsPayload(
     throw rejected("withdrawal", "Allocator has not recorded this payload for this withdrawal");
 }
 
-function settling(asked: HubWithdrawal, { depository, status, amount }: WithdrawalAnswer): Hex {
-  const { tokenId, ownerAlias } = asked;
-  const from = asked.addressFor(depository);
-  return status === "executed"
-    ? encodeHubAction({ kind: "burn", from, tokenId, amount })
-    : encodeHubAction({ kind: "transfer", from, to: ownerAlias, tokenId, amount });
-}
-
 function withdrawalRoute(
   { hub, executionDigest }: AttestationServices,
   owner: string,
@@ -218,26 +209,18 @@ function withdrawalRoute(
 
 /**
  * Whether a peer's execution settles this very withdrawal as its message says. The message does not name the
- * owner, so its signatures alone prove nothing.
+ * owner, so its signatures alone prove nothing. The amount is the execution's own: only the chain knows it.
  */
 function settles(
   asked: HubWithdrawal,
   { result }: Message,
   execution: NonNullable<WithdrawalAttestationAnswer["execution"]>,
 ): boolean {
-  const { idempotencyKey, actions } = unsignedExecution(execution);
-  const [encoded, ...others] = actions;
-  if (encoded === undefined || others.length > 0) return false;
+  const [action] = execution.actions;
+  if (action === undefined) return false;
+  const { amount } = decodeHubAction(action as Hex);
   const outcome = result.status === WITHDRAWAL_STATUS.executed ? "executed" : "expired";
-  if (idempotencyKey !== withdrawalKey(result.withdrawalId.toLowerCase() as Hex32, outcome)) return false;
-  const action = decodeHubAction(encoded);
-  const from = asked.addressFor(result.depository);
-  if (outcome === "executed")
-    return action.kind === "burn" && action.from === from && action.tokenId === asked.tokenId;
-  return (
-    action.kind === "transfer" &&
-    action.from === from &&
-    action.to === asked.ownerAlias &&
-    action.tokenId === asked.tokenId
-  );
+  const withdrawalId = result.withdrawalId.toLowerCase() as Hex32;
+  const accounts = { ...asked, address: asked.addressFor(result.depository) };
+  return isSameExecution(withdrawalExecution(withdrawalId, outcome, accounts, amount), execution);
 }

@@ -1,4 +1,4 @@
-import { submitWithdrawRequestDigest } from "@causeway/attest";
+import { submitWithdrawRequestDigest, withdrawRequestOf } from "@causeway/attest";
 import type { AttestationRoute, SubmitWithdrawRequest } from "@causeway/attest";
 import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { withdrawalInitiatedAnswer } from "@causeway/wire";
@@ -56,16 +56,9 @@ export function confirmWithdrawal(services: AttestationServices) {
 }
 
 function submittedRequest({ asked, depository, amount, address }: WithdrawalOrder): SubmitWithdrawRequest {
-  return {
-    chainId: BigInt(asked.chain.hubChainId),
-    depository,
-    currency: asked.words.currency,
-    amount,
-    spender: address,
-    receiver: asked.words.recipient,
-    data: "0x",
-    nonce: asked.words.withdrawalNonce,
-  };
+  const { currency, recipient, withdrawalNonce: nonce } = asked.words;
+  const { hubChainId } = asked.chain;
+  return withdrawRequestOf({ hubChainId, depository, currency, recipient, nonce, address, amount });
 }
 
 function wireParams(submitted: SubmitWithdrawRequest): Omit<PayloadParams, "signatures"> {

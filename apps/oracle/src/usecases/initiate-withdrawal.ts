@@ -1,4 +1,9 @@
-import { encodeHubAction, initiationKey, ownerAuthorisationDigest, recoverSigner } from "@causeway/attest";
+import {
+  initiationExecution,
+  ownerAuthorisationDigest,
+  recoverSigner,
+  withdrawalAuthorisation,
+} from "@causeway/attest";
 import type { AttestationRoute, Execution } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
 import { withdrawalInitiationAnswer } from "@causeway/wire";
@@ -23,18 +28,7 @@ export function initiateWithdrawal(services: AttestationServices) {
     const ordered = readWithdrawalOrder(services, request);
     const { asked, depository, amount, address } = ordered;
     mustBeAuthorised(services, request, depository);
-    const execution: Execution = {
-      idempotencyKey: initiationKey(hub.name, asked.tokenId, address),
-      actions: [
-        encodeHubAction({
-          kind: "transfer",
-          from: asked.ownerAlias,
-          to: address,
-          tokenId: asked.tokenId,
-          amount,
-        }),
-      ],
-    };
+    const execution = initiationExecution(hub.name, { ...asked, address }, amount);
     const message = { data: ordered.echo, result: { withdrawalAddress: address } };
     return {
       family: knownChain(chains, asked.words.chainId, "chainId").chain.vmType,
@@ -65,20 +59,7 @@ function mustBeAuthorised(
   const home = knownChain(chains, request.withdrawerChainId, "withdrawerChainId").chain;
   if (home.vmType !== "ethereum-vm")
     throw invalid("withdrawerChainId", "withdrawerChainId must be a chain of the family ethereum-vm");
-  const digest = ownerAuthorisationDigest({
-    operation: "withdrawal",
-    chainId: request.chainId,
-    currency: request.currency,
-    amount: request.expectedAmount,
-    ownerChainId: request.withdrawerChainId,
-    owner: request.withdrawer,
-    recipient: request.recipient,
-    nonce: request.withdrawalNonce,
-    settlementChainId: request.settlementChainId,
-    settlementNetwork: String(hub.chainId),
-    depository,
-    oracleContract: hub.oracleAddress,
-  });
+  const digest = ownerAuthorisationDigest(withdrawalAuthorisation(hub, depository, request));
   if (recoverSigner(digest, request.signature.toLowerCase()) !== request.withdrawer.toLowerCase())
     throw rejected("signature", "signature is not the withdrawer's signature of this withdrawal");
 }

@@ -5,18 +5,13 @@ import {
   signatureToHex,
   submitWithdrawRequestDigest,
 } from "@causeway/attest";
-import type { Execution, Signer } from "@causeway/attest";
+import type { Signer } from "@causeway/attest";
 import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import type { Sealer } from "../ports/sealer.ts";
 
-/** EIP-712 digest of executions for one hub. */
-export function executionDigestOf(hub: AttestationHub): (execution: Execution) => Hex32 {
-  return executionDigester({ ...hub.domain, chainId: hub.chainId, verifyingContract: hub.oracleAddress });
-}
-
 /** Signs with one key for one hub. Calls `onSigned` for every attempt. */
 export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok: boolean) => void): Sealer {
-  const executionDigest = executionDigestOf(hub);
+  const executionDigest = executionDigester(hub);
   const sign = async (digest: Hex32): Promise<Hex> => {
     try {
       const signature = signatureToHex(await signer.signDigest(digest));

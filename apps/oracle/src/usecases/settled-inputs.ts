@@ -1,4 +1,5 @@
-import { onchainId as onchainIdOf } from "@causeway/attest";
+import { creditOf, onchainId as onchainIdOf } from "@causeway/attest";
+import type { HubCredit } from "@causeway/attest";
 import type { DepositEvidence } from "@causeway/chains";
 import { canonicalTransactionId, decodeAddress } from "@causeway/domain";
 import type { AttestationChain, Hex32 } from "@causeway/domain";
@@ -100,4 +101,11 @@ async function settledInput(
   if (deposit.currency !== decodeAddress(chain.vmType, bytes))
     throw rejected(field, `the deposit is not in the currency of order input ${inputIndex}`);
   return { chain, deposit, timestamp, height, onchainId };
+}
+
+/** What the hub credits for the deposits, as this oracle read them. */
+export function creditsOf({ orderId }: SignedOrder, inputs: readonly SettledInput[]): readonly HubCredit[] {
+  return inputs.map(({ chain, deposit, timestamp }) =>
+    creditOf(chain, { ...deposit, depositId: orderId, timestamp }),
+  );
 }

@@ -47,7 +47,7 @@ export function signNonceMapping({
     });
     if (recoverSigner(digest, request.signature.toLowerCase()) !== mapping.wallet)
       throw rejected("signature", "signature is not the wallet's signature of this mapping");
-    const entry = nonceMappingEntry(chain, mapping);
+    const entry = nonceMappingEntry(chain.name, mapping);
     return {
       family: chain.vmType,
       key: JSON.stringify([entry, digest]),

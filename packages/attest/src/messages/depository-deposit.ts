@@ -30,6 +30,20 @@ export interface DepositoryDepositMessage {
   };
 }
 
+/** A deposit message in the texts of an answer. */
+export interface ReportedDeposit {
+  readonly data: DepositoryDepositMessage["data"];
+  readonly result: Readonly<Record<keyof DepositoryDepositMessage["result"], string>>;
+  /** Time of the block, Unix seconds; not signed. Only a deposit without an id may omit it. */
+  readonly extraData?: { readonly timestamp: string } | undefined;
+}
+
+export function readDepositMessage({ data, result }: ReportedDeposit): DepositoryDepositMessage {
+  const onchainId = result.onchainId.toLowerCase() as Hex32;
+  const depositId = result.depositId.toLowerCase() as Hex32;
+  return { data, result: { ...result, onchainId, depositId, amount: BigInt(result.amount) } };
+}
+
 const types = messageTypes.depositoryDeposit;
 const MESSAGE = typeHash(types, "DepositoryDeposit");
 const DATA = typeHash(types, "Data");

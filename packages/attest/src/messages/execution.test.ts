@@ -1,10 +1,11 @@
+import { executionTypes, oracleDomain } from "@causeway/contracts";
 import fc from "fast-check";
 import { hashMessage, hashTypedData, recoverAddress } from "viem";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import depositVector from "../../../../test/fixtures/oracle/message-01-deposit-evm.json" with { type: "json" };
 import actionsVector from "../../../../test/fixtures/oracle/execution-01-actions.json" with { type: "json" };
-import { executionDigester, executionTypes } from "./execution.ts";
+import { executionDigester, isSameExecution } from "./execution.ts";
 import { messageDigest } from "./message-digest.ts";
 
 const hex = (minLength: number, maxLength = minLength) =>
@@ -31,28 +32,27 @@ test("refuses an id that is not 32 bytes", () => {
     expect(() => messageDigest(bad as Hex)).toThrow(RangeError);
 });
 
-const domain = {
-  name: "Oracle",
-  version: "1",
+const hub = {
+  domain: { name: "Oracle", version: "1" },
   chainId: 537713,
-  verifyingContract: "0x1111111111111111111111111111111111111111",
+  oracleAddress: "0x1111111111111111111111111111111111111111",
 } as const;
 
 test("the digest of any execution is viem's typed data hash, whatever was hashed before", () => {
-  const aDomain = fc.record({
+  const aHub = fc.record({
     // viem omits an empty text from the domain's type.
-    name: fc.string({ minLength: 1 }),
-    version: fc.string({ minLength: 1 }),
+    domain: fc.record({ name: fc.string({ minLength: 1 }), version: fc.string({ minLength: 1 }) }),
     chainId: fc.integer({ min: 1 }),
-    verifyingContract: hex(20),
+    oracleAddress: hex(20),
   });
   const anExecution = fc.record({
     idempotencyKey: hex(32),
     actions: fc.array(hex(0, 200), { maxLength: 5 }),
   });
   fc.assert(
-    fc.property(aDomain, fc.array(anExecution, { minLength: 1, maxLength: 3 }), (domain, executions) => {
-      const digest = executionDigester(domain);
+    fc.property(aHub, fc.array(anExecution, { minLength: 1, maxLength: 3 }), (hub, executions) => {
+      const digest = executionDigester(hub);
+      const domain = oracleDomain(hub.chainId, hub.oracleAddress, hub.domain);
       for (const message of executions)
         expect(digest(message)).toBe(
           hashTypedData({ domain, types: executionTypes, primaryType: "Execution", message }),
@@ -61,20 +61,20 @@ test("the digest of any execution is viem's typed data hash, whatever was hashed
   );
 });
 
-test("digesters of two domains do not affect each other", () => {
+test("digesters of two hubs do not affect each other", () => {
   const execution = {
     idempotencyKey: `0x${"ab".repeat(32)}` as Hex,
     actions: actionsVector.output.encoded as Hex[],
   };
-  const first = executionDigester(domain);
+  const first = executionDigester(hub);
   const before = first(execution);
-  const second = executionDigester({ ...domain, chainId: 1 });
+  const second = executionDigester({ ...hub, chainId: 1 });
   expect(second(execution)).not.toBe(before);
   expect(first(execution)).toBe(before);
 });
 
 test("refuses an execution with a malformed key or action; upper case changes nothing", () => {
-  const digest = executionDigester(domain);
+  const digest = executionDigester(hub);
   const idempotencyKey: Hex = `0x${"ab".repeat(32)}`;
   expect(digest({ idempotencyKey: `0x${"AB".repeat(32)}`, actions: ["0xAB"] })).toBe(
     digest({ idempotencyKey, actions: ["0xab"] }),
@@ -82,4 +82,13 @@ test("refuses an execution with a malformed key or action; upper case changes no
   expect(() => digest({ idempotencyKey: "0xab", actions: [] })).toThrow(RangeError);
   for (const action of ["0xabc", "ab", "0xzz"])
     expect(() => digest({ idempotencyKey, actions: [action as Hex] })).toThrow(RangeError);
+});
+
+test("an execution is the same in any letter case, and only with the same key and actions in the same order", () => {
+  const expected = { idempotencyKey: "0xab", actions: ["0xcd", "0xef"] } as const;
+  const { idempotencyKey, actions } = expected;
+  expect(isSameExecution(expected, { idempotencyKey: "0xAB", actions: ["0xCD", "0xEF"] })).toBe(true);
+  expect(isSameExecution(expected, { idempotencyKey: "0xac", actions })).toBe(false);
+  for (const others of [["0xcd"], ["0xef", "0xcd"], ["0xcd", "0xef", "0xef"], []])
+    expect(isSameExecution(expected, { idempotencyKey, actions: others })).toBe(false);
 });

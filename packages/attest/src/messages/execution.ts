@@ -1,5 +1,6 @@
+import { executionTypes, oracleDomain } from "@causeway/contracts";
 import { arrayHash, keccak, keccakHex, keccakText, structWriter, toHex } from "@causeway/domain";
-import type { Address, Hex, Hex32 } from "@causeway/domain";
+import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { typeHash } from "./struct-type.ts";
 
 /** A change of the hub that happens once: all actions, or none. */
@@ -9,22 +10,8 @@ export interface Execution {
   readonly actions: readonly Hex[];
 }
 
-/** The chain and contract that an execution is signed for. */
-export interface ExecutionDomain {
-  readonly name: string;
-  readonly version: string;
-  /** EVM chain id of the hub. */
-  readonly chainId: number;
-  readonly verifyingContract: Address;
-}
-
-/** EIP-712 types of an execution, as plain data. */
-export const executionTypes = {
-  Execution: [
-    { name: "idempotencyKey", type: "bytes32" },
-    { name: "actions", type: "bytes[]" },
-  ],
-} as const;
+/** The chain and contract that executions are signed for. */
+export type SignedHub = Pick<AttestationHub, "chainId" | "oracleAddress" | "domain">;
 
 const DOMAIN = keccakText(
   "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
@@ -33,10 +20,11 @@ const EXECUTION = typeHash(executionTypes, "Execution");
 const executionWriter = structWriter(3);
 
 /**
- * Creates the function that computes EIP-712 digests of executions for one domain, which is hashed once.
- * @throws RangeError if the domain's address or an execution's key or action is malformed
+ * Creates the function that computes EIP-712 digests of executions for one hub, whose domain is hashed once.
+ * @throws RangeError if the hub's address or an execution's key or action is malformed
  */
-export function executionDigester(domain: ExecutionDomain): (execution: Execution) => Hex32 {
+export function executionDigester(hub: SignedHub): (execution: Execution) => Hex32 {
+  const domain = oracleDomain(hub.chainId, hub.oracleAddress, hub.domain);
   const separator = structWriter(5)
     .start(DOMAIN)
     .word(keccakText(domain.name))
@@ -52,4 +40,16 @@ export function executionDigester(domain: ExecutionDomain): (execution: Executio
     );
     return toHex(keccak(signed));
   };
+}
+
+/** Whether an answer contains the expected execution, with hex in any letter case. */
+export function isSameExecution(
+  expected: Execution,
+  answered: { readonly idempotencyKey: string; readonly actions: readonly string[] },
+): boolean {
+  return (
+    answered.idempotencyKey.toLowerCase() === expected.idempotencyKey &&
+    answered.actions.length === expected.actions.length &&
+    answered.actions.every((action, at) => action.toLowerCase() === expected.actions[at])
+  );
 }

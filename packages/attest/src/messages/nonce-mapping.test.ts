@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import {
   nonceMappingDigest,
   nonceMappingEntry,
-  nonceMappingId,
+  nonceMappingSlot,
   readNonceMappingData,
 } from "./nonce-mapping.ts";
 import { setEntryDigest } from "./set-entry.ts";
@@ -63,7 +63,7 @@ test("the entry belongs to the wallet's hub account and nonce, and holds the id 
     id: upper(mapping.id),
   };
   for (const one of [mapping, written])
-    expect(nonceMappingEntry(chain, one)).toEqual({
+    expect(nonceMappingEntry(chain.name, one)).toEqual({
       user,
       id: sha256("NONCE_MAPPING:1763000000123"),
       data: concat([mapping.id, mapping.depositor]),
@@ -71,7 +71,10 @@ test("the entry belongs to the wallet's hub account and nonce, and holds the id 
     });
   // The alias has letters, so the EIP-55 format differs.
   expect(getAddress(user)).not.toBe(user);
-  expect(nonceMappingId(0n)).toBe(sha256("NONCE_MAPPING:0"));
+  expect(nonceMappingSlot(chain.name, mapping.wallet, 0n)).toEqual({
+    user,
+    id: sha256("NONCE_MAPPING:0"),
+  });
 });
 
 test("data is an id, or an id and a depositor, and nothing else", () => {
@@ -83,7 +86,7 @@ test("data is an id, or an id and a depositor, and nothing else", () => {
 });
 
 test("an entry is signed for one mapping contract of one hub", () => {
-  const entry = nonceMappingEntry({ name: "x", vmType: "hyperliquid-vm" }, mapping);
+  const entry = nonceMappingEntry("x", mapping);
   const domain = { chainId: 537713, verifyingContract: `0x${"cc".repeat(20)}` } as const;
   const expected = hashTypedData({
     domain: { name: "GenericMapping", version: "1", ...domain },

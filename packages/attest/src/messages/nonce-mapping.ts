@@ -1,7 +1,7 @@
 import { nonceMappingTypedData, sha256Text, toHex } from "@causeway/domain";
 import type { Address, Hex, Hex32, NonceMapping } from "@causeway/domain";
 import { getAddress, hashTypedData } from "viem";
-import { hubAlias, type HubChain } from "./hub-addressing.ts";
+import { hubAlias } from "./hub-addressing.ts";
 import type { SetEntry } from "./set-entry.ts";
 
 /**
@@ -13,25 +13,35 @@ export function nonceMappingDigest(mapping: NonceMapping): Hex32 {
   return hashTypedData({ domain, types, primaryType, message: value });
 }
 
-/** The id of a nonce's entry in a hub account. */
-export function nonceMappingId(nonce: bigint): Hex32 {
-  return toHex(sha256Text(`NONCE_MAPPING:${nonce}`));
+/**
+ * Where the hub stores a nonce's entry: the wallet's hub account and the entry's id.
+ * @param chainName the wallet's chain. Only Hyperliquid transfers need entries.
+ * @throws ServiceError INVALID_REQUEST if `wallet` is not an address of Hyperliquid
+ */
+export function nonceMappingSlot(
+  chainName: string,
+  wallet: Address,
+  nonce: bigint,
+): Pick<SetEntry, "user" | "id"> {
+  return {
+    user: hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet),
+    id: toHex(sha256Text(`NONCE_MAPPING:${nonce}`)),
+  };
 }
 
 /**
  * The hub entry of a nonce mapping. The mapping determines all of it, so that every oracle signs the same
  * bytes.
- * @param chain the wallet's chain
- * @throws ServiceError INVALID_REQUEST if `wallet` belongs to another chain family
+ * @throws as `nonceMappingSlot`
  */
 export function nonceMappingEntry(
-  chain: HubChain,
+  chainName: string,
   { wallet, depositor, id, nonce }: Pick<NonceMapping, "wallet" | "depositor" | "id" | "nonce">,
 ): SetEntry {
-  const user = hubAlias(chain, wallet);
+  const { user, id: entryId } = nonceMappingSlot(chainName, wallet, nonce);
   return {
     user,
-    id: nonceMappingId(nonce),
+    id: entryId,
     data: `${id.toLowerCase() as Hex}${depositor.slice(2).toLowerCase()}`,
     // Hashed as text, so the letter case matters: EIP-55, as in other implementations.
     nonce: toHex(sha256Text(`${getAddress(user)}:${nonce}`)),

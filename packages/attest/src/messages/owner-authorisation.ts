@@ -1,5 +1,5 @@
 import { ServiceError, sha256Text, toHex } from "@causeway/domain";
-import type { Hex32 } from "@causeway/domain";
+import type { AttestationHub, Hex32 } from "@causeway/domain";
 import { messageDigest } from "./message-digest.ts";
 
 /**
@@ -25,6 +25,40 @@ export interface OwnerAuthorisation {
   readonly settlementNetwork?: string;
   readonly depository?: string;
   readonly oracleContract?: string;
+}
+
+/** A request for a withdrawal, in the texts that its owner signs. */
+export interface WithdrawalRequestTexts {
+  readonly settlementChainId: string;
+  readonly expectedAmount: string;
+  readonly chainId: string;
+  readonly currency: string;
+  readonly withdrawer: string;
+  readonly withdrawerChainId: string;
+  readonly recipient: string;
+  readonly withdrawalNonce: string;
+}
+
+/** The authorization of one withdrawal from one hub and depository. */
+export function withdrawalAuthorisation(
+  hub: Pick<AttestationHub, "chainId" | "oracleAddress">,
+  depository: string,
+  request: WithdrawalRequestTexts,
+): OwnerAuthorisation {
+  return {
+    operation: "withdrawal",
+    chainId: request.chainId,
+    currency: request.currency,
+    amount: request.expectedAmount,
+    ownerChainId: request.withdrawerChainId,
+    owner: request.withdrawer,
+    recipient: request.recipient,
+    nonce: request.withdrawalNonce,
+    settlementChainId: request.settlementChainId,
+    settlementNetwork: String(hub.chainId),
+    depository,
+    oracleContract: hub.oracleAddress,
+  };
 }
 
 const AMOUNT = /^(?:0|[1-9]\d{0,77})$/;

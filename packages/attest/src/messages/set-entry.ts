@@ -1,3 +1,5 @@
+import { genericMappingDomain, setEntryTypes } from "@causeway/contracts";
+import type { ContractDomain } from "@causeway/contracts";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { hashTypedData } from "viem";
 
@@ -10,26 +12,16 @@ export interface SetEntry {
   readonly nonce: Hex32;
 }
 
-/** The contract that stores the entry. */
-export interface GenericMappingDomain {
-  readonly chainId: number;
-  readonly verifyingContract: Address;
-}
-
-/** EIP-712 types of an entry, as plain data. */
-export const setEntryTypes = {
-  SetEntry: [
-    { name: "user", type: "address" },
-    { name: "id", type: "bytes32" },
-    { name: "data", type: "bytes" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
-
-/** EIP-712 digest of an entry. @throws the library's error if a value does not fit its type */
-export function setEntryDigest(domain: GenericMappingDomain, entry: SetEntry): Hex32 {
+/**
+ * EIP-712 digest of an entry for the contract that stores it.
+ * @throws the library's error if a value does not fit its type
+ */
+export function setEntryDigest(
+  { chainId, verifyingContract }: Pick<ContractDomain, "chainId" | "verifyingContract">,
+  entry: SetEntry,
+): Hex32 {
   return hashTypedData({
-    domain: { name: "GenericMapping", version: "1", ...domain },
+    domain: genericMappingDomain(chainId, verifyingContract),
     types: setEntryTypes,
     primaryType: "SetEntry",
     message: { ...entry, user: entry.user.toLowerCase() as Address },

@@ -1,5 +1,8 @@
+import { allocatorDomain, submitWithdrawRequestTypes } from "@causeway/contracts";
+import type { ContractDomain } from "@causeway/contracts";
 import { encodeAbiParameters, hashTypedData, keccak256 } from "viem";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
+import type { WithdrawalTarget } from "./hub-addressing.ts";
 
 /** The request for an allocator to build and sign a payload. */
 export interface SubmitWithdrawRequest {
@@ -16,33 +19,40 @@ export interface SubmitWithdrawRequest {
   readonly nonce: Hex32;
 }
 
-/** The contract that the request is submitted to. */
-export interface AllocatorSpenderDomain {
-  readonly chainId: number;
-  readonly verifyingContract: Address;
+/** The parts of a withdrawal that its request names. */
+export interface RequestedWithdrawal extends Omit<WithdrawalTarget, "ownerAlias"> {
+  /** The paying chain's id on the hub. */
+  readonly hubChainId: string | number;
+  /** The withdrawal address. */
+  readonly address: Address;
+  readonly amount: bigint;
 }
 
-const components = [
-  { name: "chainId", type: "uint256" },
-  { name: "depository", type: "string" },
-  { name: "currency", type: "string" },
-  { name: "amount", type: "uint256" },
-  { name: "spender", type: "address" },
-  { name: "receiver", type: "string" },
-  { name: "data", type: "bytes" },
-  { name: "nonce", type: "bytes32" },
-] as const;
+/** The request that pays a withdrawal. */
+export function withdrawRequestOf(withdrawal: RequestedWithdrawal): SubmitWithdrawRequest {
+  const { hubChainId, depository, currency, recipient, nonce, address, amount } = withdrawal;
+  return {
+    chainId: BigInt(hubChainId),
+    depository,
+    currency,
+    amount,
+    spender: address,
+    receiver: recipient,
+    data: "0x",
+    nonce,
+  };
+}
 
-/** EIP-712 types of a request, as plain data. */
-export const submitWithdrawRequestTypes = { SubmitWithdrawRequest: components } as const;
-
-/** EIP-712 digest of a request. @throws the library's error if a value does not fit its type */
+/**
+ * EIP-712 digest of a request for the contract that it is submitted to.
+ * @throws the library's error if a value does not fit its type
+ */
 export function submitWithdrawRequestDigest(
-  domain: AllocatorSpenderDomain,
+  { chainId, verifyingContract }: Pick<ContractDomain, "chainId" | "verifyingContract">,
   request: SubmitWithdrawRequest,
 ): Hex32 {
   return hashTypedData({
-    domain: { name: "AllocatorSpender", version: "1", ...domain },
+    domain: allocatorDomain(chainId, verifyingContract),
     types: submitWithdrawRequestTypes,
     primaryType: "SubmitWithdrawRequest",
     message: lowered(request),
@@ -54,6 +64,7 @@ export function submitWithdrawRequestDigest(
  * @throws as `submitWithdrawRequestDigest`
  */
 export function withdrawPayloadId(request: SubmitWithdrawRequest): Hex32 {
+  const components = submitWithdrawRequestTypes.SubmitWithdrawRequest;
   return keccak256(encodeAbiParameters([{ type: "tuple", components }], [lowered(request)]));
 }
 

@@ -1,7 +1,7 @@
+import { nonceMappingEntry } from "@causeway/attest";
 import type { HubCall } from "../hub.port.ts";
 import type { MappingServices } from "./mapping-services.port.ts";
 import type { SignedNonceMapping } from "../../chains/nonce-mappings.port.ts";
-import { entryFor } from "./ask-for-entry.ts";
 import { isUsed } from "../submit-executions.ts";
 import { sendToHub } from "../send-to-hub.ts";
 import { settleMapping } from "./settle-mapping.ts";
@@ -66,7 +66,10 @@ async function carryNext(services: MappingServices): Promise<void> {
   const [{ threshold }, limit] = await Promise.all([hub.signers(), hub.transactionGasLimit()]);
   const publish = (carried: typeof waiting): HubCall =>
     mappings.publish(
-      carried.map(({ record, name }) => ({ ...entryFor(name, record), signature: record.hubSignature })),
+      carried.map(({ record, name }) => ({
+        ...nonceMappingEntry(name, record),
+        signature: record.hubSignature,
+      })),
       threshold,
     );
   let carried = waiting;

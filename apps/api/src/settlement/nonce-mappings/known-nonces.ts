@@ -1,4 +1,4 @@
-import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
+import { nonceMappingSlot, readNonceMappingData } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
 import type { Clock } from "../../db/clock.port.ts";
 import type { HubMappings } from "./hub-mappings.port.ts";
@@ -53,8 +53,8 @@ export async function entryOf(
   readonly isSet: boolean;
   readonly asOf: bigint;
 }> {
-  const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
-  const { data, setAt, asOf } = await hub.entry(user, nonceMappingId(nonce));
+  const { user, id } = nonceMappingSlot(chainName, wallet, nonce);
+  const { data, setAt, asOf } = await hub.entry(user, id);
   const mapping = readNonceMappingData(data);
   return {
     mapped: mapping && { id: mapping.id, depositor: mapping.depositor ?? wallet, setAt },

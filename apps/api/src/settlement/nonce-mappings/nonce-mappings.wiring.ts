@@ -1,4 +1,3 @@
-import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
 import type { NonceMappings } from "@causeway/chains";
 import type { Lifecycle } from "@causeway/service-kit";
 import type { NonceMappingReads } from "../../chains/nonce-mappings.port.ts";
@@ -8,7 +7,7 @@ import type { Sql } from "../../db/pool.postgres.ts";
 import type { SettlementServices } from "../settlement-services.port.ts";
 import { connectHubMappings } from "./evm-hub-mappings.adapter.ts";
 import type { HubMappings } from "./hub-mappings.port.ts";
-import { knownNonces } from "./known-nonces.ts";
+import { entryOf, knownNonces } from "./known-nonces.ts";
 import type { MappingServices } from "./mapping-services.port.ts";
 import { nonceMappingStore } from "./nonce-mapping-rows.postgres.ts";
 
@@ -62,10 +61,8 @@ function hubMappings(settlement: ApiConfig["settlement"], lifecycle: Lifecycle):
 function asAdaptersAsk(mappings: HubMappings): NonceMappings {
   return {
     async of(chainName, wallet, nonce) {
-      const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
-      const { data, setAt, asOf } = await mappings.entry(user, nonceMappingId(nonce));
-      const mapping = readNonceMappingData(data);
-      return { entry: mapping && { ...mapping, setAt }, asOf };
+      const { mapped, asOf } = await entryOf(mappings, chainName, wallet, nonce);
+      return { entry: mapped, asOf };
     },
   };
 }

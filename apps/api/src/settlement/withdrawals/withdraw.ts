@@ -1,24 +1,27 @@
 import {
   depositoryWithdrawalId,
-  encodeHubAction,
   hubAlias,
   hubTokenId,
+  initiationExecution,
   initiationKey,
   messageDigest,
   ownerAuthorisationHash,
   signPersonalMessage,
   submitWithdrawRequestDigest,
   withdrawalAddress,
+  withdrawalAuthorisation,
+  withdrawalExecution,
   withdrawalKey,
+  withdrawRequestOf,
 } from "@causeway/attest";
-import type { SubmitWithdrawRequest } from "@causeway/attest";
+import type { SubmitWithdrawRequest, WithdrawalAccounts } from "@causeway/attest";
 import {
   decodeEvmCallRequest,
   encodeEvmCallRequest,
   evmCallRequestId,
   NATIVE_CURRENCY,
 } from "@causeway/domain";
-import type { Address, EvmCallRequest, Hex, Hex32, TxHash } from "@causeway/domain";
+import type { EvmCallRequest, Hex, Hex32, TxHash } from "@causeway/domain";
 import {
   withdrawalAttestationAnswer,
   withdrawalInitiatedAnswer,
@@ -35,10 +38,9 @@ import type {
   WithdrawalRecord,
   WithdrawalStore,
 } from "./withdrawals.port.ts";
-import { countedSignatures } from "../counted-signatures.ts";
 import { familiesOf, judgeFor } from "../hub-facts.ts";
 import type { Judge } from "../hub-facts.ts";
-import { signedExecution } from "../signed-execution.ts";
+import { quorumSignature, signedExecution } from "../signed-execution.ts";
 import { submitExecutions } from "../submit-executions.ts";
 import { askOracles } from "./ask-oracles.ts";
 import type { Asked, Waiting } from "./ask-oracles.ts";
@@ -59,11 +61,8 @@ export type Told = (step: string, facts: Readonly<Record<string, string | bigint
 export type Progress = { readonly kind: "done"; readonly outcome: WithdrawalOutcome } | Waiting;
 
 /** What stays the same through all steps of one withdrawal. */
-interface Case {
+interface Case extends WithdrawalAccounts {
   readonly order: WithdrawalOrder;
-  readonly address: Address;
-  readonly ownerAlias: Address;
-  readonly tokenId: bigint;
   readonly judge: Judge;
   readonly signal: AbortSignal;
   readonly tell: Told;
@@ -147,7 +146,7 @@ function refuseAnother(
 
 /** Whether the amount has left the solver's hub account, or a quorum has signed that it may. */
 async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promise<boolean> {
-  const key = keyOfInitiation(hub.hub.name, it);
+  const key = initiationKey(hub.hub.name, it.tokenId, it.address);
   const known = await settlement.execution(key);
   if (known !== undefined && known.state !== "refused") return true;
   return (await hub.executed([key], "latest")).has(key);
@@ -178,9 +177,6 @@ async function refuseVain({ hub, payouts, chains }: WithdrawalServices, it: Case
   }
 }
 
-const keyOfInitiation = (hubName: string, { tokenId, address }: Case): Hex32 =>
-  initiationKey(hubName, tokenId, address);
-
 /** The contracts act once: a revert may mean that an interrupted earlier run already did it. */
 async function orDoneBefore(
   act: () => Promise<TxHash>,
@@ -197,38 +193,12 @@ async function orDoneBefore(
 /** Moves the amount from the solver's hub account to the address of the withdrawal. */
 async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting | undefined> {
   const { hub, signer } = services;
-  const key = keyOfInitiation(hub.hub.name, it);
-  const expected = {
-    idempotencyKey: key,
-    actions: [
-      encodeHubAction({
-        kind: "transfer",
-        from: it.ownerAlias,
-        to: it.address,
-        tokenId: it.tokenId,
-        amount: it.order.amount,
-      }),
-    ],
-  };
-  return await carriedOut(services, it, "initiated", key, async () => {
+  const expected = initiationExecution(hub.hub.name, it, it.order.amount);
+  return await carriedOut(services, it, "initiated", expected.idempotencyKey, async () => {
     const words = wordsOf(services, it.order);
-    const { settlementChainId, expectedAmount, ...rest } = words;
     const signature = await signPersonalMessage(
       signer,
-      ownerAuthorisationHash({
-        operation: "withdrawal",
-        chainId: rest.chainId,
-        currency: rest.currency,
-        amount: expectedAmount,
-        ownerChainId: rest.withdrawerChainId,
-        owner: rest.withdrawer,
-        recipient: rest.recipient,
-        nonce: rest.withdrawalNonce,
-        settlementChainId,
-        settlementNetwork: String(hub.hub.chainId),
-        depository: it.order.depository,
-        oracleContract: hub.hub.oracleAddress,
-      }),
+      ownerAuthorisationHash(withdrawalAuthorisation(hub.hub, it.order.depository, words)),
     );
     return attestedOrWaiting(
       await askOracles(
@@ -286,16 +256,8 @@ async function recordPayload(
       `the hub already recorded another payload (${known}), so no second one is signed`,
     );
   if (known === undefined) {
-    const submit: SubmitWithdrawRequest = {
-      chainId: BigInt(hubChainIdOf(services, it.order.chainName)),
-      depository: it.order.depository,
-      currency: it.order.currency,
-      amount: it.order.amount,
-      spender: it.address,
-      receiver: it.order.recipient,
-      data: "0x",
-      nonce: it.order.nonce,
-    };
+    const hubChainId = hubChainIdOf(services, it.order.chainName);
+    const submit = withdrawRequestOf({ ...it.order, address: it.address, hubChainId });
     const confirmed = await confirm(services, it, submit);
     if (confirmed.kind === "waits") return confirmed;
     const txHash = await orDoneBefore(
@@ -328,19 +290,8 @@ async function confirm(
     wordsOf(services, it.order),
     withdrawalInitiatedAnswer,
     ({ payloadParams }) => {
-      const slot = {
-        digest,
-        signatures: (payloadParams?.signatures ?? []).map(({ signature }) => signature),
-      };
-      const counted = countedSignatures([slot], slot, it.judge.accepted);
-      if (counted.length < it.judge.threshold)
-        return {
-          kind: "lie",
-          reason: `${counted.length} accepted oracle signatures, but the quorum is ${it.judge.threshold}`,
-        };
-      const joined = counted.slice(0, it.judge.threshold).map(({ signature }) => signature.slice(2));
-      const value: Hex = `0x${joined.join("")}`;
-      return { kind: "true", value };
+      const signatures = (payloadParams?.signatures ?? []).map(({ signature }) => signature);
+      return quorumSignature("request", { digest, signatures }, [], it.judge);
     },
     it.signal,
   );
@@ -428,7 +379,7 @@ async function attestOutcome(
         const verdict = signedExecution(
           it.judge,
           "withdrawal",
-          { idempotencyKey: withdrawalKey(withdrawalId, outcome), actions: [concluding(it, outcome)] },
+          withdrawalExecution(withdrawalId, outcome, it, it.order.amount),
           execution,
           [{ digest, signatures: message.signatures.map(({ signature }) => signature) }],
         );
@@ -439,13 +390,6 @@ async function attestOutcome(
       it.signal,
     ),
   );
-}
-
-function concluding({ address, ownerAlias, tokenId, order }: Case, outcome: WithdrawalOutcome): Hex {
-  const { amount } = order;
-  return outcome === "executed"
-    ? encodeHubAction({ kind: "burn", from: address, tokenId, amount })
-    : encodeHubAction({ kind: "transfer", from: address, to: ownerAlias, tokenId, amount });
 }
 
 /** Ensures that an execution is final on the hub; returns what it still waits for. */

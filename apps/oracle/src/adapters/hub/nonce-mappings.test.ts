@@ -1,4 +1,4 @@
-import { hubAlias, nonceMappingId } from "@causeway/attest";
+import { nonceMappingSlot } from "@causeway/attest";
 import { RpcFault } from "@causeway/chains";
 import type { AskedCall, RpcTransport } from "@causeway/chains";
 import { genericMappingAbi } from "@causeway/contracts";
@@ -54,11 +54,11 @@ test("reads the entry of the wallet's account and nonce at the final block, by i
   expect(node.asked).toHaveLength(1);
   const [{ to, data, at }] = node.asked as [{ to: Hex; data: Hex; at: unknown }];
   expect([to, at]).toEqual([CONTRACT, { blockHash: hashOf(7n, 0n), requireCanonical: true }]);
-  const user = hubAlias({ name: "hyper", vmType: "hyperliquid-vm" }, account("a1"));
+  const slot = nonceMappingSlot("hyper", account("a1"), 77n);
   const { functionName, args } = decodeFunctionData({ abi: genericMappingAbi, data });
   expect([functionName, args.map((arg) => String(arg).toLowerCase())]).toEqual([
     "getEntry",
-    [user, nonceMappingId(77n)],
+    [slot.user, slot.id],
   ]);
 });
 

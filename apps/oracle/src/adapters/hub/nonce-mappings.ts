@@ -1,4 +1,4 @@
-import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
+import { nonceMappingSlot, readNonceMappingData } from "@causeway/attest";
 import { mappingEntries } from "@causeway/chains";
 import type { NonceMappings, RpcTransport } from "@causeway/chains";
 import type { Address, AttestationHub } from "@causeway/domain";
@@ -15,8 +15,8 @@ export function createNonceMappings(
   const entries = mappingEntries(transport, { contract, finality });
   return {
     async of(chainName, wallet, nonce) {
-      const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
-      const { data, setAt, asOf } = await entries.entry(user, nonceMappingId(nonce));
+      const { user, id } = nonceMappingSlot(chainName, wallet, nonce);
+      const { data, setAt, asOf } = await entries.entry(user, id);
       const content = readNonceMappingData(data);
       return { entry: content && { ...content, setAt }, asOf };
     },
