@@ -12,7 +12,7 @@ import { inTransaction } from "./in-transaction.postgres.ts";
 import { jobRuns } from "./job-runs.postgres.ts";
 import { listen } from "./listen.postgres.ts";
 import { OUTBOX_CHANNEL } from "./outbox.postgres.ts";
-import { markPublished, takeUnpublished, unpublishedIds } from "./outbox-relay.postgres.ts";
+import { markPublished, TAKEN_AT_ONCE, takeUnpublished, unpublishedIds } from "./outbox-relay.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
 import { producerConnection } from "./connections.adapter.ts";
 import { redisMemoryOf } from "./redis-memory.ts";
@@ -56,9 +56,6 @@ const HANGS_AFTER_MS = 60_000;
 const MAX_LISTED = 100_000;
 
 const QUEUE_STATES = ["wait", "active", "delayed", "failed"] as const;
-
-/** Rows of the outbox that a transaction publishes. */
-const TAKEN_AT_ONCE = 100;
 
 /** Marks of rows that were queued at the same moment share a statement. */
 const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
@@ -134,19 +131,19 @@ export async function startOutboxRelay(
       // A publication that takes longer is made again.
       const sinceMs = performance.now() - POLL_MS;
       const transaction = sqlOn(client);
-      const jobs = await takeUnpublished(transaction, {
-        except: [...inHand].flatMap(([id, atMs]) => (atMs > sinceMs ? id : [])),
-        limit: TAKEN_AT_ONCE,
-      });
+      const jobs = await takeUnpublished(
+        transaction,
+        [...inHand].flatMap(([id, atMs]) => (atMs > sinceMs ? id : [])),
+      );
       if (jobs.length === 0) return 0;
       await enqueue(jobs);
       const ids = jobs.map(({ id }) => id);
-      await markPublished(transaction, { ids, atMs: services.clock.nowMs() });
+      await markPublished(transaction, ids, services.clock.nowMs());
       return ids.length;
     });
 
   const markTogether = tickBatcher(async (published: readonly (readonly number[])[]) => {
-    await markPublished(sql, { ids: published.flat(), atMs: services.clock.nowMs() });
+    await markPublished(sql, published.flat(), services.clock.nowMs());
     return published.map(() => undefined);
   }, MARKS);
   const direct = new Set<Promise<void>>();
@@ -209,7 +206,7 @@ export async function startOutboxRelay(
       const queue = queues.get(job);
       if (queue === undefined || connection.status !== "ready") return undefined;
       // In the direction in which jobs move, so that none is missed.
-      const unpublished = await unpublishedIds(sql, { job, limit: MAX_LISTED });
+      const unpublished = await unpublishedIds(sql, job, MAX_LISTED);
       const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
       const ids = await Promise.race([idsIn(queue).catch(() => undefined), late]);
       if (ids === undefined || unpublished.length === MAX_LISTED || ids.waiting.length === MAX_LISTED)
