@@ -91,7 +91,10 @@ interface FunctionNode extends Node {
   readonly params: readonly Node[];
 }
 
-/** What {@link OwnEvents} are in a function: it has a parameter `tx`, alone or in an object, or one of type `Tx`. */
+/**
+ * {@link OwnEvents} of a function. A parameter is a transaction if it is called `tx`, alone or in an object, or
+ * has the type `Tx`.
+ */
 function eventsOfParameters({ params }: Node, text: string, outside: OwnEvents): OwnEvents {
   const transactions = (params as Node[]).filter((param) => /\b(?:tx|Tx)\b/.test(textOf(param, text)));
   return transactions.length === 0 ? outside : [...(outside ?? []), ...transactions.flatMap(eventsOf)];

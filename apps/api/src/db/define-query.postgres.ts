@@ -79,7 +79,7 @@ export function defineSql<P extends Record<string, unknown>, R extends Returns>(
   build: (params: Params<P>) => SQL,
   { announces = false }: { readonly announces?: boolean } = {},
 ): (sql: Sql, params: P) => Promise<Row<R>[]> {
-  const rowsOf = named(name, build, announces);
+  const rowsOf = prepare(name, build, announces);
   const rowOf = rowReader(name, returns);
   return async (sql, params) => (await rowsOf(sql, params)).map(rowOf);
 }
@@ -91,8 +91,8 @@ export function defineSql<P extends Record<string, unknown>, R extends Returns>(
 export function defineReport<P extends Record<string, unknown>>(
   name: string,
   build: (params: Params<P>) => SQL,
-): (sql: Sql, params: P) => Promise<object[]> {
-  return named(name, build, false);
+): (sql: Pick<Sql, "query">, params: P) => Promise<object[]> {
+  return prepare(name, build, false);
 }
 
 /** A list of a `select` with names of its own, which stay the same if a column is renamed. */
@@ -103,11 +103,11 @@ export function outputsOf(outputs: Readonly<Record<string, Column | SQL>>): SQL 
   );
 }
 
-function named<P extends Record<string, unknown>>(
+function prepare<P extends Record<string, unknown>>(
   name: string,
   build: (params: Params<P>) => SQL,
   announces: boolean,
-): (sql: Sql, params: P) => Promise<DriverRow[]> {
+): (sql: Pick<Sql, "query">, params: P) => Promise<DriverRow[]> {
   let built: ReturnType<typeof compile> | undefined;
   return async (connection, params) => {
     built ??= compile(build(placeholders()));
