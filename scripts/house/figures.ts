@@ -92,8 +92,8 @@ interface FunctionNode extends Node {
 }
 
 /**
- * {@link OwnEvents} of a function. A parameter is a transaction if it is called `tx`, alone or in an object, or
- * has the type `Tx`.
+ * {@link OwnEvents} of a function. A parameter is a transaction if it is called `tx`, alone or in an object,
+ * or has the type `Tx`.
  */
 function eventsOfParameters({ params }: Node, text: string, outside: OwnEvents): OwnEvents {
   const transactions = (params as Node[]).filter((param) => /\b(?:tx|Tx)\b/.test(textOf(param, text)));
