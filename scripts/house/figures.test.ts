@@ -13,10 +13,52 @@ test("events count where a transaction is open, unless they are the transaction'
   expect(raised("function f(services) { services.events.alarm('x', {}); }")).toBe(0);
 });
 
+test("events count where `uow.run` opens a transaction, whatever its parameter is called", () => {
+  const raised = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
+  const foreign = "services.events.happened('x', {});";
+  expect(raised(`uow.run(async (t) => { ${foreign} });`)).toBe(1);
+  expect(raised(`services.uow.run(async ({ requests }) => { ${foreign} }, options);`)).toBe(1);
+  expect(raised(`uow.run(async () => { ${foreign} });`)).toBe(1);
+  expect(raised("uow.run(({ requests }) => events.happened('x', {}));")).toBe(1);
+  expect(raised("uow.run(async (t) => { t.events.happened('x', {}); });")).toBe(0);
+  expect(raised("uow.run(({ events }) => { events.happened('x', {}); });")).toBe(0);
+  expect(raised(`await uow.run((t) => t.requests.save(a)); ${foreign}`)).toBe(0);
+  expect(raised(`runner.run(async (t) => { ${foreign} });`)).toBe(0);
+});
+
+test("events count in functions with a parameter of type `Tx`", () => {
+  const raised = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
+  expect(raised("function f(t: Tx) { services.events.alarm('x', {}); }")).toBe(1);
+  expect(raised("const f = ({ lanes }: Pick<Tx, 'lanes'>) => services.events.alarm('x', {});")).toBe(1);
+  expect(raised("function f(t: Tx) { t.events.alarm('x', {}); }")).toBe(0);
+});
+
 test("casts count in files of SQL, and `as const` is none", () => {
   const text = "const a = row.id as Hex; const b = [1] as const;";
   expect(figure("castsInDatabaseCode", ["a/b.postgres.ts", text])).toBe(1);
   expect(figure("castsInDatabaseCode", ["a/b.ts", text])).toBe(0);
+});
+
+test.each([
+  "'select id from a'",
+  "`with b as (select) select`",
+  "`update ${a} set b = 1`",
+  "sql`insert into ${a} (b)`",
+])("casts count in any file with SQL: %s", (text) => {
+  expect(figure("castsInDatabaseCode", ["a/b.adapter.ts", `f(${text}); row.id as Hex;`])).toBe(1);
+});
+
+test.each(["'selected'", "'update the key'", "`with ${a}`"])("no SQL: %s", (text) => {
+  expect(figure("castsInDatabaseCode", ["a/b.adapter.ts", `f(${text}); row.id as Hex;`])).toBe(0);
+});
+
+test("a type that a query or its template only claims is a cast", () => {
+  const casts = (text: string): number => figure("castsInDatabaseCode", ["a/b.postgres.ts", text]);
+  expect(casts("client.query<{ id: number }>(statement);")).toBe(1);
+  expect(casts("query<Row>(statement);")).toBe(1);
+  expect(casts("const a = text<boolean>`false`;")).toBe(1);
+  expect(casts("const a = text<number>`count(*)`.mapWith(Number);")).toBe(0);
+  expect(casts("client.query(statement); new Map<string, Row>(); run<Row>(statement);")).toBe(0);
 });
 
 test("two rooms that import each other are a pair; one direction is none", () => {

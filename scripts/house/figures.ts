@@ -12,7 +12,7 @@ export interface Figures {
   readonly sourceLines: number;
   /** Places that ask which kind of chain they have. */
   readonly chainKindBranches: number;
-  /** `as` in files of SQL, without `as const`. */
+  /** In files with SQL: `as` without `as const`, and types that a query or its template only claims. */
   readonly castsInDatabaseCode: number;
   /** Events raised in a transaction, but not through `tx.events`: they stay even if it rolls back. */
   readonly eventsInsideTransactions: number;
@@ -33,12 +33,16 @@ interface Node {
  */
 export function figuresOf(files: readonly SourceFile[], exempt: readonly string[] = []): Figures {
   let [casts, branches, events] = [0, 0, 0];
-  for (const { path, text } of files)
-    visit(parseSync(path, text).program, false, (node, inTransaction) => {
-      if (node.type === "TSAsExpression" && path.endsWith(".postgres.ts") && !isConst(node, text)) casts++;
+  for (const { path, text } of files) {
+    let [hasSql, castsHere] = [path.endsWith(".postgres.ts"), 0];
+    visit(parseSync(path, text).program, { text, ownEvents: undefined }, (node, ownEvents) => {
+      hasSql ||= isSql(node, text);
+      if (isCast(node, text)) castsHere++;
       if (asksKindOfChain(node, text)) branches++;
-      if (inTransaction && raisesEvent(node, text)) events++;
+      if (ownEvents !== undefined && raisesEvent(node, text, ownEvents)) events++;
     });
+    if (hasSql) casts += castsHere;
+  }
   return {
     sourceLines: files.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0),
     chainKindBranches: branches,
@@ -48,35 +52,84 @@ export function figuresOf(files: readonly SourceFile[], exempt: readonly string[
   };
 }
 
+/** How a piece of code writes the events of its transaction; undefined outside of transactions. */
+type OwnEvents = readonly string[] | undefined;
+
 function visit(
   value: unknown,
-  inTransaction: boolean,
-  see: (node: Node, inTransaction: boolean) => void,
+  { text, ownEvents }: { readonly text: string; readonly ownEvents: OwnEvents },
+  see: (node: Node, ownEvents: OwnEvents) => void,
 ): void {
-  if (Array.isArray(value)) return value.forEach((one) => visit(one, inTransaction, see));
+  if (Array.isArray(value)) return value.forEach((one) => visit(one, { text, ownEvents }, see));
   if (typeof value !== "object" || value === null) return;
   const node = value as Node;
-  const inside = inTransaction || takesTransaction(node);
+  const inside = FUNCTIONS.has(node.type) ? eventsOfParameters(node, text, ownEvents) : ownEvents;
   if (typeof node.type === "string") see(node, inside);
-  for (const [key, child] of Object.entries(node)) if (key !== "parent") visit(child, inside, see);
+  const work = workOfTransaction(node, text);
+  for (const [key, child] of Object.entries(node)) {
+    if (key === "parent") continue;
+    if (key !== "arguments" || work === undefined) visit(child, { text, ownEvents: inside }, see);
+    else {
+      const [, ...others] = child as Node[];
+      const [transaction] = work.params as Node[];
+      visit(work, { text, ownEvents: [...(inside ?? []), ...eventsOf(transaction)] }, see);
+      visit(others, { text, ownEvents: inside }, see);
+    }
+  }
 }
 
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
-/** A function with a parameter `tx`, alone or taken out of an object. */
-function takesTransaction({ type, params }: Node): boolean {
-  return (
-    FUNCTIONS.has(type) &&
-    JSON.stringify(params, (key, value: unknown) =>
-      key === "parent" || typeof value === "bigint" ? undefined : value,
-    ).includes('"name":"tx"')
-  );
+/** The function that a call of `uow.run` runs in a transaction. */
+function workOfTransaction({ type, callee, arguments: given }: Node, text: string): FunctionNode | undefined {
+  if (type !== "CallExpression" || !/\buow\.run$/.test(textOf(callee, text))) return undefined;
+  const [work] = given as Node[];
+  return work !== undefined && FUNCTIONS.has(work.type) ? (work as FunctionNode) : undefined;
 }
 
-function raisesEvent({ type, callee }: Node, text: string): boolean {
+interface FunctionNode extends Node {
+  readonly params: readonly Node[];
+}
+
+/**
+ * {@link OwnEvents} of a function. A parameter is a transaction if it is called `tx`, alone or in an object,
+ * or has the type `Tx`.
+ */
+function eventsOfParameters({ params }: Node, text: string, outside: OwnEvents): OwnEvents {
+  const transactions = (params as Node[]).filter((param) => /\b(?:tx|Tx)\b/.test(textOf(param, text)));
+  return transactions.length === 0 ? outside : [...(outside ?? []), ...transactions.flatMap(eventsOf)];
+}
+
+/** How code writes the events of a transaction that is this parameter. */
+function eventsOf(param: Node | undefined): readonly string[] {
+  if (param?.type === "Identifier") return [`${String(param["name"])}.events`];
+  if (param?.type !== "ObjectPattern") return [];
+  return (param["properties"] as Node[]).flatMap(({ key, value }) => {
+    const [from, to] = [key, value] as (Node | undefined)[];
+    return from?.["name"] === "events" && to?.type === "Identifier" ? [String(to["name"])] : [];
+  });
+}
+
+function raisesEvent({ type, callee }: Node, text: string, ownEvents: readonly string[]): boolean {
   if (type !== "CallExpression") return false;
-  const { start, end } = callee as Node;
-  return /(?<!\btx\.)\bevents\.(happened|alarm)$/.test(text.slice(start, end));
+  const events = /^(.*(?<!\btx\.)\bevents)\.(?:happened|alarm)$/s.exec(textOf(callee, text))?.[1];
+  return events !== undefined && !ownEvents.includes(events);
+}
+
+const SQL = /^\s*(?:select\s|insert into\s|delete from\s|update\s+\S+\s+set\s|with\s+\w+\s+as\s)/i;
+
+function isSql(node: Node, text: string): boolean {
+  if (node.type !== "TemplateLiteral" && node.type !== "Literal") return false;
+  const written = textOf(node, text);
+  return /^["'`]/.test(written) && SQL.test(written.slice(1));
+}
+
+function isCast(node: Node, text: string): boolean {
+  if (node.type === "TSAsExpression") return textOf(node["typeAnnotation"], text) !== "const";
+  if (!node["typeArguments"]) return false;
+  if (node.type === "CallExpression") return /(?:^|\.)query$/.test(textOf(node["callee"], text));
+  // `mapWith` decodes what the template returns.
+  return node.type === "TaggedTemplateExpression" && !/^\s*\.mapWith\(/.test(text.slice(node.end));
 }
 
 /** Names of chain families, as the API and the oracles write them. */
@@ -85,7 +138,7 @@ const FAMILY = /^"(?:evm|svm|bvm|hypevm|(?:ethereum|solana|bitcoin|hyperliquid|l
 const OF_ONE_KIND = /\bchain\.(?:exchange|bitcoin)$|\brail(?:\([^()]*\))?\)?$/;
 
 function asksKindOfChain({ type, callee, operator, left, right, discriminant }: Node, text: string): boolean {
-  const of = (node: unknown): string => text.slice((node as Node).start, (node as Node).end);
+  const of = (node: unknown): string => textOf(node, text);
   if (type === "CallExpression") return /\bisNonEvm$/.test(of(callee));
   if (type === "SwitchStatement") return /\bvmType$/.test(of(discriminant));
   if (type !== "BinaryExpression") return false;
@@ -102,9 +155,9 @@ function namesOfLookups(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/const (\w+) = [\w.]*\brail\(/g)].map(([, name = ""]) => name));
 }
 
-function isConst({ typeAnnotation }: Node, text: string): boolean {
-  const { start, end } = typeAnnotation as Node;
-  return text.slice(start, end) === "const";
+function textOf(node: unknown, text: string): string {
+  const { start, end } = node as Node;
+  return text.slice(start, end);
 }
 
 function mutualPairs(files: readonly SourceFile[]): number {

@@ -15,6 +15,8 @@ import {
   migrationsOf,
 } from "./db/migrations.postgres.ts";
 import { concurrentStatements, runConcurrently } from "./db/concurrent-indexes.postgres.ts";
+import { oldestTransaction } from "./db/oldest-transaction.postgres.ts";
+import { tryLock } from "./db/session-lock.postgres.ts";
 import { readDatabaseUrl } from "./config/database-url.ts";
 
 const LOCK = "causeway:migrate";
@@ -85,7 +87,7 @@ export async function migrate(
       } catch (error) {
         if (!(error instanceof pg.DatabaseError) || !RETRYABLE_CODES.has(error.code)) throw error;
         await client.query("rollback");
-        const blocker = await oldestTransaction(client);
+        const blocker = (await oldestTransaction(client)) ?? "none is open";
         if (attempt === MAX_ATTEMPTS)
           throw new Error(
             `Migration ${current} could not lock its tables within ${LOCK_TIMEOUT} in ${MAX_ATTEMPTS} attempts; ` +
@@ -111,11 +113,7 @@ export async function migrate(
  */
 async function takeLock(client: pg.Client, report: (line: string) => void): Promise<void> {
   for (let isReported = false; ; isReported = true) {
-    const { rows } = await client.query<{ taken: boolean }>(
-      "select pg_try_advisory_lock(hashtextextended($1, 0)) as taken",
-      [LOCK],
-    );
-    if (rows[0]?.taken === true) return;
+    if (await tryLock(client, LOCK)) return;
     if (!isReported) report("waiting for another process that is migrating this database");
     await sleep(POLL_MS);
   }
@@ -165,17 +163,6 @@ async function runPending(
     singleTransaction: false,
     log: () => {},
   });
-}
-
-async function oldestTransaction(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ text: string }>(
-    `select format('pid %s, %s, open for %s s', pid, coalesce(nullif(application_name, ''), usename),
-        floor(extract(epoch from clock_timestamp() - xact_start))) as text
-      from pg_stat_activity
-      where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()
-      order by xact_start limit 1`,
-  );
-  return rows[0]?.text ?? "none is open";
 }
 
 /** Reports what was done or why not; returns the exit code. */

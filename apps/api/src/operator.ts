@@ -5,14 +5,9 @@ import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./deposits/addresses/deposit-address-report.postgres.ts";
 import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
-import {
-  laneReport,
-  settlementOf,
-  settlementReport,
-  strandedFunds,
-  traceOf,
-  withdrawalReport,
-} from "./payments/operator-reads.postgres.ts";
+import { laneReport, strandedFunds } from "./payments/operator-reads.postgres.ts";
+import { settlementOf, settlementReport, withdrawalReport } from "./payments/operator-settlement.postgres.ts";
+import { traceOf } from "./payments/operator-trace.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import { webhookReport } from "./push/webhook-report.postgres.ts";
 import { openArchives } from "./process/archives.ts";

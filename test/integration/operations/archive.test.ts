@@ -7,7 +7,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../../../apps/api/src/db/month.ts";
-import { traceOf } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
+import { traceOf } from "../../../apps/api/src/payments/operator-trace.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
 import { archiveMonths, type Archived } from "../../../apps/api/src/reconcile/archive/archive-months.ts";

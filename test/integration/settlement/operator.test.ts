@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   settlementOf,
   settlementReport,
-  traceOf,
-} from "../../../apps/api/src/payments/operator-reads.postgres.ts";
+} from "../../../apps/api/src/payments/operator-settlement.postgres.ts";
+import { traceOf } from "../../../apps/api/src/payments/operator-trace.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { settlementGauges } from "../../../apps/api/src/telemetry/settlement-gauges.ts";
 import { deposit } from "../../support/deposits.ts";

@@ -1,48 +1,111 @@
-import { statement } from "../db/pool.postgres.ts";
+import { sql as text, type Column, type SQL } from "drizzle-orm";
+import { defineReport, outputsOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { slots } from "../payments/payments.tables.ts";
+import { claims } from "./claims.tables.ts";
+import { holds, ledgerAccounts as accounts, ledgerEntries as entries } from "./ledger.tables.ts";
+import { appTopUps as topUps } from "./top-ups.tables.ts";
 
-const balances = statement(
+/** USD with 18 decimals, as text with 6. */
+const usdText = (usd: Column | SQL): SQL => text`trunc(${usd} / 1e18, 6)::text`;
+const timeOf = (ms: Column): SQL => text`to_timestamp(${ms} / 1000)`;
+
+const sumOf = (account: SQL): SQL =>
+  text`coalesce(sum(e.balance_after) filter (where ${accounts.account} = ${account}), 0)`;
+const walletBalances = defineReport(
   "operator_balances",
-  `select a.wallet, a.chain_id, a.currency,
-     coalesce(sum(e.balance_after) filter (where a.account = 'balance'), 0) as balance,
-     coalesce(sum(e.balance_after) filter (where a.account = 'pending'), 0) as pending,
-     -coalesce(sum(e.balance_after) filter (where a.account = 'owed'), 0) as owed,
-     (select trunc(coalesce(sum(h.usd), 0) / 1e18, 6)::text from holds h where h.wallet = a.wallet and h.state = 'active') as held_usd
-   from ledger_accounts a cross join lateral (
-     select balance_after from ledger_entries e
-     where e.wallet = a.wallet and e.account = a.account and e.chain_id = a.chain_id and e.currency = a.currency
-     order by seq desc limit 1
-   ) e
-   where $1::text is null or a.wallet = $1
-   group by 1, 2, 3 order by 1, 2, 3`,
+  (p: Params<{ wallet: string | null }>) => text`select ${outputsOf({
+    wallet: accounts.wallet,
+    chain_id: accounts.chainId,
+    currency: accounts.currency,
+    balance: sumOf(text`'balance'`),
+    pending: sumOf(text`'pending'`),
+    owed: text`-${sumOf(text`'owed'`)}`,
+    held_usd: text`(select ${usdText(text`coalesce(sum(${holds.usd}), 0)`)} from ${holds}
+      where ${holds.wallet} = ${accounts.wallet} and ${holds.state} = 'active')`,
+  })}
+    from ${accounts} cross join lateral (
+      select ${entries.balanceAfter} as balance_after from ${entries}
+      where ${entries.wallet} = ${accounts.wallet} and ${entries.account} = ${accounts.account}
+        and ${entries.chainId} = ${accounts.chainId} and ${entries.currency} = ${accounts.currency}
+      order by ${entries.seq} desc limit 1
+    ) e
+    where ${p.wallet}::text is null or ${accounts.wallet} = ${p.wallet}
+    group by 1, 2, 3 order by 1, 2, 3`,
 );
-const house = statement(
+
+const houseSum = (account: SQL): SQL =>
+  text`coalesce(sum(${entries.amount}) filter (where ${entries.account} = ${account}), 0)`;
+const houseBalances = defineReport(
   "operator_house",
-  `select 'house' as wallet, chain_id, currency,
-     -coalesce(sum(amount) filter (where account = 'custody'), 0) as held_on_chain,
-     coalesce(sum(amount) filter (where account = 'fees'), 0) as fees,
-     coalesce(sum(amount) filter (where account = 'fronted'), 0) as fronted
-   from ledger_entries where wallet is null group by 2, 3 order by 2, 3`,
+  () => text`select ${outputsOf({
+    wallet: text`'house'`,
+    chain_id: entries.chainId,
+    currency: entries.currency,
+    held_on_chain: text`-${houseSum(text`'custody'`)}`,
+    fees: houseSum(text`'fees'`),
+    fronted: houseSum(text`'fronted'`),
+  })}
+    from ${entries} where ${entries.wallet} is null group by 2, 3 order by 2, 3`,
 );
-const holds = statement(
+
+const reportHolds = defineReport(
   "operator_holds",
-  `select request_id, wallet, key_id, state, trunc(usd / 1e18, 6)::text as usd, chain_id, currency, amount,
-     to_timestamp(placed_at_ms / 1000) as placed, to_timestamp(resolved_at_ms / 1000) as resolved
-   from holds where state <> 'released' order by state, placed_at_ms`,
+  () => text`select ${outputsOf({
+    request_id: holds.requestId,
+    wallet: holds.wallet,
+    key_id: holds.keyId,
+    state: holds.state,
+    usd: usdText(holds.usd),
+    chain_id: holds.chainId,
+    currency: holds.currency,
+    amount: holds.amount,
+    placed: timeOf(holds.placedAtMs),
+    resolved: timeOf(holds.resolvedAtMs),
+  })}
+    from ${holds} where ${holds.state} <> 'released' order by ${holds.state}, ${holds.placedAtMs}`,
 );
-const claims = statement(
+
+const reportClaims = defineReport(
   "operator_claims",
-  `select c.claim_id, c.wallet, c.chain_id, c.currency, c.amount, c.fee_amount, c.recipient, c.state, c.tries, c.tx_hash, c.fail_reason,
-     s.nonce, s.state as slot, to_timestamp(c.created_at_ms / 1000) as since
-   from claims c left join slots s on s.leg_kind = 'claim' and s.leg_id = c.claim_id and s.state <> 'dead'
-   where c.state <> 'offered' order by c.state <> 'paying', c.created_at_ms desc limit 100`,
+  () => text`select ${outputsOf({
+    claim_id: claims.claimId,
+    wallet: claims.wallet,
+    chain_id: claims.chainId,
+    currency: claims.currency,
+    amount: claims.amount,
+    fee_amount: claims.feeAmount,
+    recipient: claims.recipient,
+    state: claims.state,
+    tries: claims.tries,
+    tx_hash: claims.txHash,
+    fail_reason: claims.failReason,
+    nonce: slots.nonce,
+    slot: slots.state,
+    since: timeOf(claims.createdAtMs),
+  })}
+    from ${claims} left join ${slots}
+      on ${slots.legKind} = 'claim' and ${slots.legId} = ${claims.claimId} and ${slots.state} <> 'dead'
+    where ${claims.state} <> 'offered' order by ${claims.state} <> 'paying', ${claims.createdAtMs} desc limit 100`,
 );
-const unattributed = statement(
+
+const reportUnattributed = defineReport(
   "operator_unattributed_top_ups",
-  `select 'top-up' as about, id, chain_id, tx_hash, currency, amount, sender, wallet, canonical,
-     case when wallet is null then 'the marker does not identify a wallet' else 'the top-up is worth less than the minimum' end as reason,
-     seen_at_ms
-   from app_top_ups where state = 'unattributed' order by id`,
+  () => text`select ${outputsOf({
+    about: text`'top-up'`,
+    id: topUps.id,
+    chain_id: topUps.chainId,
+    tx_hash: topUps.txHash,
+    currency: topUps.currency,
+    amount: topUps.amount,
+    sender: topUps.sender,
+    wallet: topUps.wallet,
+    canonical: topUps.canonical,
+    reason: text`case when ${topUps.wallet} is null then 'the marker does not identify a wallet'
+      else 'the top-up is worth less than the minimum' end`,
+    seen_at_ms: topUps.seenAtMs,
+  })}
+    from ${topUps} where ${topUps.state} = 'unattributed' order by ${topUps.id}`,
 );
 
 /**
@@ -50,21 +113,21 @@ const unattributed = statement(
  * accounts.
  */
 export async function balanceReport(sql: Sql, wallet?: string): Promise<object[]> {
-  const rows = await sql.query<object>(balances, [wallet ?? null]);
-  return wallet === undefined ? [...rows, ...(await sql.query<object>(house, []))] : rows;
+  const rows = await walletBalances(sql, { wallet: wallet ?? null });
+  return wallet === undefined ? [...rows, ...(await houseBalances(sql, {}))] : rows;
 }
 
 /** Active holds and those that apps had to pay; oldest first. */
 export function holdReport(sql: Sql): Promise<object[]> {
-  return sql.query(holds, []);
+  return reportHolds(sql, {});
 }
 
 /** Open claims, then the newest others. */
 export function claimReport(sql: Sql): Promise<object[]> {
-  return sql.query(claims, []);
+  return reportClaims(sql, {});
 }
 
 /** Transfers meant for an app balance that are not credited to any wallet. */
 export function unattributedTopUps(sql: Sql): Promise<object[]> {
-  return sql.query(unattributed, []);
+  return reportUnattributed(sql, {});
 }

@@ -1,7 +1,10 @@
 import { StartProblem } from "@causeway/service-kit";
+import { sql as text } from "drizzle-orm";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { CONNECTED_WITHIN_MS } from "./database-problem.postgres.ts";
+import { runSql } from "./define-query.postgres.ts";
+import { sqlOn } from "./pool.postgres.ts";
 
 /** How long an announcement may take from one connection to another. */
 const ANNOUNCED_WITHIN_MS = 3_000;
@@ -60,16 +63,18 @@ export async function checkSessions(connectionString: string): Promise<ServerLim
     });
     if (!(await Promise.race([announced, timedOut])))
       throw new SessionsNotKept("an announcement (NOTIFY) does not arrive");
-    const { rows } = await two.query<{ limit: number }>(
-      `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as limit`,
+    const [limit] = await runSql(
+      sqlOn(two),
+      { connections: Number },
+      text`select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as connections`,
     );
-    return { maxConnections: rows[0]?.limit ?? 0 };
+    return { maxConnections: limit?.connections ?? 0 };
   } finally {
     await Promise.all([one, two].map(async (client) => await client.end().catch(() => undefined)));
   }
 }
 
 async function backendOf(client: pg.Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-  return rows[0]?.pid;
+  const [row] = await runSql(sqlOn(client), { pid: Number }, text`select pg_backend_pid() as pid`);
+  return row?.pid;
 }

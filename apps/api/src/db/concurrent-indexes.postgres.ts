@@ -1,4 +1,7 @@
+import { sql as text } from "drizzle-orm";
 import type pg from "pg";
+import { runSql } from "./define-query.postgres.ts";
+import { sqlOn } from "./pool.postgres.ts";
 
 /** A statement of a migration that runs outside a transaction; safe to repeat after a crash. */
 type ConcurrentStatement = { readonly index: string; readonly sql: string } & {
@@ -43,12 +46,13 @@ export async function runConcurrently(
 ): Promise<void> {
   for (const { kind, index, sql } of statements) {
     if (kind === "create") {
-      const { rows } = await client.query<{ valid: boolean }>(
-        "select indisvalid as valid from pg_index where indexrelid = to_regclass($1)",
-        [index],
+      const [found] = await runSql(
+        sqlOn(client),
+        { valid: Boolean },
+        text`select indisvalid as valid from pg_index where indexrelid = to_regclass(${index})`,
       );
-      if (rows[0]?.valid === true) continue;
-      if (rows[0] !== undefined) {
+      if (found?.valid === true) continue;
+      if (found !== undefined) {
         report(`index ${index} is invalid: dropping it and building it again`);
         await client.query(`drop index concurrently ${index}`);
       }

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, pgTable, primaryKey, text, timestamp, uniqueIndex } from "drizzle-orm/pg-core";
-import { int8 } from "./columns.tables.ts";
+import { int8, json } from "./columns.tables.ts";
+import type { OutboxEntry } from "./unit-of-work.port.ts";
 
 /** Messages for other processes that a commit left behind; sent with `pg_notify` after the commit. */
 export const announcements = pgTable("announcements", {
@@ -19,7 +20,8 @@ export const outbox = pgTable(
     id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
     jobName: text("job_name").notNull(),
     jobId: text("job_id").notNull(),
-    payload: text("payload").notNull(),
+    /** JSON text. */
+    payload: json("payload").$type<OutboxEntry["payload"]>().notNull(),
     createdAtMs: int8("created_at_ms").notNull(),
     publishedAtMs: int8("published_at_ms"),
   },

@@ -1,7 +1,7 @@
 import { Column, DrizzleQueryError, fillPlaceholders, is, Placeholder, sql, type SQL } from "drizzle-orm";
 import type { NodePgDatabase } from "drizzle-orm/node-postgres";
 import { PgDialect, type PgColumn } from "drizzle-orm/pg-core";
-import type { Sql } from "./pool.postgres.ts";
+import type { DriverRow, Sql } from "./pool.postgres.ts";
 
 /** The parameters of a statement, as SQL to build it from. */
 export type Params<P> = { readonly [Name in keyof P]: SQL<P[Name]> };
@@ -79,12 +79,40 @@ export function defineSql<P extends Record<string, unknown>, R extends Returns>(
   build: (params: Params<P>) => SQL,
   { announces = false }: { readonly announces?: boolean } = {},
 ): (sql: Sql, params: P) => Promise<Row<R>[]> {
-  let built: ReturnType<typeof compile> | undefined;
+  const rowsOf = prepare(name, build, announces);
   const rowOf = rowReader(name, returns);
+  return async (sql, params) => (await rowsOf(sql, params)).map(rowOf);
+}
+
+/**
+ * Defines a named statement whose rows are printed as they are, under the names of {@link outputsOf}.
+ * @param name unique in the process
+ */
+export function defineReport<P extends Record<string, unknown>>(
+  name: string,
+  build: (params: Params<P>) => SQL,
+): (sql: Pick<Sql, "query">, params: P) => Promise<object[]> {
+  return prepare(name, build, false);
+}
+
+/** A list of a `select` with names of its own, which stay the same if a column is renamed. */
+export function outputsOf(outputs: Readonly<Record<string, Column | SQL>>): SQL {
+  return sql.join(
+    Object.entries(outputs).map(([name, value]) => sql`${value} as ${sql.identifier(name)}`),
+    sql`, `,
+  );
+}
+
+function prepare<P extends Record<string, unknown>>(
+  name: string,
+  build: (params: Params<P>) => SQL,
+  announces: boolean,
+): (sql: Pick<Sql, "query">, params: P) => Promise<DriverRow[]> {
+  let built: ReturnType<typeof compile> | undefined;
   return async (connection, params) => {
     built ??= compile(build(placeholders()));
     const values = fillPlaceholders(built.params, params);
-    return (await connection.query<DriverRow>({ name, text: built.text, announces }, values)).map(rowOf);
+    return await connection.query({ name, text: built.text, announces }, values);
   };
 }
 
@@ -100,12 +128,12 @@ export function defineSqlWrite<P extends Record<string, unknown>>(
 
 /** Runs a statement that is built for one use. The database plans it for exactly its values. */
 export async function runSql<R extends Returns>(
-  connection: Sql,
+  connection: Pick<Sql, "query">,
   returns: R,
   statement: SQL,
 ): Promise<Row<R>[]> {
   const { text, values } = textAndValues(statement);
-  return (await connection.query<DriverRow>({ name: "", text }, values)).map(rowReader(text, returns));
+  return (await connection.query({ name: "", text }, values)).map(rowReader(text, returns));
 }
 
 /** The text and the values of a statement without placeholders. */
@@ -113,8 +141,6 @@ export function textAndValues(statement: SQL): { readonly text: string; readonly
   const { sql: text, params } = dialect.sqlToQuery(statement);
   return { text, values: params };
 }
-
-type DriverRow = Record<string, never>;
 
 function rowReader<R extends Returns>(name: string, returns: R): (row: DriverRow) => Row<R> {
   const outputs = Object.entries(returns).map(([key, decoder]) => ({

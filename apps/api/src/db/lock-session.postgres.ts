@@ -1,5 +1,8 @@
+import { sql as text } from "drizzle-orm";
 import { Socket } from "node:net";
 import pg from "pg";
+import { defineSql, type Params } from "./define-query.postgres.ts";
+import { sqlOn } from "./pool.postgres.ts";
 import { configureSession } from "./session-settings.postgres.ts";
 
 export interface LockTiming {
@@ -31,8 +34,18 @@ export interface LockSession {
  * A statement that waits for a lock would keep its snapshot, and vacuum could remove nothing newer in the
  * whole database.
  */
-const TAKE = `select name from unnest($1::text[]) as name where pg_try_advisory_lock(hashtextextended('causeway:' || name, 0))`;
-const RELEASE = `select pg_advisory_unlock(hashtextextended('causeway:' || $1, 0))`;
+const take = defineSql(
+  "leader_locks_take",
+  { name: String },
+  (p: Params<{ names: readonly string[] }>) => text`select name from unnest(${p.names}::text[]) as name
+    where pg_try_advisory_lock(hashtextextended('causeway:' || name, 0))`,
+);
+const release = defineSql(
+  "leader_locks_release",
+  {},
+  (p: Params<{ name: string }>) =>
+    text`select pg_advisory_unlock(hashtextextended('causeway:' || ${p.name}, 0))`,
+);
 
 /** @throws when the server cannot be reached within the lease */
 export async function openLockSession(
@@ -48,6 +61,7 @@ export async function openLockSession(
     keepAliveInitialDelayMillis: leaseMs,
     stream: () => socket,
   });
+  const sql = sqlOn(client);
   const lost = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const lose = (reason: string, cause?: unknown): void => {
@@ -69,16 +83,16 @@ export async function openLockSession(
   };
 
   let last: Promise<unknown> = Promise.resolve();
-  const query = <Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> => {
+  const inTurn = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     const answer = last.then(async () => {
       lost.signal.throwIfAborted();
       // The server counts its time from the arrival, which is later: the lease ends first.
       const sentAtMs = performance.now();
       try {
-        const { rows } = await client.query<Row>(text, [...values]);
+        const result = await ask();
         renew(sentAtMs);
         lost.signal.throwIfAborted();
-        return rows;
+        return result;
       } catch (error) {
         lose("a statement on the leader lock connection failed", error);
         throw error;
@@ -93,7 +107,7 @@ export async function openLockSession(
     await client.connect();
     const seconds = Math.ceil(leaseMs / 2_000);
     await configureSession(
-      { query },
+      { query: (text, values) => inTurn(() => client.query(text, [...values])) },
       {
         // Covers what TCP cannot see: a process that is stopped still acknowledges packets.
         idle_session_timeout: sessionIdleMs,
@@ -111,10 +125,10 @@ export async function openLockSession(
   return {
     lost: lost.signal,
     async take(names): Promise<readonly string[]> {
-      return (await query<{ name: string }>(TAKE, [names])).map(({ name }) => name);
+      return (await inTurn(() => take(sql, { names }))).map(({ name }) => name);
     },
     async release(name): Promise<void> {
-      await query(RELEASE, [name]);
+      await inTurn(() => release(sql, { name }));
     },
     end: () => lose("the leader locks were released"),
   };

@@ -1,11 +1,13 @@
 import { StartProblem } from "@causeway/service-kit";
+import { sql as text } from "drizzle-orm";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type pg from "pg";
+import { runSql } from "./define-query.postgres.ts";
+import { sqlOn, type Connection } from "./pool.postgres.ts";
 
 /** The schema of this version, one file per step. */
 export const MIGRATIONS_DIR = fileURLToPath(new URL("../../migrations", import.meta.url));
-/** Table with the names of applied migrations. */
+/** Table with the names of applied migrations. node-pg-migrate owns it, so it is not in the schema. */
 export const MIGRATIONS_TABLE = "schema_migrations";
 
 /**
@@ -28,13 +30,20 @@ export async function migrationsOf(folder: string): Promise<readonly string[]> {
 }
 
 /** Names of the applied migrations; empty before the first. */
-export async function appliedMigrations(client: Pick<pg.ClientBase, "query">): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ there: boolean }>("select to_regclass($1) is not null as there", [
-    MIGRATIONS_TABLE,
-  ]);
-  if (rows[0]?.there !== true) return new Set();
-  const applied = await client.query<{ name: string }>(`select name from ${MIGRATIONS_TABLE}`);
-  return new Set(applied.rows.map(({ name }) => name));
+export async function appliedMigrations(client: Connection): Promise<ReadonlySet<string>> {
+  const sql = sqlOn(client);
+  const [table] = await runSql(
+    sql,
+    { exists: Boolean },
+    text`select to_regclass(${MIGRATIONS_TABLE}) is not null as exists`,
+  );
+  if (table?.exists !== true) return new Set();
+  const applied = await runSql(
+    sql,
+    { name: String },
+    text`select name from ${text.identifier(MIGRATIONS_TABLE)}`,
+  );
+  return new Set(applied.map(({ name }) => name));
 }
 
 /**
@@ -42,10 +51,7 @@ export async function appliedMigrations(client: Pick<pg.ClientBase, "query">): P
  * before it starts.
  * @throws StartProblem
  */
-export async function checkSchema(
-  client: Pick<pg.ClientBase, "query">,
-  folder: string = MIGRATIONS_DIR,
-): Promise<void> {
+export async function checkSchema(client: Connection, folder: string = MIGRATIONS_DIR): Promise<void> {
   const [expected, applied] = await Promise.all([migrationsOf(folder), appliedMigrations(client)]);
   const missing = expected.filter((name) => !applied.has(name));
   if (missing.length === 0) return;

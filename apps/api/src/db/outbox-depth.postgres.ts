@@ -1,6 +1,6 @@
 import { sql as text } from "drizzle-orm";
 import { outbox } from "./db.tables.ts";
-import { defineSql, nullable } from "./define-query.postgres.ts";
+import { defineSql, nameOf, nullable } from "./define-query.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 import type { OutboxDepth } from "./queue-depth.port.ts";
 
@@ -8,7 +8,7 @@ import type { OutboxDepth } from "./queue-depth.port.ts";
 const depth = defineSql(
   "outbox_depth",
   { waiting: Number, oldestMs: nullable(Number) },
-  () => text`select count(*) as waiting, min(created_at_ms) as oldest_ms from (
+  () => text`select count(*) as waiting, min(${nameOf(outbox.createdAtMs)}) as oldest_ms from (
     select ${outbox.createdAtMs} from ${outbox} where ${outbox.publishedAtMs} is null order by ${outbox.id} limit 10000) as oldest`,
 );
 

@@ -12,6 +12,7 @@ import { inTransaction } from "./in-transaction.postgres.ts";
 import { jobRuns } from "./job-runs.postgres.ts";
 import { listen } from "./listen.postgres.ts";
 import { OUTBOX_CHANNEL } from "./outbox.postgres.ts";
+import { markPublished, TAKEN_AT_ONCE, takeUnpublished, unpublishedIds } from "./outbox-relay.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
 import { producerConnection } from "./connections.adapter.ts";
 import { redisMemoryOf } from "./redis-memory.ts";
@@ -55,13 +56,6 @@ const HANGS_AFTER_MS = 60_000;
 const MAX_LISTED = 100_000;
 
 const QUEUE_STATES = ["wait", "active", "delayed", "failed"] as const;
-
-interface Row {
-  id: number;
-  job_name: JobName;
-  job_id: string;
-  payload: string;
-}
 
 /** Marks of rows that were queued at the same moment share a statement. */
 const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
@@ -128,40 +122,28 @@ export async function startOutboxRelay(
       );
     }
   };
-  const mark = async (client: Pick<pg.Pool, "query">, ids: readonly number[]): Promise<void> => {
-    await client.query({
-      name: "relay_mark",
-      text: "update outbox set published_at_ms = $2 where id = any($1::bigint[])",
-      values: [ids, services.clock.nowMs()],
-    });
-  };
 
+  const sql = sqlOn(options.pool);
   /** Rows that are being queued without a look at the table, and since when. */
   const inHand = new Map<number, number>();
   const publish = (): Promise<number> =>
     inTransaction(options.pool, async (client) => {
       // A publication that takes longer is made again.
       const sinceMs = performance.now() - POLL_MS;
-      const { rows } = await client.query<Row>({
-        name: "relay_take",
-        text: `select id, job_name, job_id, payload from outbox where published_at_ms is null and id <> all($1::bigint[])
-               order by id limit 100 for update skip locked`,
-        values: [[...inHand].flatMap(([id, atMs]) => (atMs > sinceMs ? id : []))],
-      });
-      if (rows.length === 0) return 0;
-      await enqueue(
-        rows.map(({ id, job_name: job, job_id: jobId, payload }) => {
-          const data = JSON.parse(payload) as StoredJob["payload"];
-          return { id, job, jobId, payload: data };
-        }),
+      const transaction = sqlOn(client);
+      const jobs = await takeUnpublished(
+        transaction,
+        [...inHand].flatMap(([id, atMs]) => (atMs > sinceMs ? id : [])),
       );
-      const ids = rows.map((row) => row.id);
-      await mark(client, ids);
+      if (jobs.length === 0) return 0;
+      await enqueue(jobs);
+      const ids = jobs.map(({ id }) => id);
+      await markPublished(transaction, ids, services.clock.nowMs());
       return ids.length;
     });
 
   const markTogether = tickBatcher(async (published: readonly (readonly number[])[]) => {
-    await mark(options.pool, published.flat());
+    await markPublished(sql, published.flat(), services.clock.nowMs());
     return published.map(() => undefined);
   }, MARKS);
   const direct = new Set<Promise<void>>();
@@ -190,7 +172,7 @@ export async function startOutboxRelay(
 
   // Stored with the jobs: if the key is missing, the jobs are lost too.
   const queueMark = `${options.prefix}:causeway-queue`;
-  const runs = jobRuns(sqlOn(options.pool));
+  const runs = jobRuns(sql);
   let checkedAtMs = -Infinity;
   const checkQueue = async (): Promise<void> => {
     if (performance.now() - checkedAtMs < POLL_MS) return;
@@ -224,16 +206,12 @@ export async function startOutboxRelay(
       const queue = queues.get(job);
       if (queue === undefined || connection.status !== "ready") return undefined;
       // In the direction in which jobs move, so that none is missed.
-      const { rows } = await options.pool.query<{ job_id: string }>({
-        name: "relay_unpublished",
-        text: "select job_id from outbox where published_at_ms is null and job_name = $1 order by id limit $2",
-        values: [job, MAX_LISTED],
-      });
+      const unpublished = await unpublishedIds(sql, job, MAX_LISTED);
       const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
       const ids = await Promise.race([idsIn(queue).catch(() => undefined), late]);
-      if (ids === undefined || rows.length === MAX_LISTED || ids.waiting.length === MAX_LISTED)
+      if (ids === undefined || unpublished.length === MAX_LISTED || ids.waiting.length === MAX_LISTED)
         return undefined;
-      const jobIds = [...rows.map((row) => row.job_id), ...ids.waiting, ...ids.running];
+      const jobIds = [...unpublished, ...ids.waiting, ...ids.running];
       return new Set(jobIds.map((id) => legOfJobId(job, id)));
     },
   };
@@ -254,7 +232,7 @@ export async function startOutboxRelay(
         // An unresponsive Redis must not keep this process from ending.
         await Promise.race([checkQueue(), closing.promise]);
         if (stopped) break;
-        while ((await publish()) === 100);
+        while ((await publish()) === TAKEN_AT_ONCE);
       } catch (error) {
         services.events.fault("relay_fault", error, {});
         await pause(250);

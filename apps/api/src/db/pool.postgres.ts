@@ -5,7 +5,7 @@ import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres
 
 /** Runs named statements: on the pool, or on the connection of a transaction. */
 export interface Sql {
-  query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  query(statement: Statement, values: readonly unknown[]): Promise<DriverRow[]>;
   /** The query builder on the same connection. */
   readonly db: NodePgDatabase;
   /**
@@ -15,17 +15,15 @@ export interface Sql {
   readonly atEnd?: (answer: Promise<unknown>) => void;
 }
 
+/** A row as the driver returns it. The definition of its statement knows the types of its values. */
+export type DriverRow = Record<string, never>;
+
 /** A named statement is parsed and planned once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
   /** It stores announcements, which must be sent after the commit. */
   readonly announces?: boolean;
-}
-
-/** Declares a named statement. The name must be unique in the process. */
-export function statement(name: string, text: string): Statement {
-  return { name, text };
 }
 
 /** How much longer than the server the client waits for the end of a statement. */
@@ -89,10 +87,12 @@ class BatchingSocket extends Socket {
   }
 }
 
-const builders = new WeakMap<pg.Pool | pg.PoolClient, NodePgDatabase>();
+export type Connection = pg.Pool | pg.PoolClient | pg.Client;
+
+const builders = new WeakMap<Connection, NodePgDatabase>();
 
 /** One query builder per connection, because it keeps the queries prepared there. */
-function builderOn(client: pg.Pool | pg.PoolClient): NodePgDatabase {
+function builderOn(client: Connection): NodePgDatabase {
   const known = builders.get(client);
   if (known !== undefined) return known;
   const db = drizzle(client);
@@ -100,13 +100,13 @@ function builderOn(client: pg.Pool | pg.PoolClient): NodePgDatabase {
   return db;
 }
 
-/** Runs statements on the pool or on one of its clients. */
-export function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
+/** Runs statements on a pool or on one connection. */
+export function sqlOn(client: Connection): Sql {
   return {
     db: builderOn(client),
-    async query<Row extends object>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
-      const result = await client.query<Row>({ name, text, values: [...values] });
-      return result.rows;
+    async query({ name, text }, values) {
+      const { rows } = await client.query({ name, text, values: [...values] });
+      return rows;
     },
   };
 }

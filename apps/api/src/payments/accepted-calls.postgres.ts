@@ -72,7 +72,7 @@ export async function insertAcceptedCalls(sql: Sql, calls: readonly AcceptedCall
     detail,
     jobName: job.job,
     jobId: job.jobId,
-    payload: JSON.stringify(job.payload),
+    payload: job.payload,
     ...newExecutionRow(execution),
   }));
   await insert(sql, { calls: rowsJson(CALL, rows) });

@@ -87,7 +87,7 @@ export interface AcceptedCall {
   readonly job: {
     readonly job: string;
     readonly jobId: string;
-    readonly payload: Readonly<Record<string, unknown>>;
+    readonly payload: Readonly<Record<string, string | number>>;
   };
   readonly execution: NewExecution;
 }

@@ -21,7 +21,7 @@ const openLane = defineWrite("lane_open", (db, p: Params<Lane & { readonly nonce
 );
 const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
   db
-    .select({ server: text<string>`${SERVER_START}` })
+    .select({ server: text`${SERVER_START}`.mapWith(String) })
     .from(lanes)
     .where(isLane(p))
     .for("update"),

@@ -2,14 +2,15 @@ import type { Env } from "@causeway/config";
 import type pg from "pg";
 import { readDatabaseUrl } from "../config/database-url.ts";
 import { checkSessions } from "../db/check-sessions.postgres.ts";
+import { databaseNowMs } from "../db/database-clock.postgres.ts";
 import { withDatabaseProblems } from "../db/database-problem.postgres.ts";
-import { createPool } from "../db/pool.postgres.ts";
+import { createPool, sqlOn } from "../db/pool.postgres.ts";
+import { tryLock } from "../db/session-lock.postgres.ts";
 import { archiveFiles } from "../reconcile/archive/archive-files.adapter.ts";
 import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
 import type { OpenArchives } from "./commands/archive-command.ts";
 
-const LOCK = "select pg_try_advisory_lock(hashtextextended('causeway:archive', 0)) as taken";
-const NOW = "select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms";
+const LOCK = "causeway:archive";
 /** Between the clocks of the host and of the database. */
 const MAX_DIFFERENCE_MS = 60_000;
 /** Choosing the requests of a large month takes minutes, and blocks no other session. */
@@ -31,8 +32,7 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
       // Behind a pooler in transaction mode, the lock belongs to no process.
       await withDatabaseProblems(url, async () => await checkSessions(url));
       const client = await pool.connect();
-      const { rows } = await client.query<{ taken: boolean }>(LOCK);
-      if (rows[0]?.taken !== true) {
+      if (!(await tryLock(client, LOCK))) {
         client.release();
         throw new Error("another `operator archive` is running on this database; wait until it has ended");
       }
@@ -57,8 +57,8 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
  * service still reads.
  */
 async function checkClock(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query<{ now_ms: number }>(NOW);
-  const aheadMs = Date.now() - (rows[0]?.now_ms ?? Number.NaN);
+  const databaseMs = await databaseNowMs(sqlOn(client));
+  const aheadMs = Date.now() - databaseMs;
   if (Math.abs(aheadMs) <= MAX_DIFFERENCE_MS) return;
   throw new Error(
     `the clock of this host is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? "ahead of" : "behind"} the clock of the database; ` +

@@ -1,8 +1,10 @@
+import { sql as text } from "drizzle-orm";
 import type pg from "pg";
 import { LockTimeout } from "../db/lock-timeout.port.ts";
 import type { CommittedEvents } from "../db/events.port.ts";
 import type { Tx, UnitOfWork } from "../db/unit-of-work.port.ts";
 import { announcer } from "../db/announcements.postgres.ts";
+import { defineSql, type Params } from "../db/define-query.postgres.ts";
 import { claimWrites } from "../balances/claim-writes.postgres.ts";
 import { depositAddressWrites } from "../deposits/addresses/deposit-address-writes.postgres.ts";
 import { depositWrites } from "../deposits/deposit-writes.postgres.ts";
@@ -15,7 +17,7 @@ import { ledgerWrites } from "../balances/ledger-writes.postgres.ts";
 import { nonceMappingWrites } from "../settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
 import { newJobs, type NewJobs, type StoredJob } from "../db/new-jobs.ts";
 import { outbox } from "../db/outbox.postgres.ts";
-import { sqlOn, statement, type Sql } from "../db/pool.postgres.ts";
+import { sqlOn, type Sql } from "../db/pool.postgres.ts";
 import { priceExposureWrites } from "../markets/prices/price-exposure.postgres.ts";
 import { railWrites } from "../payments/rail-rows.postgres.ts";
 import { requestWrites } from "../requests/request-writes.postgres.ts";
@@ -32,7 +34,11 @@ const SERIALIZATION = "40001";
 const LOCK_NOT_AVAILABLE = "55P03";
 
 // Until the end of the transaction.
-const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
+const limitLockWaits = defineSql(
+  "limit_lock_waits",
+  {},
+  (p: Params<{ timeout: string }>) => text`select set_config('lock_timeout', ${p.timeout}, true)`,
+);
 
 /**
  * Transactions on a Postgres pool. Their events are raised and what they announce is sent after the commit.
@@ -95,7 +101,7 @@ async function runOnce<T>(
         return await statements.query(one, values);
       },
     };
-    if (lockTimeoutMs !== undefined) await sql.query(limitLockWaits, [`${lockTimeoutMs}ms`]);
+    if (lockTimeoutMs !== undefined) await limitLockWaits(sql, { timeout: `${lockTimeoutMs}ms` });
     const jobs = outbox(sql);
     const done = await work({
       events: {

@@ -1,16 +1,27 @@
-import { sql as text } from "drizzle-orm";
-import { defineSql, nullable } from "../db/define-query.postgres.ts";
-import { webhookDeliveries as deliveries, webhookEndpoints as endpoints } from "./webhooks.tables.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { sql as text, type SQL } from "drizzle-orm";
+import { apiKeys } from "../callers/callers.tables.ts";
+import { defineReport, defineSql, nullable, outputsOf } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { webhookDeliveries as deliveries, webhookEndpoints as endpoints } from "./webhooks.tables.ts";
 
-const report = statement(
+const isOfEndpoint = (state: SQL): SQL =>
+  text`${deliveries.endpointId} = ${endpoints.id} and ${deliveries.state} = ${state}`;
+const report = defineReport(
   "operator_webhooks",
-  `select w.id, w.key_id, k.label as key, w.url, w.failing_since_ms, w.last_error, w.last_delivered_at_ms,
-     (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'waiting') as waiting,
-     (select min(d.created_at_ms) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'waiting') as waiting_since_ms,
-     (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'failed') as failed
-   from webhook_endpoints w join api_keys k on k.id = w.key_id where w.deleted_at_ms is null order by w.failing_since_ms nulls last, w.id`,
+  () => text`select ${outputsOf({
+    id: endpoints.id,
+    key_id: endpoints.keyId,
+    key: apiKeys.label,
+    url: endpoints.url,
+    failing_since_ms: endpoints.failingSinceMs,
+    last_error: endpoints.lastError,
+    last_delivered_at_ms: endpoints.lastDeliveredAtMs,
+    waiting: text`(select count(*) from ${deliveries} where ${isOfEndpoint(text`'waiting'`)})`,
+    waiting_since_ms: text`(select min(${deliveries.createdAtMs}) from ${deliveries} where ${isOfEndpoint(text`'waiting'`)})`,
+    failed: text`(select count(*) from ${deliveries} where ${isOfEndpoint(text`'failed'`)})`,
+  })}
+    from ${endpoints} join ${apiKeys} on ${apiKeys.id} = ${endpoints.keyId} where ${endpoints.deletedAtMs} is null
+    order by ${endpoints.failingSinceMs} nulls last, ${endpoints.id}`,
 );
 const waiting = defineSql(
   "webhook_waiting",
@@ -31,7 +42,7 @@ export interface WaitingDeliveries {
 
 /** All webhook endpoints, failing ones first. */
 export async function webhookReport(sql: Sql): Promise<readonly object[]> {
-  return await sql.query(report, []);
+  return await report(sql, {});
 }
 
 export async function waitingDeliveries(sql: Sql): Promise<WaitingDeliveries> {

@@ -59,7 +59,7 @@ export async function monthsInDefault(sql: Sql): Promise<readonly Month[]> {
   const rows = await runSql(
     sql,
     { month: String },
-    text`select distinct to_char(to_timestamp(at_ms / 1000) at time zone 'utc', 'YYYY-MM') as month
+    text`select distinct to_char(to_timestamp(${nameOf(requestEvents.atMs)} / 1000) at time zone 'utc', 'YYYY-MM') as month
       from ${named(DEFAULT)} order by 1`,
   );
   return rows.map(({ month }) => toMonth(month));
@@ -157,7 +157,7 @@ async function* pagesOfDefault(sql: Sql): AsyncGenerator<SQL> {
     const [page] = await runSql(
       sql,
       { last: nullable(Number) },
-      text`select max(id) as last from (select ${id} from ${named(DEFAULT)} where ${id} > ${after} order by ${id} limit ${PAGE}) as page`,
+      text`select max(${id}) as last from (select ${id} from ${named(DEFAULT)} where ${id} > ${after} order by ${id} limit ${PAGE}) as page`,
     );
     if (page === undefined || page.last === null) return;
     yield text`${id} > ${after} and ${id} <= ${page.last}`;
@@ -168,13 +168,14 @@ async function* pagesOfDefault(sql: Sql): AsyncGenerator<SQL> {
 /** Creates a table like the partition of a month. */
 async function createLike(sql: Sql, table: SQL, month: Month): Promise<void> {
   const [from, to] = [startOfMonth(month), endOfMonth(month)].map((ms) => text.raw(String(ms)));
+  const at = nameOf(requestEvents.atMs);
   // Without the identity: the partition takes that of its parent. With the constraint, attaching the
   // partition scans no rows while others wait.
   await runSql(
     sql,
     {},
     text`create table ${table} (like ${requestEvents} including defaults including constraints including indexes including storage,
-      constraint in_month check (at_ms >= ${from} and at_ms < ${to}))`,
+      constraint in_month check (${at} >= ${from} and ${at} < ${to}))`,
   );
 }
 

@@ -99,7 +99,7 @@ const lockOverdue = defineQuery("request_lock_overdue", (db, p: Params<Overdue>)
     .from(originTransactions)
     .where(eq(originTransactions.requestId, requests.requestId));
   return db
-    .select({ ...STATE, hasReservedFees: text<boolean>`${exists(openFees)}` })
+    .select({ ...STATE, hasReservedFees: text`${exists(openFees)}`.mapWith(Boolean) })
     .from(requests)
     .where(
       and(

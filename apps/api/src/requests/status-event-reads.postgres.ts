@@ -11,7 +11,7 @@ const readSnapshots = defineQuery(
   "status_snapshots",
   (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
     db
-      .select({ ...STATUS, seq: requests.statusSeq, onlyFinal: text<boolean>`false` })
+      .select({ ...STATUS, seq: requests.statusSeq, onlyFinal: text`false`.mapWith(Boolean) })
       .from(requests)
       .where(text`${requests.requestId} = any(${requestIds})`),
 );

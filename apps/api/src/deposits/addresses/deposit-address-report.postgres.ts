@@ -1,21 +1,47 @@
-import { statement } from "../../db/pool.postgres.ts";
+import { sql as text, type Column, type SQL } from "drizzle-orm";
+import { defineReport, outputsOf } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
+import {
+  depositAddresses as addresses,
+  depositAddressFunds as funds,
+  depositSweeps as sweeps,
+} from "./deposit-addresses.tables.ts";
 
-const unswept = statement(
+const timeOf = (ms: Column): SQL =>
+  text`to_char(to_timestamp(${ms} / 1000.0) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+
+const unswept = defineReport(
   "operator_addresses_unswept",
-  `select case when f.held_reason is null then 'deciding' else 'held' end as state, f.held_reason as reason, f.address, f.chain_id as "chainId",
-     f.currency, f.amount::text as amount, to_char(to_timestamp(f.seen_at_ms / 1000.0) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
-     a.request_id as "requestId", a.recovery, a.refund_to as "refundTo"
-   from deposit_address_funds f join deposit_addresses a using (address) order by f.held_reason is null, f.seen_at_ms limit 1000`,
+  () => text`select ${outputsOf({
+    state: text`case when ${funds.heldReason} is null then 'deciding' else 'held' end`,
+    reason: funds.heldReason,
+    address: funds.address,
+    chainId: funds.chainId,
+    currency: funds.currency,
+    amount: text`${funds.amount}::text`,
+    since: timeOf(funds.seenAtMs),
+    requestId: addresses.requestId,
+    recovery: addresses.recovery,
+    refundTo: addresses.refundTo,
+  })}
+    from ${funds} join ${addresses} on ${addresses.address} = ${funds.address}
+    order by ${funds.heldReason} is null, ${funds.seenAtMs} limit 1000`,
 );
-const sweeping = statement(
+const sweeping = defineReport(
   "operator_addresses_sweeping",
-  `select s.state, s.address, s.chain_id as "chainId", s.currency, (s.amount + s.excess)::text as amount,
-     to_char(to_timestamp(s.created_at_ms / 1000.0) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since, s.request_id as "requestId"
-   from deposit_sweeps s where s.state in ('planned', 'sent', 'mined') order by s.id limit 1000`,
+  () => text`select ${outputsOf({
+    state: sweeps.state,
+    address: sweeps.address,
+    chainId: sweeps.chainId,
+    currency: sweeps.currency,
+    amount: text`(${sweeps.amount} + ${sweeps.excess})::text`,
+    since: timeOf(sweeps.createdAtMs),
+    requestId: sweeps.requestId,
+  })}
+    from ${sweeps} where ${sweeps.state} in ('planned', 'sent', 'mined') order by ${sweeps.id} limit 1000`,
 );
 
 /** Reports funds at deposit addresses and why they are there, then the sweeps in progress. */
 export async function addressReport(sql: Sql): Promise<object[]> {
-  return [...(await sql.query<object>(unswept, [])), ...(await sql.query<object>(sweeping, []))];
+  return [...(await unswept(sql, {})), ...(await sweeping(sql, {}))];
 }

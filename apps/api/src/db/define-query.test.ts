@@ -1,0 +1,34 @@
+import { sql as text } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { outbox } from "./db.tables.ts";
+import { defineReport, outputsOf, textAndValues } from "./define-query.postgres.ts";
+import type { Sql, Statement } from "./pool.postgres.ts";
+
+test("outputs have names of their own, in the given order", () => {
+  const { text: list } = textAndValues(outputsOf({ chainJob: outbox.jobId, count: text`count(*)` }));
+  expect(list).toBe('"outbox"."job_id" as "chainJob", count(*) as "count"');
+});
+
+test("a report is one named statement, and sends a parameter that is used twice once", async () => {
+  const asked: [Statement, readonly unknown[]][] = [];
+  const sql: Pick<Sql, "query"> = {
+    async query(statement, values) {
+      asked.push([statement, values]);
+      return [];
+    },
+  };
+  const report = defineReport<{ id: string }>(
+    "jobs",
+    ({ id }) => text`select 1 as one from ${outbox} where ${id}::text is null or ${outbox.jobId} = ${id}`,
+  );
+  await report(sql, { id: "a" });
+  expect(asked).toEqual([
+    [
+      expect.objectContaining({
+        name: "jobs",
+        text: 'select 1 as one from "outbox" where $1::text is null or "outbox"."job_id" = $1',
+      }),
+      ["a"],
+    ],
+  ]);
+});

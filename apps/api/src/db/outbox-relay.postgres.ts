@@ -1,0 +1,49 @@
+import { sql as text } from "drizzle-orm";
+import { outbox } from "./db.tables.ts";
+import { columnsOf, defineSql, nameOf, type Params } from "./define-query.postgres.ts";
+import type { JobName } from "./job-name.port.ts";
+import type { StoredJob } from "./new-jobs.ts";
+import type { Sql } from "./pool.postgres.ts";
+
+/** Rows that one call of {@link takeUnpublished} takes at most. */
+export const TAKEN_AT_ONCE = 100;
+
+const STORED = { id: outbox.id, jobName: outbox.jobName, jobId: outbox.jobId, payload: outbox.payload };
+const isUnpublished = text`${outbox.publishedAtMs} is null`;
+const take = defineSql(
+  "relay_take",
+  STORED,
+  (p: Params<{ except: readonly number[] }>) => text`select ${columnsOf(STORED)} from ${outbox}
+    where ${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
+    order by ${outbox.id} limit ${text.raw(String(TAKEN_AT_ONCE))} for update skip locked`,
+);
+const mark = defineSql(
+  "relay_mark",
+  {},
+  (p: Params<{ ids: readonly number[]; atMs: number }>) =>
+    text`update ${outbox} set ${nameOf(outbox.publishedAtMs)} = ${p.atMs} where ${outbox.id} = any(${p.ids}::bigint[])`,
+);
+const unpublished = defineSql(
+  "relay_unpublished",
+  { jobId: outbox.jobId },
+  (p: Params<{ job: JobName; limit: number }>) => text`select ${outbox.jobId} from ${outbox}
+    where ${isUnpublished} and ${outbox.jobName} = ${p.job} order by ${outbox.id} limit ${p.limit}`,
+);
+
+/**
+ * Locks the oldest unpublished jobs until the transaction ends, except those that others have locked.
+ * @param except ids of jobs that are being published already
+ */
+export async function takeUnpublished(sql: Sql, except: readonly number[]): Promise<readonly StoredJob[]> {
+  return (await take(sql, { except })).map(({ jobName: job, ...rest }) => ({ job, ...rest }));
+}
+
+/** Marks jobs as published. */
+export async function markPublished(sql: Sql, ids: readonly number[], atMs: number): Promise<void> {
+  await mark(sql, { ids, atMs });
+}
+
+/** Ids of the unpublished jobs of one queue, oldest first. */
+export async function unpublishedIds(sql: Sql, job: JobName, limit: number): Promise<readonly string[]> {
+  return (await unpublished(sql, { job, limit })).map(({ jobId }) => jobId);
+}

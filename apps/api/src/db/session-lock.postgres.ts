@@ -1,0 +1,18 @@
+import { sql as text } from "drizzle-orm";
+import type pg from "pg";
+import { runSql } from "./define-query.postgres.ts";
+import { sqlOn } from "./pool.postgres.ts";
+
+/**
+ * Takes a lock that the session of `client` keeps until it ends. Does not wait: a statement that waits keeps
+ * a snapshot.
+ * @returns false if another session has it
+ */
+export async function tryLock(client: pg.Client | pg.PoolClient, name: string): Promise<boolean> {
+  const [row] = await runSql(
+    sqlOn(client),
+    { taken: Boolean },
+    text`select pg_try_advisory_lock(hashtextextended(${name}, 0)) as taken`,
+  );
+  return row?.taken === true;
+}
