@@ -12,6 +12,10 @@ import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
  * have none; comments, test names and identifiers may have those of the baseline, which may only shrink.
  */
 const BASELINE = "scripts/prose/baseline.json";
+const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {
+  wrapping: "line is too long",
+  numbering: "test name begins with a number; say what the test shows",
+};
 const root = resolve(import.meta.dirname, "..");
 process.chdir(root);
 
@@ -66,7 +70,7 @@ function isRead(path: string): boolean {
 function findingsIn(path: string): readonly Located[] {
   const text = readFileSync(join(root, path), "utf8");
   return proseOf(path, text).flatMap<Located>(({ kind, text: prose, line }) => {
-    if (kind === "wrapping") return [{ path, kind, line, rule: "columns" }];
+    if (kind === "wrapping" || kind === "numbering") return [{ path, kind, line, rule: kind }];
     const found = kind === "names" ? inName(prose) : inText(prose);
     return found.map(({ at, rule }) => ({
       path,
@@ -84,7 +88,9 @@ function proseOf(path: string, text: string): readonly Prose[] {
 
 function report({ path, line, kind, rule }: Located): void {
   const write = rules.find(({ avoid }) => avoid === rule)?.write;
-  fail(`${path}:${line} ${kind}: ${write === undefined ? "line is too long" : `"${rule}": write ${write}`}`);
+  fail(
+    `${path}:${line} ${kind}: ${write === undefined ? FORMAT_PROBLEMS[rule] : `"${rule}": write ${write}`}`,
+  );
 }
 
 function fail(problem: string): void {

@@ -4,7 +4,7 @@ import { parseSync } from "oxc-parser";
  * What a reader meets: in docs and messages users do, in comments, test names and identifiers contributors
  * do.
  */
-export type Kind = "docs" | "messages" | "comments" | "tests" | "names" | "wrapping";
+export type Kind = "docs" | "messages" | "comments" | "tests" | "names" | "wrapping" | "numbering";
 
 /** One piece of prose, or one identifier, and where it begins in its file. */
 export interface Prose {
@@ -69,7 +69,11 @@ export function proseOfSource(path: string, text: string): readonly Prose[] {
     } else if (isTest && node.type === "CallExpression" && isTestCall(node["callee"])) {
       const [name] = node["arguments"] as readonly (Node | undefined)[];
       const written = name === undefined ? undefined : textOf(name);
-      if (written !== undefined) found.push({ kind: "tests", text: written, line: lineOf(start) });
+      if (written === undefined) return;
+      found.push({ kind: "tests", text: written, line: lineOf(start) });
+      // Such a number refers to a list that the reader does not have.
+      if (/^(?:case )?\d+[a-z]?: /i.test(written))
+        found.push({ kind: "numbering", text: written, line: lineOf(start) });
     } else if (!isTest) {
       const message = textOf(node);
       if (message?.includes(" ") === true && !isSql(path, message))

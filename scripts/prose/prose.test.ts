@@ -78,6 +78,14 @@ test("reads the names of tests in a test file, and no other strings of it", () =
   expect(ofKind(prose, "messages")).toEqual([]);
 });
 
+test("reports test names that begin with the number of a case", () => {
+  const prose = proseOfSource(
+    "test/a.test.ts",
+    'test("case 4: a", () => 0);\ntest.each([1])("27: %s", () => 0);\ntest("10,000 keys: none is lost", () => 0);\n',
+  );
+  expect(ofKind(prose, "numbering")).toEqual(["case 4: a", "27: %s"]);
+});
+
 test("reports comment lines over 110 columns", () => {
   const prose = proseOfSource("a.ts", `// ${"word ".repeat(22)}\nconst text = "${"word ".repeat(30)}";\n`);
   expect(prose.filter(({ kind }) => kind === "wrapping").map(({ line }) => line)).toEqual([1]);
