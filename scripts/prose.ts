@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { versionsOf } from "./check/file-history.ts";
 import { programOptions } from "./program-options.ts";
 import { baselineOf, differences, grown, TOLERATED, type Baseline, type Located } from "./prose/baseline.ts";
 import { proseOfHashComments, proseOfMarkdown, proseOfSource, type Prose } from "./prose/prose-of.ts";
@@ -43,7 +44,7 @@ let problems = 0;
 for (const finding of findings)
   if (list !== undefined ? finding.path.startsWith(list) : !TOLERATED.has(finding.kind)) report(finding);
 
-const before = versionsOf(BASELINE);
+const before = versionsOf(BASELINE).map((text) => JSON.parse(text) as Baseline);
 for (let at = 1; at < before.length; at++)
   for (const growth of grown(before[at - 1] as Baseline, before[at] as Baseline))
     fail(`${BASELINE}: a version in the history has more findings than the one before it: ${growth}`);
@@ -114,20 +115,4 @@ function recordBaseline(): void {
   const growths = grown(baseline, current);
   for (const growth of growths) fail(`refused to record more findings than before: ${growth}`);
   if (growths.length === 0) writeFileSync(BASELINE, `${JSON.stringify(current, null, 2)}\n`);
-}
-
-/**
- * The versions of a file in the history that this clone has, oldest first, then the one in the working tree.
- */
-function versionsOf(path: string): readonly Baseline[] {
-  const commits = execFileSync("git", ["log", "--first-parent", "--reverse", "--format=%H", "--", path], {
-    encoding: "utf8",
-  });
-  const texts = commits
-    .split("\n")
-    .filter((commit) => commit !== "")
-    .map((commit) =>
-      execFileSync("git", ["show", `${commit}:${path}`], { encoding: "utf8", maxBuffer: 2 ** 26 }),
-    );
-  return [...texts, readFileSync(path, "utf8")].map((text) => JSON.parse(text) as Baseline);
 }
