@@ -5,7 +5,13 @@ import { parseArgs } from "node:util";
 import { versionsOf } from "./check/file-history.ts";
 import { programOptions } from "./program-options.ts";
 import { baselineOf, differences, grown, TOLERATED, type Baseline, type Located } from "./prose/baseline.ts";
-import { proseOfHashComments, proseOfMarkdown, proseOfSource, type Prose } from "./prose/prose-of.ts";
+import {
+  proseOfHashComments,
+  proseOfMarkdown,
+  proseOfSolidity,
+  proseOfSource,
+  type Prose,
+} from "./prose/prose-of.ts";
 import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
 
 /**
@@ -63,7 +69,7 @@ function isRead(path: string): boolean {
   if (/(^|\/)(generated|migrations)\/|THIRD_PARTY|^docs\/GLOSSARY\.md$|^scripts\/prose\//.test(path))
     return false;
   return (
-    /\.(md|ts|mjs)$/.test(path) ||
+    /\.(md|ts|mjs|cjs|sol)$/.test(path) ||
     /(^|\/)(\.env\.[\w.]+|Dockerfile\.\w+|docker-compose[\w.]*\.yml)$/.test(path)
   );
 }
@@ -84,7 +90,8 @@ function findingsIn(path: string): readonly Located[] {
 
 function proseOf(path: string, text: string): readonly Prose[] {
   if (path.endsWith(".md")) return proseOfMarkdown(text);
-  return /\.(ts|mjs)$/.test(path) ? proseOfSource(path, text) : proseOfHashComments(text);
+  if (path.endsWith(".sol")) return proseOfSolidity(text);
+  return /\.(ts|mjs|cjs)$/.test(path) ? proseOfSource(path, text) : proseOfHashComments(text);
 }
 
 function report({ path, line, kind, rule }: Located): void {
