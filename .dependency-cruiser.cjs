@@ -14,7 +14,7 @@ const packageFolder = (names) => `^packages/(${names.join("|")})/`;
 const rowRules = rows.flatMap((names, row) =>
   names.map((name) => ({
     name: `row-of-${name}`,
-    comment: `packages/${name} stands in row ${row}: of the workspace it imports ${below(row).join(", ") || "nothing"}`,
+    comment: `packages/${name} is in row ${row}: of the workspace it may import ${below(row).join(", ") || "nothing"}`,
     severity: "error",
     from: { path: packageFolder([name]) },
     to: { path: "^(packages|apps|scripts|bench)/", pathNot: packageFolder([name, ...below(row)]) },
@@ -22,8 +22,8 @@ const rowRules = rows.flatMap((names, row) =>
 );
 
 /**
- * Packages that only scripts, benches and tests use, and what each imports of the workspace. A simulator knows
- * no judge: what both believe would agree by construction.
+ * Packages that only scripts, benches and tests use, and what each may import of the workspace. A simulator
+ * must not import a judge, because an error that both share would not be found.
  */
 const kits = {
   testkit: [],
@@ -41,8 +41,8 @@ const kitRules = Object.entries(kits).map(([name, imported]) => ({
 }));
 
 /**
- * The rooms of apps/api, the lowest first: a room imports only from rooms before it. Each holds everything about
- * one noun; the suffix of a file, not its folder, says what the file may import.
+ * The rooms of apps/api, the lowest first: a room imports only from rooms before it. Each holds everything
+ * about one noun; the suffix of a file, not its folder, says what the file may import.
  */
 const rooms = [
   "db",
@@ -276,7 +276,7 @@ module.exports = {
     {
       name: "examples-are-clients",
       comment:
-        "an example shows what anybody can do from outside: with viem and fetch, or the public SDK, nothing of ours",
+        "an example shows what any client can do: it may import viem or the public SDK, and nothing of the workspace",
       severity: "error",
       from: { path: "^examples/" },
       to: {
@@ -350,14 +350,14 @@ module.exports = {
     },
     {
       name: "no-cycles",
-      comment: "a circle is one thing in two files",
+      comment: "files must not import each other in a circle",
       severity: "error",
       from: {},
       to: { circular: true },
     },
     {
       name: "resolvable",
-      comment: "an import that leads nowhere is not checked by any other rule",
+      comment: "an import must resolve: no other rule checks one that does not",
       severity: "error",
       from: {},
       to: { couldNotResolve: true },

@@ -14,6 +14,7 @@ import {
 } from "./check/dockerfile.ts";
 import { imagesProof } from "./check/images-proof.ts";
 import { root, runCommand } from "./check/run-command.ts";
+import { stepNamed } from "./check/steps.ts";
 
 /**
  * Proves the images. With a Docker engine they are built and started; without one, the very commands of the
@@ -130,8 +131,12 @@ const images: readonly Image[] = [
   },
 ];
 
-const signal = AbortSignal.timeout(15 * 60_000);
-const bound = { timeoutMs: 10 * 60_000, signal };
+// No command has a tighter bound than the whole step: on a busy machine it may need most of that.
+const { timeoutMs } = stepNamed("images");
+const signal = AbortSignal.timeout(timeoutMs);
+const bound = { timeoutMs, signal };
+/** For what usually takes two seconds at most. */
+const START_TIMEOUT_MS = 5 * 60_000;
 const proof = await imagesProof();
 
 const byTag = await imagesByTag();
@@ -144,7 +149,7 @@ if (proof.isFresh && process.env["CI_FULL"] !== "1") {
   console.log(
     "images: NOT BUILT: Dockerfiles, lockfile and manifests are unchanged since the last proof; set CI_FULL=1 to build",
   );
-} else if ((await runCommand(["docker", "info"], { timeoutMs: 10_000, signal })).ok) {
+} else if ((await runCommand(["docker", "info"], { timeoutMs: START_TIMEOUT_MS, signal })).ok) {
   console.log("images: Docker engine found: building and starting the images");
   for (const image of images) await buildWithDocker(image);
   await proof.keep();
@@ -239,7 +244,7 @@ async function tryByHand(image: Image, final: Stage, built: string, laidOut: str
         "--report-exclude-env",
         entry,
       ],
-      { ...bound, timeoutMs: 60_000, cwd: join(laidOut, "app") },
+      { ...bound, timeoutMs: START_TIMEOUT_MS, cwd: join(laidOut, "app") },
     );
     expectRefusal(`${image.dockerfile} ${entry}`, ok, output, says);
   }
@@ -264,11 +269,11 @@ type Start = NonNullable<Image["start"]>;
  */
 function startScript(path: string): string {
   const ask = `
-    const until = Date.now() + 30_000;
+    const until = Date.now() + ${START_TIMEOUT_MS};
     for (;;) {
       const answer = await fetch("http://127.0.0.1:" + process.env.HTTP_PORT + "${path}").catch(() => undefined);
       if (answer?.ok) break;
-      if (Date.now() > until) throw new Error("no answer");
+      if (Date.now() > until) throw new Error("no answer within ${START_TIMEOUT_MS / 1000} s");
       await new Promise((resolve) => setTimeout(resolve, 100));
     }`;
   return `node --max-semi-space-size=64 --enable-source-maps --report-exclude-env dist/main.js & pid=$!

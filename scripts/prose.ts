@@ -2,9 +2,16 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { versionsOf } from "./check/file-history.ts";
 import { programOptions } from "./program-options.ts";
 import { baselineOf, differences, grown, TOLERATED, type Baseline, type Located } from "./prose/baseline.ts";
-import { proseOfHashComments, proseOfMarkdown, proseOfSource, type Prose } from "./prose/prose-of.ts";
+import {
+  proseOfHashComments,
+  proseOfMarkdown,
+  proseOfSolidity,
+  proseOfSource,
+  type Prose,
+} from "./prose/prose-of.ts";
 import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
 
 /**
@@ -12,6 +19,10 @@ import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
  * have none; comments, test names and identifiers may have those of the baseline, which may only shrink.
  */
 const BASELINE = "scripts/prose/baseline.json";
+const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {
+  wrapping: "line is too long",
+  numbering: "test name begins with a number; say what the test shows",
+};
 const root = resolve(import.meta.dirname, "..");
 process.chdir(root);
 
@@ -39,7 +50,7 @@ let problems = 0;
 for (const finding of findings)
   if (list !== undefined ? finding.path.startsWith(list) : !TOLERATED.has(finding.kind)) report(finding);
 
-const before = versionsOf(BASELINE);
+const before = versionsOf(BASELINE).map((text) => JSON.parse(text) as Baseline);
 for (let at = 1; at < before.length; at++)
   for (const growth of grown(before[at - 1] as Baseline, before[at] as Baseline))
     fail(`${BASELINE}: a version in the history has more findings than the one before it: ${growth}`);
@@ -58,7 +69,7 @@ function isRead(path: string): boolean {
   if (/(^|\/)(generated|migrations)\/|THIRD_PARTY|^docs\/GLOSSARY\.md$|^scripts\/prose\//.test(path))
     return false;
   return (
-    /\.(md|ts|mjs)$/.test(path) ||
+    /\.(md|ts|mjs|cjs|sol)$/.test(path) ||
     /(^|\/)(\.env\.[\w.]+|Dockerfile\.\w+|docker-compose[\w.]*\.yml)$/.test(path)
   );
 }
@@ -66,7 +77,7 @@ function isRead(path: string): boolean {
 function findingsIn(path: string): readonly Located[] {
   const text = readFileSync(join(root, path), "utf8");
   return proseOf(path, text).flatMap<Located>(({ kind, text: prose, line }) => {
-    if (kind === "wrapping") return [{ path, kind, line, rule: "columns" }];
+    if (kind === "wrapping" || kind === "numbering") return [{ path, kind, line, rule: kind }];
     const found = kind === "names" ? inName(prose) : inText(prose);
     return found.map(({ at, rule }) => ({
       path,
@@ -79,12 +90,15 @@ function findingsIn(path: string): readonly Located[] {
 
 function proseOf(path: string, text: string): readonly Prose[] {
   if (path.endsWith(".md")) return proseOfMarkdown(text);
-  return /\.(ts|mjs)$/.test(path) ? proseOfSource(path, text) : proseOfHashComments(text);
+  if (path.endsWith(".sol")) return proseOfSolidity(text);
+  return /\.(ts|mjs|cjs)$/.test(path) ? proseOfSource(path, text) : proseOfHashComments(text);
 }
 
 function report({ path, line, kind, rule }: Located): void {
   const write = rules.find(({ avoid }) => avoid === rule)?.write;
-  fail(`${path}:${line} ${kind}: ${write === undefined ? "line is too long" : `"${rule}": write ${write}`}`);
+  fail(
+    `${path}:${line} ${kind}: ${write === undefined ? FORMAT_PROBLEMS[rule] : `"${rule}": write ${write}`}`,
+  );
 }
 
 function fail(problem: string): void {
@@ -108,20 +122,4 @@ function recordBaseline(): void {
   const growths = grown(baseline, current);
   for (const growth of growths) fail(`refused to record more findings than before: ${growth}`);
   if (growths.length === 0) writeFileSync(BASELINE, `${JSON.stringify(current, null, 2)}\n`);
-}
-
-/**
- * The versions of a file in the history that this clone has, oldest first, then the one in the working tree.
- */
-function versionsOf(path: string): readonly Baseline[] {
-  const commits = execFileSync("git", ["log", "--first-parent", "--reverse", "--format=%H", "--", path], {
-    encoding: "utf8",
-  });
-  const texts = commits
-    .split("\n")
-    .filter((commit) => commit !== "")
-    .map((commit) =>
-      execFileSync("git", ["show", `${commit}:${path}`], { encoding: "utf8", maxBuffer: 2 ** 26 }),
-    );
-  return [...texts, readFileSync(path, "utf8")].map((text) => JSON.parse(text) as Baseline);
 }

@@ -15,12 +15,14 @@ export interface CommandResult {
 
 /**
  * Runs a command of the workspace to its end. A program without a slash is one of node_modules/.bin, or
- * `node`. It is ended, and has failed, when `timeoutMs` pass or `signal` aborts.
+ * `node`. It is ended, and has failed, when `timeoutMs` pass or `signal` aborts. A timeout is reported with
+ * `usualSeconds`, which shows whether the bound or the command is at fault.
  */
 export async function runCommand(
   command: readonly [program: string, ...args: string[]],
   options: {
     readonly timeoutMs: number;
+    readonly usualSeconds?: number;
     readonly signal: AbortSignal;
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
@@ -46,8 +48,9 @@ export async function runCommand(
     if (child.pid !== undefined) process.kill(-child.pid, by);
   };
   const onAbort = () => end("stopped on request", "SIGTERM");
+  const usual = options.usualSeconds === undefined ? "" : `; it usually takes ${options.usualSeconds} s`;
   const timer = setTimeout(
-    () => end(`timed out after ${options.timeoutMs / 1000} s`, "SIGKILL"),
+    () => end(`${program} timed out after ${options.timeoutMs / 1000} s${usual}`, "SIGKILL"),
     options.timeoutMs,
   );
   options.signal.addEventListener("abort", onAbort, { once: true });

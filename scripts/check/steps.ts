@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CommandResult, runCommand } from "./run-command.ts";
+import { runCommand } from "./run-command.ts";
 import { type Counts, countsOf } from "./vitest-counts.ts";
 
 /** What a step found, and what it printed. */
@@ -12,31 +12,35 @@ export interface StepResult extends Counts {
 /** One part of the check. */
 export interface Step {
   readonly name: string;
+  /** What it takes on two processors that do nothing else. */
+  readonly usualSeconds: number;
+  /** It is ended, and has failed, when it takes this long. */
+  readonly timeoutMs: number;
   run(signal: AbortSignal): Promise<StepResult>;
 }
 
 type Command = readonly [program: string, ...args: string[]];
 
-/**
- * A step is ended when it takes so long, which is at least five times what it takes on two quiet processors:
- * a busy machine must not fail it.
- */
-const COMMAND_TIMEOUT_MS = 15 * 60_000;
-const TESTS_TIMEOUT_MS = 120 * 60_000;
+/** A step may take this many times its usual duration: a busy machine must not fail it. */
+const BUSY_FACTOR = 8;
+const MIN_COMMAND_TIMEOUT_MS = 15 * 60_000;
+const MIN_TESTS_TIMEOUT_MS = 120 * 60_000;
+
+const timeoutOf = (usualSeconds: number, minMs: number): number =>
+  Math.max(BUSY_FACTOR * usualSeconds * 1000, minMs);
 
 /**
- * Counts as one test: passed when every command ends well; all of them run, so that one start shows
- * everything. Counts as skipped when a command says that it left out what it is for.
+ * Counts as one test: passed when the command ends well. Counts as skipped when the command says that it left
+ * out what it is for.
  */
-function commands(name: string, ...list: readonly Command[]): Step {
+function command(name: string, usualSeconds: number, line: Command): Step {
+  const timeoutMs = timeoutOf(usualSeconds, MIN_COMMAND_TIMEOUT_MS);
   return {
     name,
+    usualSeconds,
+    timeoutMs,
     run: async (signal) => {
-      const results: CommandResult[] = [];
-      for (const command of list)
-        results.push(await runCommand(command, { timeoutMs: COMMAND_TIMEOUT_MS, signal }));
-      const ok = results.every((result) => result.ok);
-      const output = results.map((result) => result.output).join("");
+      const { ok, output } = await runCommand(line, { timeoutMs, usualSeconds, signal });
       const skipped = ok && /^\w+: NOT (BUILT|RUN):/m.test(output) ? 1 : 0;
       return { passed: ok ? 1 - skipped : 0, failed: ok ? 0 : 1, skipped, output };
     },
@@ -44,9 +48,12 @@ function commands(name: string, ...list: readonly Command[]): Step {
 }
 
 /** A project of test/vitest.config.ts, counted test by test. */
-function tests(project: string): Step {
+function tests(project: string, usualSeconds: number): Step {
+  const timeoutMs = timeoutOf(usualSeconds, MIN_TESTS_TIMEOUT_MS);
   return {
     name: project,
+    usualSeconds,
+    timeoutMs,
     run: async (signal) => {
       const folder = await mkdtemp(join(tmpdir(), "causeway-check-"));
       const file = join(folder, "report.json");
@@ -67,7 +74,7 @@ function tests(project: string): Step {
             "--reporter=json",
             `--outputFile.json=${file}`,
           ],
-          { timeoutMs: TESTS_TIMEOUT_MS, signal },
+          { timeoutMs, usualSeconds, signal },
         );
         const report = await readFile(file, "utf8").catch(() => undefined);
         return { ...countsOf(report, ok), output };
@@ -91,8 +98,8 @@ const script = (file: string, ...args: string[]): Command => [
  * by one.
  */
 const preparing: readonly Step[] = [
-  commands("contracts", ["node", "-C", "source", "packages/contracts/scripts/compile.ts"]),
-  commands("types", script("types.ts")),
+  command("contracts", 0.2, ["node", "-C", "source", "packages/contracts/scripts/compile.ts"]),
+  command("types", 65, script("types.ts")),
 ];
 
 /**
@@ -100,26 +107,26 @@ const preparing: readonly Step[] = [
  * it.
  */
 const independent: readonly Step[] = [
-  commands("images", script("build-images.ts")),
-  tests("unit"),
-  commands("format", ["oxfmt", "--check"]),
-  commands("lint", ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
-  commands("solana", ["node", "-C", "source", "packages/contracts/solana/build.ts", "--check"]),
-  commands("rooms", script("rooms.ts")),
-  commands("house", script("house.ts")),
-  commands("prose", script("prose.ts")),
-  commands("openapi", script("openapi.ts", "--check")),
-  commands("config-docs", script("config-docs.ts", "--check")),
-  commands("lifecycle-docs", script("lifecycle-docs.ts", "--check")),
-  commands("licenses", script("notices.ts", "--check")),
-  commands("unused", ["knip", "--no-progress"]),
+  command("images", 165, script("build-images.ts")),
+  tests("unit", 125),
+  command("format", 1, ["oxfmt", "--check"]),
+  command("lint", 55, ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
+  command("solana", 1, ["node", "-C", "source", "packages/contracts/solana/build.ts", "--check"]),
+  command("rooms", 8, script("rooms.ts")),
+  command("house", 2, script("house.ts")),
+  command("prose", 4, script("prose.ts")),
+  command("openapi", 3, script("openapi.ts", "--check")),
+  command("config-docs", 1, script("config-docs.ts", "--check")),
+  command("lifecycle-docs", 1, script("lifecycle-docs.ts", "--check")),
+  command("licenses", 1, script("notices.ts", "--check")),
+  command("unused", 6, ["knip", "--no-progress"]),
 ];
 
 /** Side by side, because a whole system often waits for blocks while integration tests compute. */
-const running: readonly Step[] = [tests("e2e"), tests("integration")];
+const running: readonly Step[] = [tests("e2e", 870), tests("integration", 1050)];
 
 /** Reads the logs of all systems that the tests have run. */
-const last: readonly Step[] = [commands("log-secrets", script("log-secrets.ts"))];
+const last: readonly Step[] = [command("log-secrets", 1, script("log-secrets.ts"))];
 
 /** Steps in the order they run; those of one inner list may run side by side. */
 export const phases: readonly (readonly Step[])[] = [
@@ -128,3 +135,10 @@ export const phases: readonly (readonly Step[])[] = [
   running,
   last,
 ];
+
+/** @throws Error for a step that does not exist */
+export function stepNamed(name: string): Step {
+  const step = phases.flat().find((one) => one.name === name);
+  if (step === undefined) throw new Error(`unknown step: ${name}`);
+  return step;
+}

@@ -15,7 +15,7 @@ export interface Located {
   readonly path: string;
   readonly kind: Kind;
   readonly line: number;
-  /** The refused word as the glossary has it, or `columns`. */
+  /** The refused word as the glossary has it, or the kind when it refuses a form. */
   readonly rule: string;
 }
 

@@ -4,7 +4,7 @@ import { parseSync } from "oxc-parser";
  * What a reader meets: in docs and messages users do, in comments, test names and identifiers contributors
  * do.
  */
-export type Kind = "docs" | "messages" | "comments" | "tests" | "names" | "wrapping";
+export type Kind = "docs" | "messages" | "comments" | "tests" | "names" | "wrapping" | "numbering";
 
 /** One piece of prose, or one identifier, and where it begins in its file. */
 export interface Prose {
@@ -40,6 +40,19 @@ export function proseOfHashComments(text: string): readonly Prose[] {
   });
 }
 
+/** The comments of a Solidity file. */
+export function proseOfSolidity(text: string): readonly Prose[] {
+  const lineOf = lineFinder(text);
+  // String literals come first, because they may contain what looks like a comment.
+  const tokens = text.matchAll(/"(?:[^"\\\n]|\\.)*"|\/\/([^\n]*)|\/\*([\s\S]*?)\*\//g);
+  const comments = [...tokens].flatMap<Prose>(({ index, 1: line, 2: block }) => {
+    const comment = line ?? block;
+    if (comment === undefined || comment.includes("SPDX-License-Identifier")) return [];
+    return [{ kind: "comments", text: withoutCode(comment), line: lineOf(index) }];
+  });
+  return [...comments, ...longComments(text)];
+}
+
 /**
  * The prose of a TypeScript or JavaScript file. Of a test file the names of its tests count as well; string
  * literals with a space count as messages only where users read them, in files that are no tests.
@@ -57,10 +70,7 @@ export function proseOfSource(path: string, text: string): readonly Prose[] {
     text: withoutCode(value),
     line: lineOf(start),
   }));
-  text.split("\n").forEach((line, at) => {
-    if (/^\s*(\/\/|\/\*|\*)/.test(line) && line.length > COMMENT_COLUMNS && !/\S{80,}/.test(line))
-      found.push({ kind: "wrapping", text: line, line: at + 1 });
-  });
+  found.push(...longComments(text));
   const names = new Map<string, number>();
   visit(program, (node) => {
     const start = node.start ?? 0;
@@ -69,7 +79,11 @@ export function proseOfSource(path: string, text: string): readonly Prose[] {
     } else if (isTest && node.type === "CallExpression" && isTestCall(node["callee"])) {
       const [name] = node["arguments"] as readonly (Node | undefined)[];
       const written = name === undefined ? undefined : textOf(name);
-      if (written !== undefined) found.push({ kind: "tests", text: written, line: lineOf(start) });
+      if (written === undefined) return;
+      found.push({ kind: "tests", text: written, line: lineOf(start) });
+      // Such a number refers to a list that the reader does not have.
+      if (/^(?:case )?\d+[a-z]?: /i.test(written))
+        found.push({ kind: "numbering", text: written, line: lineOf(start) });
     } else if (!isTest) {
       const message = textOf(node);
       if (message?.includes(" ") === true && !isSql(path, message))
@@ -78,6 +92,13 @@ export function proseOfSource(path: string, text: string): readonly Prose[] {
   });
   for (const [name, line] of names) found.push({ kind: "names", text: name, line });
   return found;
+}
+
+function longComments(text: string): readonly Prose[] {
+  return text.split("\n").flatMap<Prose>((line, at) => {
+    const isLong = line.length > COMMENT_COLUMNS && !/\S{80,}/.test(line);
+    return isLong && /^\s*(\/\/|\/\*|\*)/.test(line) ? [{ kind: "wrapping", text: line, line: at + 1 }] : [];
+  });
 }
 
 interface Node {

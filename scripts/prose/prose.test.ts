@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { baselineOf, differences, grown } from "./baseline.ts";
-import { proseOfHashComments, proseOfMarkdown, proseOfSource, type Prose } from "./prose-of.ts";
+import {
+  proseOfHashComments,
+  proseOfMarkdown,
+  proseOfSolidity,
+  proseOfSource,
+  type Prose,
+} from "./prose-of.ts";
 import { nameFinder, rulesOf, textFinder } from "./rules.ts";
 
 const GLOSSARY = `# Glossary
@@ -78,9 +84,25 @@ test("reads the names of tests in a test file, and no other strings of it", () =
   expect(ofKind(prose, "messages")).toEqual([]);
 });
 
+test("reports test names that begin with the number of a case", () => {
+  const prose = proseOfSource(
+    "test/a.test.ts",
+    'test("case 4: a", () => 0);\ntest.each([1])("27: %s", () => 0);\ntest("10,000 keys: none is lost", () => 0);\n',
+  );
+  expect(ofKind(prose, "numbering")).toEqual(["case 4: a", "27: %s"]);
+});
+
 test("reports comment lines over 110 columns", () => {
   const prose = proseOfSource("a.ts", `// ${"word ".repeat(22)}\nconst text = "${"word ".repeat(30)}";\n`);
   expect(prose.filter(({ kind }) => kind === "wrapping").map(({ line }) => line)).toEqual([1]);
+});
+
+test("reads the comments of a Solidity file, and none of its strings and names", () => {
+  const prose = proseOfSolidity(
+    '// SPDX-License-Identifier: MIT\n/// @dev nobody\nstring nobody = "// whoever";\n/* soon\n * `vanished` */\n',
+  );
+  expect(ofKind(prose, "comments").flatMap(found)).toEqual(["nobody", "soon"]);
+  expect(prose.map(({ line }) => line)).toEqual([2, 4]);
 });
 
 test("refuses a source file that cannot be parsed", () => {

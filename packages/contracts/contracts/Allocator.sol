@@ -11,7 +11,7 @@ struct SubmitWithdrawRequest {
     string depository;
     string currency;
     uint256 amount;
-    /// The withdrawal address: where the amount lies on the hub.
+    /// The withdrawal address, which holds the amount on the hub.
     address spender;
     string receiver;
     bytes data;
@@ -19,9 +19,9 @@ struct SubmitWithdrawRequest {
 }
 
 /// @title The public record of which one payload was made for a withdrawal.
-/// @notice Before it signs a payload, the allocator records the payload's id here, once and for good. An oracle calls a
-/// withdrawal expired, and gives its amount back on the hub, only when exactly the recorded payload can never be executed:
-/// so no other payload may ever be signed for that withdrawal.
+/// @notice Before it signs a payload, the allocator records the payload's id here. A record cannot be
+/// changed. An oracle attests that a withdrawal expired, and returns its amount on the hub, only when the
+/// recorded payload can never be executed. So no other payload may ever be signed for that withdrawal.
 contract Allocator is EIP712, OwnableRoles {
     event WithdrawalRecorded(
         address indexed withdrawalAddress, bytes32 indexed withdrawalId, SubmitWithdrawRequest params
@@ -58,8 +58,10 @@ contract Allocator is EIP712, OwnableRoles {
         oracle = oracle_;
     }
 
-    /// @notice Records that `withdrawalId` is the payload of the withdrawal that the oracles signed. It cannot be undone.
-    /// @param withdrawalId the payload's id in the words of its chain (EVM: the struct hash of the call request)
+    /// @notice Records that `withdrawalId` is the payload of the withdrawal that the oracles signed. It
+    /// cannot be undone.
+    /// @param withdrawalId the payload's id in the format of its chain (EVM: the struct hash of the call
+    /// request)
     function record(
         address withdrawalAddress,
         bytes32 withdrawalId,

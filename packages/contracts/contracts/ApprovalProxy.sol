@@ -24,8 +24,9 @@ struct Authorization {
 }
 
 /// @title The one contract that tokens are approved to before they are routed.
-/// @notice It can only move the caller's own tokens, or those of someone who signed what is to become of them, and only
-/// to the Router within the same call. So an approval to it is of no use to anyone else, and neither is a signature.
+/// @notice It can only move the caller's own tokens, or those of an owner who signed what happens to them,
+/// and only to the Router within the same call. So neither an approval to it nor a signature is of use to
+/// anyone else.
 contract ApprovalProxy is ReentrancyGuardTransient {
     error AddressCannotBeZero();
     /// The user signed that another account submits it.
@@ -33,7 +34,8 @@ contract ApprovalProxy is ReentrancyGuardTransient {
 
     IPermit2 public constant permit2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
 
-    /// As Permit2 wants it: the rest of its own type after the fields, with the types in the order of their names.
+    /// As Permit2 wants it: the rest of its own type after the fields, with the types in the order of their
+    /// names.
     string private constant WITNESS_TYPE_STRING = "RouteWitness witness)"
         "Call(address to,bytes data,uint256 value,bool allowFailure)"
         "RouteWitness(address relayer,address refundTo,address[] refundTokens,Call[] calls)"
@@ -47,8 +49,9 @@ contract ApprovalProxy is ReentrancyGuardTransient {
     }
 
     /// @notice Pulls `amount` of `token` from the caller into the Router and makes `calls` there.
-    /// @dev What is left of native, of `token` and of `refundTokens` goes to `refundTo`; zero means the caller.
-    /// A token that calls back its receiver (ERC-777) must not be routed: the Router is not locked during the pull.
+    /// @dev What is left of native, of `token` and of `refundTokens` goes to `refundTo`; zero means the
+    /// caller. A token that calls back its receiver (ERC-777) must not be routed: the Router is not locked
+    /// during the pull.
     function pullAndRoute(
         address token,
         uint256 amount,
@@ -62,13 +65,15 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         return _route(calls, refundTo == address(0) ? msg.sender : refundTo, leftovers);
     }
 
-    /// @notice Moves to the Router all that `owner` permitted through Permit2, and makes there the calls that `owner` signed
-    /// with it (EIP-712 `PermitBatchWitnessTransferFrom` with a `RouteWitness`, spender: this contract).
-    /// @dev What is left of native, of the permitted tokens and of `refundTokens` goes to `refundTo`; zero means `owner`.
-    /// Whoever submits it can change nothing but the gas and the value, so a call with `allowFailure` can be made to fail:
-    /// never have one signed whose failure would cost money. The whole amounts are moved; of a token that charges for
-    /// transfers less arrives, which is for the calls to refuse. A token that calls back its receiver, or that is hostile,
-    /// must not be permitted beside another: the Router is not locked while they come in.
+    /// @notice Moves to the Router all that `owner` permitted through Permit2, and makes there the calls that
+    /// `owner` signed with it (EIP-712 `PermitBatchWitnessTransferFrom` with a `RouteWitness`, spender: this
+    /// contract).
+    /// @dev What is left of native, of the permitted tokens and of `refundTokens` goes to `refundTo`; zero
+    /// means `owner`. The submitter controls only the gas and the value, and can so make a call with
+    /// `allowFailure` fail: never ask for a signature of one whose failure would cost money. The whole
+    /// amounts are moved; of a token that charges for transfers less arrives, and the calls must refuse that.
+    /// Do not permit a token that calls back its receiver, or that is hostile, together with another: the
+    /// Router is not locked while they come in.
     function permit2Route(
         address owner,
         PermitBatchTransferFrom calldata permit,
@@ -89,8 +94,9 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         return _route(witness.calls, witness.refundTo == address(0) ? owner : witness.refundTo, leftovers);
     }
 
-    /// @notice Takes what was authorised with EIP-3009 (`ReceiveWithAuthorization`, payee: this contract) to the Router and
-    /// makes there the calls that the authorisation is bound to by its nonce, see `authorizationNonce`.
+    /// @notice Moves to the Router what was authorised with EIP-3009 (`ReceiveWithAuthorization`, payee: this
+    /// contract), and makes there the calls that the authorisation is bound to by its nonce, see
+    /// `authorizationNonce`.
     /// @dev Leftovers and failing calls are as with `permit2Route`. The token must hand over the whole value.
     function authorizationRoute(Authorization calldata authorization, RouteWitness calldata witness)
         external
@@ -107,10 +113,11 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         return _route(witness.calls, refundTo, leftovers);
     }
 
-    /// @notice The nonce with which an authorisation must be signed, so that it is of no use but for this route:
-    /// keccak256(abi.encode(EIP-712 struct hash of the witness, token, from, value, validAfter, validBefore)).
-    /// @dev Two routes alike in everything have one nonce and only one of them can be made; another second in `validBefore`
-    /// tells them apart. The signature itself is not part of it.
+    /// @notice The nonce with which an authorisation must be signed, so that it is valid only for this route:
+    /// keccak256(abi.encode(EIP-712 struct hash of the witness, token, from, value, validAfter,
+    /// validBefore)).
+    /// @dev Two identical routes have one nonce, and only one of them can be made; choose another second in
+    /// `validBefore` to make both. The signature itself is not part of the nonce.
     function authorizationNonce(Authorization calldata authorization, RouteWitness calldata witness)
         public
         pure

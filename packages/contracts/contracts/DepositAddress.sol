@@ -6,9 +6,10 @@ import {SafeTransferLib} from "solady/src/utils/SafeTransferLib.sol";
 
 import {Depository} from "./Depository.sol";
 
-/// @title What stands at an address that money is sent to: it can only pass it on, as its factory says.
-/// @notice From here money goes to the depository, or to the recovery address of the one who asked for the address. Plain
-/// native is taken by the clone itself, without a call to this code, so that the 2,300 gas of the smallest payment do.
+/// @title The code of a deposit address: it can only pass on what it receives, as its factory says.
+/// @notice From here money goes to the depository, or to the recovery address of the client that requested
+/// the address. The clone itself receives plain native, without a call to this code, so that the 2,300 gas of
+/// the smallest payment suffice.
 contract DepositAddress {
     error OnlyFactory();
     /// There is nothing to pass on.
@@ -17,7 +18,8 @@ contract DepositAddress {
     error BalanceTooLow(address currency, uint256 balance, uint256 amount);
 
     Depository public immutable depository;
-    /// The one caller, which checks who may do what and that a clone is called with what its address was made of.
+    /// The only caller. It checks who may do what, and that a clone is called with the key that its address
+    /// was made of.
     address public immutable factory;
 
     modifier onlyFactory() {
@@ -31,7 +33,8 @@ contract DepositAddress {
     }
 
     /// @notice Deposits `amount` of `currency`, for `depositor`, under `orderId`.
-    /// @dev Of a token that charges for transfers less arrives than `amount`; the depository's event says what did.
+    /// @dev Of a token that charges for transfers less arrives than `amount`; the depository's event says
+    /// what did.
     /// @param depositor zero means this address
     /// @param currency zero is native
     function deposit(address depositor, address currency, uint256 amount, bytes32 orderId) public onlyFactory {
@@ -46,7 +49,8 @@ contract DepositAddress {
         }
     }
 
-    /// @notice Takes `amount` of `token`, which `depositor` allows this address to take, and deposits what arrived of it.
+    /// @notice Pulls `amount` of `token`, which `depositor` approved to this address, and deposits what
+    /// arrived.
     function pull(address depositor, address token, uint256 amount, bytes32 orderId) external onlyFactory {
         uint256 balanceBefore = balanceOf(token);
         SafeTransferLib.safeTransferFrom(token, depositor, address(this), amount);

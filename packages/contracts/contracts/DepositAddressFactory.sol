@@ -16,9 +16,10 @@ struct DepositAddressKey {
     bytes32 id;
     /// Who the deposits belong to; zero is the address itself.
     address depositor;
-    /// Who may take everything out again; zero is nobody.
+    /// Who may withdraw everything; zero means that this is not possible.
     address recovery;
-    /// Whether everything at the address is deposited under the order `id` and under no other. Anyone may then deposit it.
+    /// Whether everything at the address is deposited under the order `id` and under no other. Anyone may
+    /// then deposit it.
     bool strict;
 }
 
@@ -40,12 +41,12 @@ struct Permit {
     bytes32 s;
 }
 
-/// @title Addresses to which anyone can pay without calling anything, and what becomes of what is paid there.
-/// @notice An address exists on paper until something is to be moved out of it: then its clone is created and passes the
-/// money on, to the depository or to the recovery address of its key, and to nowhere else.
-/// @dev At open addresses the operator decides under which order a sum is deposited, so it is trusted with what is there and
-/// not yet deposited. At strict ones it decides only how much is deposited when, never under which order. Under the lock
-/// nothing that is called in between can move anything at any address.
+/// @title Addresses to which anyone can pay without calling anything, and what happens to these payments.
+/// @notice An address has no code until something is to be moved out of it. Then its clone is created and
+/// passes the money on, only to the depository or to the recovery address of its key.
+/// @dev At open addresses the operator decides under which order a sum is deposited, so it is trusted with
+/// what is there and not yet deposited. At strict ones it decides only how much is deposited when, never
+/// under which order. Under the lock, nothing that is called in between can move anything at any address.
 contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     event OperatorChanged(address previousOperator, address newOperator);
     event Recovered(address depositAddress, address currency, uint256 amount);
@@ -57,7 +58,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     error NotStrict();
     /// The address is strict: what is there is deposited under the order of its key alone.
     error NotOrderOfKey(bytes32 orderId, bytes32 keyId);
-    /// What the depositor allows the address is not `amount`: the permit was refused, or is for another amount.
+    /// What the depositor allows the address is not `amount`: the permit was refused, or is for another
+    /// amount.
     error AllowanceIsNotAmount(uint256 allowance, uint256 amount);
 
     /// What all addresses are clones of.
@@ -65,8 +67,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     /// Of every clone: with this factory and the hash of a key (as salt) it makes the address, by CREATE2.
     bytes32 public immutable initCodeHash;
 
-    /// Who says which order a sum is for. The owner may change it: addresses that were given out cannot be taken back, and
-    /// would be out of reach with a lost key.
+    /// Decides which order a sum is for. The owner may change it: addresses that were given out cannot be
+    /// revoked, and would be out of reach with a lost key.
     address public operator;
 
     constructor(Depository depository, address owner_, address operator_) {
@@ -81,7 +83,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         _setOperator(newOperator);
     }
 
-    /// @notice Where to pay for `key`, whether anything was created there or not. The salt is keccak256(abi.encode(key)).
+    /// @notice Where to pay for `key`, whether anything was created there or not. The salt is
+    /// keccak256(abi.encode(key)).
     function addressOf(DepositAddressKey calldata key) public view returns (address) {
         return LibCWIA.predictDeterministicAddress(initCodeHash, keccak256(abi.encode(key)), address(this));
     }
@@ -98,7 +101,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     }
 
     /// @notice Makes deposits in order, all or none. Only the operator.
-    /// @dev When more was paid than quoted, the quoted amount and the excess become two deposits in one transaction.
+    /// @dev When more was paid than quoted, the quoted amount and the excess become two deposits in one
+    /// transaction.
     function sweepMany(Sweep[] calldata sweeps) external nonReentrant {
         _requireOperator();
         for (uint256 i = 0; i < sweeps.length; ++i) {
@@ -107,8 +111,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Deposits all of `currency` that is at a strict address under the order of its key. Anyone may: there is
-    /// nothing else to be done with it.
+    /// @notice Deposits all of `currency` that is at a strict address under the order of its key. Anyone may,
+    /// because nothing else can be done with it.
     /// @param currency zero is native
     function sweepStrict(DepositAddressKey calldata key, address currency) external nonReentrant {
         if (!key.strict) revert NotStrict();
@@ -116,7 +120,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         clone.deposit(key.depositor, currency, clone.balanceOf(currency), key.id);
     }
 
-    /// @notice Pays all of `currency` that is at the address of `key` to its recovery address, which alone may ask for it.
+    /// @notice Pays all of `currency` that is at the address of `key` to its recovery address. Only that
+    /// address may.
     /// @param currency zero is native
     function recover(DepositAddressKey calldata key, address currency) external nonReentrant {
         if (msg.sender != key.recovery) revert OnlyRecovery();
@@ -125,10 +130,10 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         emit Recovered(address(clone), currency, amount);
     }
 
-    /// @notice Takes `amount` of `token` from the depositor with its signature and deposits it under the order of a strict
-    /// `key`. Anyone may: the address can do nothing else with it.
-    /// @dev A permit that somebody else submitted before is as good: what counts is the allowance. It must be `amount`, no
-    /// more, or whoever comes first could deposit a part of what was signed.
+    /// @notice Pulls `amount` of `token` from the depositor with its signature and deposits it under the
+    /// order of a strict `key`. Anyone may: the address can do nothing else with it.
+    /// @dev A permit that another account submitted before is as good: only the allowance counts. It must be
+    /// exactly `amount`; otherwise the first caller could deposit a part of what was signed.
     function pull(DepositAddressKey calldata key, address token, uint256 amount, Permit calldata permit)
         external
         nonReentrant

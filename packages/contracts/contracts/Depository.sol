@@ -17,9 +17,9 @@ struct CallRequest {
 }
 
 /// @title Holds what users deposit until the allocator signs where it goes.
-/// @notice Money enters through the deposit functions (or a plain ERC-20 transfer that carries its id after the
-/// calldata) and leaves only through `execute`. There is no `receive`: native sent without an id is refused, because
-/// nobody could tell whose it is.
+/// @notice Money enters through the deposit functions (or a plain ERC-20 transfer that carries its id after
+/// the calldata) and leaves only through `execute`. There is no `receive`: native sent without an id is
+/// refused, because its owner would be unknown.
 contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
     event NativeDeposit(address from, uint256 amount, bytes32 id);
     /// `amount` is what arrived, which for a token that charges a fee is less than what was asked for.
@@ -41,8 +41,9 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
     /// Whose signature lets money out: an account, or a contract that answers EIP-1271.
     address public allocator;
 
-    /// Whether a request was executed, by its struct hash. The hash has no domain, so a request has one id on every
-    /// chain; the signature is over the domain-bound digest, so it is valid on one chain and one depository only.
+    /// Whether a request was executed, by its struct hash. The hash has no domain, so a request has one id on
+    /// every chain; the signature is over the domain-bound digest, so it is valid on one chain and one
+    /// depository only.
     mapping(bytes32 id => bool) public callRequests;
 
     constructor(address owner_, address allocator_) {
@@ -71,8 +72,8 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
     }
 
     /// @notice Makes the calls the allocator signed, once, in order. Anyone may submit them.
-    /// @dev The submitter chooses the gas, so a call with `allowFailure` can be made to fail by giving too little:
-    /// never sign one whose failure would cost money.
+    /// @dev The submitter chooses the gas, so a call with `allowFailure` can be made to fail by giving too
+    /// little: never sign one whose failure would cost money.
     function execute(CallRequest calldata request, bytes calldata signature)
         external
         nonReentrant
@@ -102,8 +103,9 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
         }
     }
 
-    /// @dev Under the lock, the balance grows only by tokens sent here. A sender's hook may send more of the same token
-    /// meanwhile; that is a deposit of its own (its Transfer says so), so no more than `amount` is credited here.
+    /// @dev Under the lock, the balance grows only by tokens sent here. A sender's hook may send more of the
+    /// same token meanwhile; that is a deposit of its own (its Transfer shows it), so at most `amount` is
+    /// credited here.
     function _depositErc20(address depositor, address token, uint256 amount, bytes32 id) private {
         uint256 balanceBefore = IERC20(token).balanceOf(address(this));
         SafeTransferLib.safeTransferFrom(token, msg.sender, address(this), amount);

@@ -4,9 +4,9 @@ pragma solidity 0.8.37;
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
-/// @title What accounts of the hub have said, as the oracles heard and signed it.
-/// @notice An entry is written once: the first word of an account about an id stands for good, so that what one oracle has
-/// read, every other reads too. Anybody may bring an entry that the oracles signed; nobody can bring another.
+/// @title Statements of hub accounts that the oracles signed.
+/// @notice An entry is written once: the first statement of an account about an id cannot be changed, so that
+/// all oracles read the same. Anyone may submit an entry that the oracles signed, and no other can be set.
 contract GenericMapping is EIP712 {
     event EntrySet(address indexed user, bytes32 indexed id, bytes data, bytes32 nonce, uint256 setAt);
 
@@ -16,7 +16,7 @@ contract GenericMapping is EIP712 {
     error AddressCannotBeZero();
     error DataCannotBeEmpty();
     error InvalidSignature();
-    /// The account has spoken about that id.
+    /// The account has an entry for that id.
     error EntryIsSet(address user, bytes32 id);
 
     /// What the oracles signed, and their signature.
@@ -46,7 +46,8 @@ contract GenericMapping is EIP712 {
         oracle = oracle_;
     }
 
-    /// @param nonce tells signatures of one account apart; it is signed and told, and guards nothing: the entry itself does
+    /// @param nonce distinguishes signatures of one account. It is signed and emitted, but does not protect
+    /// anything: the entry itself does
     function setEntry(address user, bytes32 id, bytes calldata data, bytes32 nonce, bytes calldata signature) external {
         if (data.length == 0) revert DataCannotBeEmpty();
         if (_entries[user][id].setAt != 0) revert EntryIsSet(user, id);

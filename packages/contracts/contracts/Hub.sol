@@ -5,9 +5,9 @@ import {ERC6909TokenSupply} from "@openzeppelin/contracts/token/ERC6909/extensio
 import {OwnableRoles} from "solady/src/auth/OwnableRoles.sol";
 
 /// @title The ledger of what is owed to whom for what the depositories hold (ERC-6909).
-/// @notice A token id stands for one currency of one chain, an address for one owner on one chain. Most addresses are
-/// hashes (of an owner's name, an order, a withdrawal) that nobody holds the key of: what lies there moves only by what
-/// the oracles attest. Who does hold an address's key moves its balance as with any ERC-6909 token.
+/// @notice A token id is one currency of one chain, an address one owner on one chain. Most addresses are
+/// hashes (of an owner's name, an order, a withdrawal) without a known key: their balances move only by what
+/// the oracles attest. An account with a key moves its balance as with any ERC-6909 token.
 /// @dev Calls nothing, so nothing can enter it again.
 contract Hub is ERC6909TokenSupply, OwnableRoles {
     error AddressCannotBeZero();
@@ -28,7 +28,7 @@ contract Hub is ERC6909TokenSupply, OwnableRoles {
         _burn(from, id, amount);
     }
 
-    /// @notice Moves a balance without its holder's word, as an attested execution does.
+    /// @notice Moves a balance without its holder's approval, as an attested execution does.
     function move(address from, address to, uint256 id, uint256 amount) external onlyRoles(MINTER_ROLE) {
         _transfer(from, to, id, amount);
     }

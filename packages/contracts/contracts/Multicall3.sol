@@ -73,8 +73,8 @@ contract Multicall3 {
         }
     }
 
-    /// @dev The values must add up to what was sent. The value of a call that failed and may fail stays here, for anyone
-    /// to take: allow failure only for calls without value.
+    /// @dev The values must add up to what was sent. The value of a call that failed and may fail stays here,
+    /// for anyone to take: allow failure only for calls without value.
     function aggregate3Value(Call3Value[] calldata calls) external payable returns (Result[] memory returnData) {
         uint256 total = 0;
         returnData = new Result[](calls.length);

@@ -14,14 +14,15 @@ interface IExecutedBefore {
 }
 
 /// @title Carries out on the hub what an oracle has signed, each fact once. Anyone may submit it.
-/// @notice An oracle is an account or a contract that answers EIP-1271 (the OracleMultisig) and holds ORACLE_ROLE.
-/// @dev Calls its own hub, which calls nothing, and asks a contract oracle and earlier contracts in static calls: nobody
-/// gets a chance to enter it again. The store is written before the hub is called all the same.
+/// @notice An oracle is an account or a contract that answers EIP-1271 (the OracleMultisig) and holds
+/// ORACLE_ROLE.
+/// @dev Calls its own hub, which calls nothing, and asks a contract oracle and earlier contracts in static
+/// calls, so it cannot be reentered. The store is written before the hub is called all the same.
 contract Oracle is EIP712, OwnableRoles {
     event Executed(bytes32 indexed idempotencyKey, address indexed oracle);
     /// `executeMultiple` passed over an execution that had been carried out before.
     event ExecutionSkipped(bytes32 indexed idempotencyKey);
-    /// `executeMultiple` left an execution undone; `reason` is what it reverted with. It may be submitted again.
+    /// `executeMultiple` left an execution undone; `reason` is its revert data. It may be submitted again.
     event ExecutionFailed(bytes32 indexed idempotencyKey, bytes reason);
     event EarlierAdded(address earlier);
 
@@ -90,8 +91,10 @@ contract Oracle is EIP712, OwnableRoles {
         _execute(execution, oracle, signature);
     }
 
-    /// @notice Carries out each execution on its own: one that fails is told in an event and stops no other.
-    /// @dev Who submits with too little gas makes executions fail that would not have to; they can be submitted again.
+    /// @notice Carries out each execution on its own: a failure is reported in an event and stops no other
+    /// execution.
+    /// @dev A submitter who sends too little gas makes executions fail that could succeed; they can be
+    /// submitted again.
     function executeMultiple(Execution[] calldata executions, address oracle, bytes[] calldata signatures) external {
         if (executions.length != signatures.length) revert LengthMismatch(executions.length, signatures.length);
         for (uint256 i = 0; i < executions.length; ++i) {

@@ -7,9 +7,9 @@ import {EnumerableSet} from "@openzeppelin/contracts/utils/structs/EnumerableSet
 import {Ownable} from "solady/src/auth/Ownable.sol";
 
 /// @title Speaks for a set of oracles: its signature is `threshold` of theirs (EIP-1271).
-/// @notice A signature is a chain of 65-byte entries r, s, v (27 or 28; s in the lower half), sorted strictly ascending by
-/// signer, so that no signer counts twice. Only the first `threshold` entries are read, and each must be of a signer of the
-/// set: leave out strangers before you join them.
+/// @notice A signature is a chain of 65-byte entries r, s, v (27 or 28; s in the lower half), sorted strictly
+/// ascending by signer, so that no signer counts twice. Only the first `threshold` entries are read, and each
+/// must be of a signer of the set: leave out strangers before you join them.
 contract OracleMultisig is IERC1271, Ownable {
     using EnumerableSet for EnumerableSet.AddressSet;
 
@@ -45,7 +45,8 @@ contract OracleMultisig is IERC1271, Ownable {
         return _signers.contains(account);
     }
 
-    /// @return the selector of this function when valid, else 0xffffffff; it never reverts for what a signature says
+    /// @return the selector of this function when valid, else 0xffffffff; it never reverts for what a
+    /// signature says
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
         return _isValid(hash, signature) ? IERC1271.isValidSignature.selector : bytes4(0xffffffff);
     }

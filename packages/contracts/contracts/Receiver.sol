@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Takes native for the solver, with the id as the whole calldata.
-/// @notice A send without a 32-byte id is refused: nobody could tell what it is for.
+/// @notice A payment without a 32-byte id is refused, because its purpose would be unknown.
 contract Receiver {
     event NativeForwarded(address from, uint256 amount, bytes32 id);
 

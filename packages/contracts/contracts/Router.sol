@@ -9,14 +9,14 @@ import {Call, CallResult} from "./Call.sol";
 import {Depository} from "./Depository.sol";
 import {IWrappedNative} from "./IWrappedNative.sol";
 
-/// @title Makes payments and calls on a destination chain, and says in events exactly what it made.
-/// @notice Holds nothing between transactions: what is left at the end goes to the refund address, and native that
-/// arrives outside a multicall is refused. Bytes after the calldata (the order id of a fill) are ignored here and
-/// read by whoever checks the fill.
-/// @dev Anyone may make this contract call anything. So: never approve a token to it (use ApprovalProxy), never leave
-/// a balance in it, never give it a role. Approvals *from* it may exist, left by anyone: tokens that arrive in it must
-/// be spent or refunded before a call hands control to someone who is not trusted with them, or the calls end with a
-/// minimum (`depositBalance`, `payBalance`) that fails when they are gone.
+/// @title Makes payments and calls on a destination chain, and reports in events exactly what it made.
+/// @notice Holds nothing between transactions: what is left at the end goes to the refund address, and native
+/// that arrives outside a multicall is refused. Bytes after the calldata (the order id of a fill) are ignored
+/// here and read when the fill is checked.
+/// @dev Anyone may make this contract call anything. So: never approve a token to it (use ApprovalProxy),
+/// never leave a balance in it, never give it a role. Approvals *from* it may exist, left by anyone: tokens
+/// that arrive in it must be spent or refunded before a call hands control to an untrusted contract, or the
+/// calls must end with a minimum (`depositBalance`, `payBalance`) that fails when they are gone.
 contract Router is ReentrancyGuardTransient {
     event SolverNativeTransfer(address to, uint256 amount);
     event SolverCallExecuted(address to, bytes data, uint256 amount);
@@ -36,16 +36,18 @@ contract Router is ReentrancyGuardTransient {
     /// What this contract has of `currency` (zero: native) is less than the call asks for.
     error BalanceBelowMinimum(address currency, uint256 balance, uint256 minimum);
 
-    /// Gas for the recipient of a payment: several times what wallet proxies need to note and tell a payment. A
-    /// recipient that is modest in a simulation and burns gas on chain costs its payer no more than this.
+    /// Gas for the recipient of a payment: several times what wallet proxies need to record and report a
+    /// payment. A recipient that is modest in a simulation and wastes gas on chain costs its payer at most
+    /// this much.
     uint256 private constant RECIPIENT_GAS = 60_000;
-    /// Of a recipient's reason so many bytes are handed on; more would cost the payer as much again.
+    /// At most this much of a recipient's revert data is passed on; more would cost the payer as much again.
     uint256 private constant REASON_BYTES = 1_024;
 
     /// True while the calls of a multicall run: a swap or an unwrap may send native back then.
     bool private transient _acceptsNative;
 
-    /// A call of a multicall to this contract itself; value on it would only go round in a circle, so it takes none.
+    /// A call of a multicall to this contract itself. It takes no value, which would only return to this
+    /// contract.
     modifier onlyFromMulticall() {
         if (msg.sender != address(this)) revert OnlyFromMulticall();
         _;
@@ -55,28 +57,30 @@ contract Router is ReentrancyGuardTransient {
         if (!_acceptsNative) revert NativeNotExpected();
     }
 
-    /// @notice Pays `amount` of native, all of it from `msg.value`. Inside a multicall: a call to this contract itself.
-    /// The recipient gets 60,000 gas (and the 2,300 of every payment) to take it with.
+    /// @notice Pays `amount` of native, all of it from `msg.value`. Inside a multicall: a call to this
+    /// contract itself. The recipient gets 60,000 gas (and the 2,300 of every payment) to take it with.
     /// @dev Needs no lock: it touches no state and passes on exactly what came with it.
     function nativeTransfer(address to, uint256 amount) external payable {
         if (msg.value != amount) revert ValueMismatch(msg.value, amount);
         _payNative(to, amount);
     }
 
-    /// @notice Notes what `account` has of the token `currency`, for `requireReceived`. Only as a call of a multicall to
-    /// this contract itself, and once per transaction for each pair.
-    /// @dev Whoever is called between a note and its `requireReceived` may make others note, but not this pair again: a
-    /// lower balance would count for received what was there before. Whoever notes first makes the later one fail.
+    /// @notice Records the balance that `account` has of the token `currency`, for `requireReceived`. Only as
+    /// a call of a multicall to this contract itself, and once per transaction for each pair.
+    /// @dev A contract that is called between a record and its `requireReceived` may record other pairs, but
+    /// not this one again: a lower balance would count as received what was there before. A second record of
+    /// a pair fails.
     function noteBalance(address currency, address account) external onlyFromMulticall {
         bytes32 slot = _slotOf(currency, account);
         if (_load(slot) != 0) revert NotedBefore(currency, account);
-        // One more than it is: zero says that nothing was noted.
+        // One more than the balance: zero means that nothing was recorded.
         _store(slot, IERC20(currency).balanceOf(account) + 1);
     }
 
-    /// @notice Fails, and with it the whole multicall, unless `account` has at least `amount` more of the token `currency`
-    /// than when it was noted. Only as a call of a multicall to this contract itself.
-    /// @dev As the last call it makes a payment stand: no call after the payment can have taken any of it back.
+    /// @notice Fails, and with it the whole multicall, unless `account` has at least `amount` more of the
+    /// token `currency` than when it was recorded. Only as a call of a multicall to this contract itself.
+    /// @dev As the last call it guarantees a payment: no call after the payment can have moved any of it away
+    /// again.
     function requireReceived(address currency, address account, uint256 amount) external view onlyFromMulticall {
         uint256 notedPlusOne = _load(_slotOf(currency, account));
         if (notedPlusOne == 0) revert NotNoted(currency, account);
@@ -87,11 +91,12 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Deposits all that this contract has of `currency` into `depository`, for `depositor`, under `id`. Only as a
-    /// call of a multicall to this contract itself. Fails when that is less than `minimum`.
-    /// @dev Whoever composes the calls answers for `depository`. Takes native that a later call was to be sent as well:
-    /// such calls come first. Of a token that charges for transfers `minimum` is before the charge, and the depository's
-    /// event says what arrived. No allowance is left, whatever the depository took of it.
+    /// @notice Deposits all that this contract has of `currency` into `depository`, for `depositor`, under
+    /// `id`. Only as a call of a multicall to this contract itself. Fails when that is less than `minimum`.
+    /// @dev The author of the calls is responsible for `depository`. Also takes native that a later call was
+    /// to be sent: put such calls first. For a token that charges for transfers, `minimum` is before the
+    /// charge, and the depository's event shows what arrived. No allowance is left, whatever the depository
+    /// took of it.
     /// @param currency zero is native
     function depositBalance(address depository, address depositor, address currency, uint256 minimum, bytes32 id)
         external
@@ -109,10 +114,11 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Pays all that this contract has of `currency` to `to`. Only as a call of a multicall to this contract
-    /// itself. Fails when that is less than `minimum`. Native is paid and told as by `nativeTransfer`.
-    /// @dev Takes native that a later call was to be sent as well: such calls come first. That a token arrived is for
-    /// `requireReceived` to say.
+    /// @notice Pays all that this contract has of `currency` to `to`. Only as a call of a multicall to this
+    /// contract itself. Fails when that is less than `minimum`. Native is paid and reported as by
+    /// `nativeTransfer`.
+    /// @dev Also takes native that a later call was to be sent: put such calls first. `requireReceived`
+    /// checks that a token arrived.
     /// @param currency zero is native
     function payBalance(address currency, address to, uint256 minimum) external onlyFromMulticall {
         uint256 balance = _balanceOfAtLeast(currency, minimum);
@@ -123,22 +129,23 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Turns all that this contract has of `wrapped` into native. Only as a call of a multicall to this contract
-    /// itself. Fails when that is less than `minimum`.
+    /// @notice Turns all that this contract has of `wrapped` into native. Only as a call of a multicall to
+    /// this contract itself. Fails when that is less than `minimum`.
     function unwrapBalance(address wrapped, uint256 minimum) external onlyFromMulticall {
         IWrappedNative(wrapped).withdraw(_balanceOfAtLeast(wrapped, minimum));
     }
 
-    /// @notice Turns all native that this contract has into `wrapped`. Only as a call of a multicall to this contract
-    /// itself.
-    /// @dev Takes native that a later call was to be sent as well: such calls come first.
+    /// @notice Turns all native that this contract has into `wrapped`. Only as a call of a multicall to this
+    /// contract itself.
+    /// @dev Also takes native that a later call was to be sent: put such calls first.
     function wrapBalance(address wrapped) external onlyFromMulticall {
         IWrappedNative(wrapped).deposit{value: address(this).balance}();
     }
 
-    /// @notice Makes the calls in order, then sends what is left of native and of `refundTokens` to `refundTo`.
-    /// @dev A call to this contract itself can be all but another multicall (the lock stops that) and emits no
-    /// SolverCallExecuted, so that one payment can never count both as a payment and as a call.
+    /// @notice Makes the calls in order, then sends what is left of native and of `refundTokens` to
+    /// `refundTo`.
+    /// @dev A call to this contract itself can be anything except another multicall, which the lock refuses.
+    /// It emits no SolverCallExecuted, so that one payment can never count both as a payment and as a call.
     /// @param refundTo zero means the caller
     function multicall(Call[] calldata calls, address refundTo, address[] calldata refundTokens)
         external

@@ -4,11 +4,12 @@ pragma solidity 0.8.37;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 
 /// @title Finds out how a token behaves when it is moved and approved.
-/// @notice Never deployed. An `eth_call` puts its code where tokens lie (a pool), and at an account that has none: it
-/// moves tokens of the first through the second as their owner would, and nothing of it stays.
+/// @notice Never deployed. An `eth_call` puts its code at an account that holds tokens (a pool) and at one
+/// without any. It moves tokens from the first through the second as their owner would, and leaves nothing
+/// behind.
 contract TokenProbe {
     struct Move {
-        /// The token said that it moved.
+        /// The token reported that it moved.
         bool moved;
         uint256 asked;
         /// What the owner has less afterwards.
@@ -25,11 +26,11 @@ contract TokenProbe {
         bool changedAfterZero;
     }
 
-    /// How much of what lies here is moved: little enough for tokens that bound what is moved at once, and enough for a
+    /// How much of the balance is moved: little enough for tokens that limit transfers, and enough for a
     /// charge of a few parts in ten thousand to show.
     uint256 private constant PART = 10_000;
 
-    /// @notice Out of the pool, on to a stranger, and back into the pool; then approvals of whoever held them in between.
+    /// @notice Moves from the pool to a recipient and back; then approves as each holder in between.
     /// @param other has this code as well
     function behaviour(address token, TokenProbe other, address stranger)
         external
@@ -43,7 +44,7 @@ contract TokenProbe {
         approvals = other.approve(token, stranger);
     }
 
-    /// @notice Pays a recipient, and somebody whom nobody knows.
+    /// @notice Pays a recipient, and an address that was never used.
     function payments(address token, address recipient, address stranger) external returns (Move[2] memory moves) {
         uint256 held = IERC20(token).balanceOf(address(this));
         uint256 amount = held / PART + 1;
@@ -74,7 +75,7 @@ contract TokenProbe {
             && IERC20(token).allowance(address(this), spender) == amount;
     }
 
-    /// Old tokens answer nothing; a token that says no has not done it.
+    /// Old tokens return nothing; a token that returns false has moved nothing.
     function _succeeds(address token, bytes memory data) private returns (bool) {
         (bool success, bytes memory answer) = token.call(data);
         return success && (answer.length == 0 || (answer.length >= 32 && abi.decode(answer, (uint256)) == 1));

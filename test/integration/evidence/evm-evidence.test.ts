@@ -112,7 +112,7 @@ describe("deposits", () => {
     }
   });
 
-  test("case 3: a reverted deposit is refuted, but not before its block is final", async () => {
+  test("refutes a reverted deposit only once its block is final", async () => {
     const data = encodeFunctionData({
       abi: depositoryAbi,
       functionName: "depositErc20",
@@ -128,7 +128,7 @@ describe("deposits", () => {
     expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "transaction reverted" });
   });
 
-  test("case 6: a token with a transfer fee is credited with what arrived", async () => {
+  test("credits a token with a transfer fee with what arrived", async () => {
     await world.mint(world.feeToken, user.address, 1_000n);
     const approve = encodeFunctionData({
       abi: erc20Abi,
@@ -160,7 +160,7 @@ describe("deposits", () => {
     });
   });
 
-  test("case 1: a deposit whose block was reorged out does not count", async () => {
+  test("does not count a deposit whose block was reorged out", async () => {
     const hash = await world.deposit(7n);
     await world.mine(1n);
     await world.reorg(2);
@@ -341,7 +341,7 @@ describe("withdrawals", () => {
     expect((await source.withdrawal(payload, absentHash)).kind).toBe("final");
   });
 
-  test("case 27: a withdrawal is expired only when a final block is later than the expiration", async () => {
+  test("expires a withdrawal only once a final block is later than the expiration", async () => {
     await world.mine(DEPTH);
     const expiration = (await world.newestTime()) + 100n;
     const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
@@ -370,7 +370,7 @@ describe("withdrawals", () => {
     }
   });
 
-  test("case 26: an execution that was reorged out does not count, and expires", async () => {
+  test("does not count an execution that was reorged out, and expires it", async () => {
     await world.deposit(100n);
     await world.mine(DEPTH + 2n);
     const expiration = (await world.newestTime()) + 1_000n;
@@ -397,7 +397,7 @@ describe("withdrawals", () => {
       });
   });
 
-  test("case 28: a token that returned false paid no one, and the withdrawal is neither executed nor expired", async () => {
+  test("neither executes nor expires a withdrawal whose token returned false", async () => {
     const liar = await world.wallet.deploy(returnsFalseAbi, returnsFalseBytecode);
     const expiration = (await world.newestTime()) + 100n;
     const { payload, request } = world.payloadOf(tokenCall(liar, alice, 50n), expiration);
@@ -428,7 +428,7 @@ describe("withdrawals", () => {
   });
 });
 
-test("case 33: a node of another chain is not used", async () => {
+test("does not use a node of another chain", async () => {
   const { evm } = world.chainAt();
   if (evm === undefined) throw new Error("no facts");
   const other = open(world.chainAt(undefined, { evm: { ...evm, chainId: 1 } }));

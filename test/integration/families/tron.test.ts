@@ -119,7 +119,7 @@ describe("deposits", () => {
     });
   });
 
-  test("case 14: the node accepts an id with and without 0x, the service only its canonical format", async () => {
+  test("the node accepts an id with and without 0x, the service only its canonical format", async () => {
     const id = await deposit();
     await machine.finalize();
     const source = await fresh();
@@ -128,7 +128,7 @@ describe("deposits", () => {
     expect(await source.deposits("77".repeat(32))).toEqual({ kind: "absent" });
   });
 
-  test("case 7: two equal deposits of one transaction keep their own depositor and id", async () => {
+  test("two equal deposits of one transaction keep their own depositor and id", async () => {
     const { accounts, token, multicall3, depository } = machine;
     await machine.mint(token, multicall3, 2n * AMOUNT);
     const call = (to: Address, callData: Hex) => ({ target: to, allowFailure: false, callData });
@@ -168,7 +168,7 @@ describe("deposits", () => {
     });
   });
 
-  test("case 32: a call that ran out of energy deposited nothing, and is rejected as such", async () => {
+  test("rejects a deposit whose call ran out of energy", async () => {
     const call = { to: machine.depository, data: depositNative(orderId), value: AMOUNT };
     const id = await machine.sendWith(call, { feeLimit: 420n * 2_000n });
     await machine.finalize();
@@ -251,7 +251,7 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toMatchObject({ kind: "final" });
   });
 
-  test("case 33: a node of another network is only asked for its network", async () => {
+  test("asks a node of another network only for its network", async () => {
     const before = machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid");
     lie("eth_chainId", () => "0x1");
     const source = await fresh();
@@ -377,7 +377,7 @@ describe("withdrawals", () => {
     expect(await says(request)).toBe("executed");
   });
 
-  test("case 27: a withdrawal expires by a later solid state, and not at the exact second", async () => {
+  test("expires a withdrawal by a later solid state, and not at the exact second", async () => {
     const expiration = (await machine.now()) + 500n;
     const request = requestOf({ value: 10n }, expiration);
     // The newest block is solid at once, so that it is known which one is.
@@ -393,7 +393,7 @@ describe("withdrawals", () => {
     machine.tron.controls.setSolidLag(machine.depth);
   });
 
-  test("case 27: later blocks that are not solid expire nothing", async () => {
+  test("later blocks that are not solid expire nothing", async () => {
     await machine.finalize();
     const request = requestOf({ value: 10n }, (await machine.now()) + 100n);
     await machine.tron.controls.holdSolidification();
@@ -404,7 +404,7 @@ describe("withdrawals", () => {
     expect(await says(request)).toBe("expired");
   });
 
-  test("case 27: a node that answers from an older state never makes an executed request expire", async () => {
+  test("a node that answers from an older state never makes an executed request expire", async () => {
     await deposit(100n);
     await machine.finalize();
     const expiration = (await machine.now()) + 1_000n;
@@ -470,7 +470,7 @@ describe("withdrawals", () => {
     expect(await says(native)).toMatchObject({ kind: "refuted" });
   });
 
-  test("case 28: a token withdrawal is proven by its transaction, named or searched, and a lying token's never", async () => {
+  test("proves a token withdrawal by its transaction, named or searched, and never that of a lying token", async () => {
     await machine.mint(machine.token, machine.depository, AMOUNT);
     const good = tokenRequest(machine.token);
     const id = await execute(good);

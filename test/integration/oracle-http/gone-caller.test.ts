@@ -32,7 +32,7 @@ async function until(what: () => boolean): Promise<void> {
   while (!what() && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-test("39: when the caller hangs up, the oracle cancels its calls to peers", async () => {
+test("when the caller hangs up, the oracle cancels its calls to peers", async () => {
   const peer = await silentPeer();
   const signer = oracleSigner(0);
   const signers = new Set([signer.address, oracleSigner(1).address]);

@@ -16,7 +16,7 @@ const withPeer = async (behaviour: Behaviour, timeoutMs = 400): Promise<string> 
   return outcome.reports[0]?.outcome ?? "not told";
 };
 
-test("26: a body that is not an answer of the route is skipped", async () => {
+test("a body that is not an answer of the route is skipped", async () => {
   expect(await withPeer(sending(200, "<html><body>welcome</body></html>"))).toBe("notJson");
   expect(await withPeer(sending(200, ""))).toBe("notJson");
   for (const json of [[], null, "text", 7, {}, { notes: [{ amount: "1", actions: "0x" }] }])
@@ -26,7 +26,7 @@ test("26: a body that is not an answer of the route is skipped", async () => {
   );
 });
 
-test("26: an answer on which the route's parser throws is skipped like one that it refuses", async () => {
+test("skips an answer on which the route's parser throws, like one that it refuses", async () => {
   const stumbles = (): never => {
     throw new RangeError("Maximum call stack size exceeded");
   };
@@ -48,7 +48,7 @@ test("26: an answer on which the route's parser throws is skipped like one that 
   }
 });
 
-test("26: an answer of 300 MB is cut off at the first", async () => {
+test("cuts off an answer of 300 MB early", async () => {
   let sentBytes = 0;
   const chunk = Buffer.alloc(64 * 1024, " ");
   const flood: Behaviour = async (_request, response) => {
@@ -64,11 +64,11 @@ test("26: an answer of 300 MB is cut off at the first", async () => {
   expect(sentBytes).toBeLessThan(30 * 1024 * 1024);
 });
 
-test("26: a large answer that states its size is refused too", async () => {
+test("refuses a large answer that states its size", async () => {
   expect(await withPeer(sending(200, JSON.stringify("x".repeat(2 * 1024 * 1024))), 3_000)).toBe("tooLarge");
 });
 
-test("26: a slowly dripping answer is bounded as a whole, even if it begins at once", async () => {
+test("a slowly dripping answer is bounded as a whole, even if it begins at once", async () => {
   const drip: Behaviour = async (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     while (!response.destroyed) {
@@ -79,7 +79,7 @@ test("26: a slowly dripping answer is bounded as a whole, even if it begins at o
   expect(await withPeer(drip, 300)).toBe("timeout");
 });
 
-test("26: a compressed answer was not requested and is skipped", async () => {
+test("a compressed answer was not requested and is skipped", async () => {
   const answer = JSON.stringify(await answerBy([A]));
   const zipped: Behaviour = (request, response) => {
     expect(request.headers["accept-encoding"]).toBe("identity");
@@ -91,13 +91,13 @@ test("26: a compressed answer was not requested and is skipped", async () => {
   expect(await withPeer(labelled)).toBe("encoding");
 });
 
-test("27: a peer that refuses is skipped, even if its refusal contains an answer", async () => {
+test("a peer that refuses is skipped, even if its refusal contains an answer", async () => {
   const answer = JSON.stringify(await answerBy([A]));
   for (const status of [201, 400, 401, 429, 500, 503])
     expect(await withPeer(sending(status, answer))).toBe("status");
 });
 
-test("27: a warning names the peer, its status and its code, and no key", async () => {
+test("a warning names the peer, its status and its code, and no key", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [sending(401, `{"code":"unauthorized","message":"your key key-of-the-peer is wrong"}`)],
@@ -107,7 +107,7 @@ test("27: a warning names the peer, its status and its code, and no key", async 
   expect(JSON.stringify(outcome.warnings)).not.toContain("key-of");
 });
 
-test("27: an unreachable peer, or one that hangs up, is skipped", async () => {
+test("an unreachable peer, or one that hangs up, is skipped", async () => {
   expect(await withPeer((_request, response) => void response.destroy())).toBe("network");
   const unreachable = connect()({
     url: "http://127.0.0.1:1",
@@ -118,7 +118,7 @@ test("27: an unreachable peer, or one that hangs up, is skipped", async () => {
   expect(outcome.reports[0]?.outcome).toBe("network");
 });
 
-test("28: a redirect is not followed", async () => {
+test("a redirect is not followed", async () => {
   const elsewhere = await startPeer(answering(await answerBy([A])));
   for (const status of [301, 302, 303, 307, 308]) {
     const redirecting: Behaviour = (_request, response) =>
@@ -128,7 +128,7 @@ test("28: a redirect is not followed", async () => {
   expect(elsewhere.received).toEqual([]);
 });
 
-test("28: a proxy of the environment is not used: it would see the keys", async () => {
+test("does not use a proxy of the environment, which would see the keys", async () => {
   const proxy = await startPeer(answering({ by: "proxy" }));
   const peer = await startPeer(answering({ by: "peer" }));
   const attest = join(import.meta.dirname, "../../../packages/attest/src/index.ts");
@@ -147,7 +147,7 @@ test("28: a proxy of the environment is not used: it would see the keys", async 
   expect(proxy.connections.everMade()).toBe(0);
 });
 
-test("29: a peer gets its own key, or the caller's, or no header at all", async () => {
+test("a peer gets its own key, or the caller's, or no header at all", async () => {
   const keyAt = async (credential: string, incomingKey?: string): Promise<unknown> => {
     const { asked } = await ask({
       local: says(await answerBy([L])),
@@ -163,7 +163,7 @@ test("29: a peer gets its own key, or the caller's, or no header at all", async 
   expect(await keyAt("pass-through")).toBe("no header");
 });
 
-test("30: a peer is only asked for its own signature, and never with looser requirements", async () => {
+test("a peer is only asked for its own signature, and never with looser requirements", async () => {
   const { asked } = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A]))],
@@ -177,7 +177,7 @@ test("30: a peer is only asked for its own signature, and never with looser requ
   ]);
 });
 
-test("30: two oracles that list each other ask once", async () => {
+test("two oracles that list each other ask once", async () => {
   const urls = { A: "", L: "" };
   const oracle =
     (own: typeof L, other: keyof typeof urls): Behaviour =>

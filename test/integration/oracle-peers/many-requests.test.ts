@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { abandoned, answering, pause, silent, startPeer } from "./fake-peer.ts";
 import { A, answerBy, ask, askAgain, B, C, connect, L, says, signersOf } from "./oracles.ts";
 
-test("39: when the caller hangs up, everything is canceled at once", async () => {
+test("when the caller hangs up, everything is canceled at once", async () => {
   const caller = new AbortController();
   const peer = await startPeer(silent);
   const gone = new Error("the caller hung up");
@@ -25,7 +25,7 @@ test("39: when the caller hangs up, everything is canceled at once", async () =>
   expect(getEventListeners(caller.signal, "abort")).toEqual([]);
 });
 
-test("39: a caller that has already hung up causes no work", async () => {
+test("a caller that has already hung up causes no work", async () => {
   const peer = await startPeer(silent);
   let hasWorked = false;
   const outcome = askAgain([connect()(peer)], {
@@ -39,7 +39,7 @@ test("39: a caller that has already hung up causes no work", async () => {
   expect([hasWorked, peer.received.length]).toEqual([false, 0]);
 });
 
-test("40: one dead peer costs fifty requests its timeout once, and leaves nothing behind", async () => {
+test("one dead peer costs fifty requests its timeout once, and leaves nothing behind", async () => {
   const alive = await startPeer(answering(await answerBy([A])));
   const dead = await startPeer(silent);
   const peers = [alive, dead].map(connect());
@@ -65,7 +65,7 @@ test("40: one dead peer costs fifty requests its timeout once, and leaves nothin
   expect(alive.connections.open.size).toBe(0);
 });
 
-test("40: fifty requests that do not need the dead peer do not wait for it", async () => {
+test("fifty requests that do not need the dead peer do not wait for it", async () => {
   const peers = [await startPeer(answering(await answerBy([A]))), await startPeer(silent)].map(connect());
   const local = says(await answerBy([L]));
   const outcomes = await Promise.all(

@@ -32,7 +32,7 @@ class LocalFault extends Error {
 
 const fails = (status: number) => async () => await Promise.reject(new LocalFault(status));
 
-test("1: without the flag only this oracle is asked", async () => {
+test("asks only this oracle without the flag", async () => {
   for (const flag of [false, undefined, "true", 1]) {
     const outcome = await ask({
       local: says(await answerBy([L])),
@@ -45,14 +45,14 @@ test("1: without the flag only this oracle is asked", async () => {
   }
 });
 
-test("2: without peers the flag changes nothing", async () => {
+test("the flag changes nothing without peers", async () => {
   const local = await answerBy([L]);
   const outcome = await askAgain([], { local: says(local) });
   expect(outcome.answer).toEqual(local);
   expect(outcome.quorum).toBeUndefined();
 });
 
-test("3: two equal answers suffice, and the call to the slow third is canceled", async () => {
+test("two equal answers suffice, and the call to the slow third oracle is canceled", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A])), silent],
@@ -65,7 +65,7 @@ test("3: two equal answers suffice, and the call to the slow third is canceled",
   await abandoned(outcome.asked[1]);
 });
 
-test("4: peers alone suffice while this oracle is still working, and its work is canceled", async () => {
+test("peers alone suffice while this oracle is still working, and its work is canceled", async () => {
   let calledOff = false;
   const outcome = await ask({
     local: async (signal) => {
@@ -81,7 +81,7 @@ test("4: peers alone suffice while this oracle is still working, and its work is
   expect(calledOff).toBe(true);
 });
 
-test("5: peers alone suffice if this oracle fails, and the failure is logged", async () => {
+test("peers alone suffice if this oracle fails, and the failure is logged", async () => {
   const outcome = await ask({
     local: fails(500),
     peers: [answering(await answerBy([A])), answering(await answerBy([B]))],
@@ -91,14 +91,14 @@ test("5: peers alone suffice if this oracle fails, and the failure is logged", a
   expect(outcome.warnings).toMatchObject([{ kind: "localFailed", error: new LocalFault(500) }]);
 });
 
-test("6: one peer's answer is returned although two are required, with the numbers in a warning", async () => {
+test("returns one peer's answer although two are required, with the numbers in a warning", async () => {
   const outcome = await ask({ local: fails(500), peers: [answering(await answerBy([A]))] });
   expect(signersOf(outcome)).toEqual([["A"]]);
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "failed" });
   expect(outcome.warnings.at(-1)).toMatchObject({ kind: "belowThreshold", matched: 1, required: 2 });
 });
 
-test("7: if there is no answer at all, the failure of this oracle is the failure of the request", async () => {
+test("without any answer, the request fails like this oracle failed", async () => {
   for (const status of [400, 500]) {
     const outcome = ask({
       local: fails(status),
@@ -108,7 +108,7 @@ test("7: if there is no answer at all, the failure of this oracle is the failure
   }
 });
 
-test("8: peers that never answer cost only their timeout", async () => {
+test("peers that never answer cost only their timeout", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [silent, silent, silent],
@@ -122,7 +122,7 @@ test("8: peers that never answer cost only their timeout", async () => {
   expect(outcome.tookMs).toBeLessThan(1_500);
 });
 
-test("9: this oracle alone meets a threshold of one, and the calls to peers are canceled", async () => {
+test("this oracle alone meets a threshold of one, and the calls to peers are canceled", async () => {
   const outcome = await ask({
     local: async () => {
       await pause(100);
@@ -138,7 +138,7 @@ test("9: this oracle alone meets a threshold of one, and the calls to peers are 
   for (const peer of outcome.asked) await abandoned(peer);
 });
 
-test("10: a peer that attests another amount is left out and logged", async () => {
+test("a peer that attests another amount is left out and logged", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A], Y)), answering(await answerBy([B]), 50)],
@@ -148,7 +148,7 @@ test("10: a peer that attests another amount is left out and logged", async () =
   expect(outcome.warnings).toMatchObject([{ kind: "peerDiverges", peer: 0 }]);
 });
 
-test("11: two peers outvote this oracle, and the difference is logged", async () => {
+test("two peers outvote this oracle, and the difference is logged", async () => {
   const outcome = await ask({
     local: says(await answerBy([L], Y)),
     peers: [answering(await answerBy([A]), 50), answering(await answerBy([B]), 50)],
@@ -159,7 +159,7 @@ test("11: two peers outvote this oracle, and the difference is logged", async ()
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("12: the group with this oracle wins over another one of the same size", async () => {
+test("the group with this oracle wins over another one of the same size", async () => {
   for (const [theirs, ours] of [
     [X, Y],
     [Y, X],
@@ -179,7 +179,7 @@ test("12: the group with this oracle wins over another one of the same size", as
   }
 });
 
-test("13: three are stronger than one even if four are required", async () => {
+test("prefers three equal answers to one even if four are required", async () => {
   const outcome = await ask({
     local: says(await answerBy([L], Y)),
     peers: [answering(await answerBy([A])), answering(await answerBy([B])), answering(await answerBy([C]))],
@@ -190,7 +190,7 @@ test("13: three are stronger than one even if four are required", async () => {
   expect(kindsOf(outcome)).toEqual(["localDiverges", "belowThreshold"]);
 });
 
-test("14: the same notes in another order are another answer", async () => {
+test("the same notes in another order are a different answer", async () => {
   const outcome = await ask({
     local: says(
       await answerOfNotes([
@@ -211,7 +211,7 @@ test("14: the same notes in another order are another answer", async () => {
   expect(kindsOf(outcome)).toEqual(["peerDiverges", "belowThreshold"]);
 });
 
-test("15: the same note for another contract or chain is another answer", async () => {
+test("the same note for another contract or chain is a different answer", async () => {
   const answer = await answerBy([A]);
   for (const domain of [
     { ...answer.domain, contract: `0x${"0d".repeat(20)}` },
@@ -229,7 +229,7 @@ test("15: the same note for another contract or chain is another answer", async 
   }
 });
 
-test("36: a peer's explanation is neither compared nor passed on", async () => {
+test("a peer's explanation is neither compared nor passed on", async () => {
   const chatty = { ...(await answerBy([A])), comment: "trust me", more: { metadata: "<script>" } };
   const together = await ask({
     local: says({ ...(await answerBy([L])), comment: "ours" }),
@@ -240,7 +240,7 @@ test("36: a peer's explanation is neither compared nor passed on", async () => {
   expect(Object.keys(together.answer).sort()).toEqual(["comment", "domain", "notes"]);
 });
 
-test("37: an amount with leading zeros and upper-case hex mean the same", async () => {
+test("an amount with leading zeros and upper-case hex mean the same", async () => {
   const answer = await answerBy([A]);
   const outcome = await ask({
     local: says(await answerBy([L])),
@@ -255,7 +255,7 @@ test("37: an amount with leading zeros and upper-case hex mean the same", async 
   expect(outcome.answer.notes[0]).toMatchObject(X);
 });
 
-test("38: a lagging local node does not hide what two peers signed", async () => {
+test("a lagging local node does not hide what two peers signed", async () => {
   const nothing = await answerOfNotes([]);
   const outcome = await ask({
     local: says(nothing),
@@ -266,7 +266,7 @@ test("38: a lagging local node does not hide what two peers signed", async () =>
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("38: lagging peers do not hide what this oracle signed, and an empty answer is not preferred", async () => {
+test("lagging peers do not hide what this oracle signed, and an empty answer is not preferred", async () => {
   const nothing = await answerOfNotes([]);
   const found = await ask({
     local: says(await answerBy([L])),

@@ -31,44 +31,44 @@ const withPeerAnswers = async (threshold: number, ...answers: readonly NotesAnsw
     timeoutMs: 1_000,
   });
 
-test("16: a signature for another domain is invalid even if ours is written next to it", async () => {
+test("a signature for another domain is invalid even if ours is written next to it", async () => {
   const foreign = await signatureOf(A, X, { ...OUR_DOMAIN, contract: `0x${"0d".repeat(20)}` });
   const outcome = await withPeerAnswers(2, answerWith(A.address, foreign));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(kindsOf(outcome)).toEqual(["signatureRefused", "belowThreshold"]);
 });
 
-test("16: a signature of another note is invalid too", async () => {
+test("a signature of another note is invalid", async () => {
   const outcome = await withPeerAnswers(2, answerWith(A.address, await signatureOf(A, Y)));
   expect(signersOf(outcome)).toEqual([["L"]]);
 });
 
-test("17: bytes that are not a signature are dropped, whatever signer they name", async () => {
+test("bytes that are not a signature are dropped, whatever signer they name", async () => {
   const outcome = await withPeerAnswers(2, answerWith(A.address, "0xdeadbeef"));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.warnings[0]).toMatchObject({ kind: "signatureRefused", peer: 0 });
 });
 
-test("17: a signature under a listed name that another key made is dropped", async () => {
+test("a signature under a listed name that another key made is dropped", async () => {
   const byStranger = await withPeerAnswers(2, answerWith(A.address, await signatureOf(Z)));
   expect(signersOf(byStranger)).toEqual([["L"]]);
   const byListed = await withPeerAnswers(2, answerWith(A.address, await signatureOf(B)));
   expect(signersOf(byListed)).toEqual([["L"]]);
 });
 
-test("18: a bundle counts each signer once, and an answer of one of them adds nothing", async () => {
+test("counts each signer of a bundle once, and a separate answer of one of them adds nothing", async () => {
   const outcome = await withPeerAnswers(4, await answerBy([A, B, A]), await answerBy([B]));
   expect(signersOf(outcome)).toEqual([["L", "A", "B"]]);
   expect(outcome.quorum?.signers).toBe(3);
 });
 
-test("19: a peer that returns our own signature adds nothing", async () => {
+test("a peer that returns our own signature adds nothing", async () => {
   const outcome = await withPeerAnswers(2, await answerBy([L]));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.quorum?.signers).toBe(1);
 });
 
-test("20: an unlisted signer's valid signature neither counts nor is passed on", async () => {
+test("an unlisted signer's valid signature neither counts nor is passed on", async () => {
   const alone = await withPeerAnswers(2, await answerBy([Z]));
   expect(signersOf(alone)).toEqual([["L"]]);
   const withOther = await withPeerAnswers(2, await answerBy([Z, A]));
@@ -76,7 +76,7 @@ test("20: an unlisted signer's valid signature neither counts nor is passed on",
   expect(withOther.warnings).toMatchObject([{ kind: "signatureRefused", peer: 0 }]);
 });
 
-test("21: a signer written with a checksum is the same signer", async () => {
+test("a signer written with a checksum is the same signer", async () => {
   const outcome = await withPeerAnswers(
     3,
     answerWith(getAddress(A.address), await signatureOf(A)),
@@ -95,7 +95,7 @@ async function highTwin(signer: Signer): Promise<string> {
   return `${signature.slice(0, 66)}${s}${signature.endsWith("1b") ? "1c" : "1b"}`;
 }
 
-test("22: the mirrored twin of a signature is invalid, alone or next to it", async () => {
+test("the mirrored twin of a signature is invalid, alone or next to it", async () => {
   const twin = await highTwin(A);
   const alone = await withPeerAnswers(2, answerWith(A.address, twin));
   expect(signersOf(alone)).toEqual([["L"]]);
@@ -110,7 +110,7 @@ test("22: the mirrored twin of a signature is invalid, alone or next to it", asy
   ]);
 });
 
-test("23: only one format of a signature is accepted", async () => {
+test("only one format of a signature is accepted", async () => {
   const good = await signatureOf(A);
   const v = good.endsWith("1b") ? "00" : "01";
   const compact = `${good.slice(0, 130)}`;
@@ -137,7 +137,7 @@ const twoNotes = async (first: readonly Signer[], second: readonly Signer[]): Pr
     [Y, second],
   ]);
 
-test("24: a peer that signed only the first of two notes counts for neither", async () => {
+test("a peer that signed only the first of two notes counts for neither", async () => {
   const outcome = await ask({
     local: says(await twoNotes([L], [L])),
     peers: [answering(await twoNotes([A], []))],
@@ -146,7 +146,7 @@ test("24: a peer that signed only the first of two notes counts for neither", as
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
 });
 
-test("24: a peer that signed both counts for both, in one order", async () => {
+test("a peer that signed both notes counts for both, in one order", async () => {
   const outcome = await ask({
     local: says(await twoNotes([L], [L])),
     peers: [answering(await twoNotes([A, C], [C, A]))],
@@ -158,7 +158,7 @@ test("24: a peer that signed both counts for both, in one order", async () => {
   ]);
 });
 
-test("25: partial signatures of two peers do not combine", async () => {
+test("does not combine the partial signatures of two peers", async () => {
   const outcome = await ask({
     local: says(await twoNotes([L], [L])),
     peers: [

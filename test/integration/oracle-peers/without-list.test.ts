@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { answering, silent } from "./fake-peer.ts";
 import { A, answerBy, answerOfNotes, ask, B, kindsOf, L, says, signersOf, X, Y, Z } from "./oracles.ts";
 
-test("31: all peers are waited for, and equal answers are combined", async () => {
+test("waits for all peers and combines equal answers", async () => {
   const outcome = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A])), answering(await answerBy([B], Y)), silent],
@@ -20,7 +20,7 @@ test("31: all peers are waited for, and equal answers are combined", async () =>
   expect(outcome.tookMs).toBeGreaterThan(290);
 });
 
-test("31: every valid signature counts, a claimed one does not", async () => {
+test("counts every valid signature, but not a claimed one", async () => {
   const lying = { ...(await answerBy([A])) };
   const outcome = await ask({
     local: says(await answerBy([L])),
@@ -39,7 +39,7 @@ test("31: every valid signature counts, a claimed one does not", async () => {
   expect(signersOf(outcome)).toEqual([["L", "Z"]]);
 });
 
-test("32: a threshold without a list is reported at the start, and ignored", async () => {
+test("a threshold without a list is reported at the start, and ignored", async () => {
   const { policy, problems, warnings } = readSignerPolicy({
     signers: undefined,
     threshold: "3",
@@ -58,7 +58,7 @@ test("32: a threshold without a list is reported at the start, and ignored", asy
   expect(outcome.warnings).toEqual([]);
 });
 
-test("33: if this oracle fails the request fails with it, whatever the peers answer, and the calls to them are canceled", async () => {
+test("if this oracle fails the request fails with it, whatever the peers answer, and the calls to them are canceled", async () => {
   const fault = new Error("the local node is down");
   const answers = [answering(await answerBy([A])), answering(await answerBy([B])), silent];
   const startedAtMs = performance.now();

@@ -76,12 +76,12 @@ test("only a direct transfer that names no order is bare", () => {
   expect(read(moved, aTransaction({ from: alice, input }))[0]?.isBare).toBeUndefined();
 });
 
-test("case 4: events of a look-alike contract are nobody's deposits", () => {
+test("ignores events of a look-alike contract", () => {
   expect(read([nativeDeposit(alice, 5n, orderId, lookalike)])).toEqual([]);
   expect(read([erc20Deposit(alice, usdc, 5n, orderId, lookalike)])).toEqual([]);
 });
 
-test("case 5: a token that lies about a transfer credits only itself", () => {
+test("a token that lies about a transfer credits only itself", () => {
   const liar: Address = `0x${"66".repeat(20)}`;
   expect(amountsOf(read([transfer(liar, alice, depository, 10n ** 30n)]))).toEqual([
     `${10n ** 30n} ${liar} -`,
@@ -92,20 +92,20 @@ test("case 5: a token that lies about a transfer credits only itself", () => {
   ).toEqual([`9 ${liar} -`]);
 });
 
-test("case 6: an Erc20Deposit without a Transfer earns nothing, one above its Transfer no more than what moved", () => {
+test("credits nothing for an Erc20Deposit without a Transfer, and at most what moved for one above its Transfer", () => {
   expect(read([erc20Deposit(alice, usdc, 100n, orderId)])).toEqual([]);
   const asked = [transfer(usdc, alice, depository, 99n), erc20Deposit(alice, usdc, 100n, orderId)];
   expect(amountsOf(read(asked))).toEqual([`99 ${usdc} -`]);
 });
 
-test("case 7: one Transfer behind two equal events is credited once, two Transfers behind one event are two deposits", () => {
+test("credits one Transfer behind two equal events once, and two Transfers behind one event as two deposits", () => {
   const event = erc20Deposit(alice, usdc, 5n, orderId);
   const move = transfer(usdc, alice, depository, 5n);
   expect(amountsOf(read([move, event, event]))).toEqual([`5 ${usdc} ${orderId}`]);
   expect(amountsOf(read([move, move, event]))).toEqual([`5 ${usdc} -`, `5 ${usdc} ${orderId}`]);
 });
 
-test("case 8: a deposit through a forwarder belongs to whom the event names, not to who sent the transaction", () => {
+test("attributes a deposit through a forwarder to the depositor that the event names, not to the sender", () => {
   const said = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
   expect(read(said, aTransaction({ from: solver }))).toMatchObject([{ depositor: alice }]);
 });
@@ -137,19 +137,19 @@ test.each<[string, Partial<TransactionFact>]>([
       input: `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 6n] })}${orderId.slice(2)}`,
     },
   ],
-])("case 9: no id is found %s", (_where, fields) => {
+])("finds no deposit id %s", (_where, fields) => {
   const found = read(moved, aTransaction({ from: alice, ...fields }));
   expect(found.every(({ depositId }) => depositId === undefined || depositId !== orderId)).toBe(true);
   expect(found).toHaveLength(1);
 });
 
-test("case 10: 32 zero bytes and, behind calldata, 16 leading zero bytes are no id", () => {
+test("reads neither 32 zero bytes nor, behind calldata, 16 leading zero bytes as an id", () => {
   expect(read([nativeDeposit(alice, 5n, `0x${"00".repeat(32)}`)])).toMatchObject([{ depositId: undefined }]);
   const padded = aTransaction({ from: alice, input: `${direct}${"00".repeat(16)}${"1d".repeat(16)}` });
   expect(read(moved, padded)).toMatchObject([{ depositId: undefined }]);
 });
 
-test("case 11: Transfers that mirror the native coin are no deposits of their own, on the chains that write them", () => {
+test("does not count Transfers that mirror the native token as deposits, on the chains that emit them", () => {
   const said = [
     transfer(zksyncBaseToken, alice, depository, 5n),
     ...mirrors.map((mirror) => transfer(mirror, alice, depository, 5n)),
@@ -204,13 +204,13 @@ test("a withdrawal beside a deposit takes nothing from it, as far as the deposit
     expect(amountsOf(read([arrived, ...unexplained]))).toEqual([`70 ${usdc} -`]);
 });
 
-test("case 13: what the depository sends to itself or away is nobody's deposit", () => {
+test("does not count what the depository sends to itself or to others as a deposit", () => {
   expect(read([transfer(usdc, depository, depository, 5n), transfer(usdc, depository, alice, 5n)])).toEqual(
     [],
   );
 });
 
-test("case 15: equal ids of two users, and of two currencies, stay separate deposits", () => {
+test("keeps deposits with equal ids of two users, or of two currencies, separate", () => {
   const said = [
     nativeDeposit(alice, 5n, orderId),
     nativeDeposit(bob, 5n, orderId),

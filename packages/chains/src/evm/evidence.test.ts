@@ -169,7 +169,7 @@ test("a look-alike's report is not taken for the depository's, though a node lis
   expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
 });
 
-test("case 33: logs beyond all bounds are a fault, and say neither that nothing was deposited nor that nothing was paid", async () => {
+test("reports a fault when logs exceed the limit, instead of no deposit or no payment", async () => {
   const huge: Said = { address: bob, topics: [], data: `0x${"ab".repeat(64 * 1024)}` };
   const told = receipts({ [hint]: receiptOf(hint, [...paid, huge]) });
   const source = await sourceOf(told, { rpc: { maxAnswerBytes: 64 * 1024 } });
@@ -177,7 +177,7 @@ test("case 33: logs beyond all bounds are a fault, and say neither that nothing 
   await expect(source.withdrawal(payload, hint)).rejects.toMatchObject({ kind: "tooLarge" });
 });
 
-test("case 33: the receipt of a transaction that fills a block is read", async () => {
+test("reads the receipt of a transaction that fills a block", async () => {
   const log: Said = { address: bob, topics: [], data: "0x" };
   const spam = Array.from({ length: 40_000 }, () => log);
   const receipt = receiptOf(hint, [nativeDeposit(alice, 5n, orderId), ...spam]);
@@ -186,7 +186,7 @@ test("case 33: the receipt of a transaction that fills a block is read", async (
   expect(await source.deposits(hint)).toMatchObject({ kind: "final", value: { deposits: [{ amount: 5n }] } });
 });
 
-test("case 33: of large transactions only so many are remembered as memory allows", async () => {
+test("caches only as many large transactions as memory allows", async () => {
   const large: Said = { address: bob, topics: [], data: `0x${"ab".repeat(25_000)}` };
   let asked = 0;
   const source = await sourceOf(({ method, params }) => {

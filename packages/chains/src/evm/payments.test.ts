@@ -127,7 +127,7 @@ test("a token's payment is what its Transfers brought the recipient", () => {
   expect(judge([transfer(usdc, solver, alice, 7n)])).toEqual({ amounts: [7n] });
 });
 
-test("case 17: at the deadline is in time, a second later is not", () => {
+test("accepts a payment at the deadline and refuses one a second later", () => {
   const said = [transfer(usdc, solver, alice, 7n)];
   const paying = transferring(alice, 7n);
   expect(judge(said, { deadline: 1_000 }, paying, 1_000n)).toEqual({ amounts: [7n] });
@@ -148,12 +148,12 @@ test("the input must end with the order's id, byte by byte", () => {
     expect(judge(said, {}, { input })).toHaveProperty("refusal");
 });
 
-test("case 18: who ends with the id and pays somebody else, or in another token, has paid nothing", () => {
+test("counts nothing for calldata that ends with the id but pays another recipient or in another token", () => {
   expect(judge([transfer(usdc, solver, bob, 7n)])).toEqual({ amounts: [0n] });
   expect(judge([transfer(dai, solver, alice, 7n)])).toEqual({ amounts: [0n] });
 });
 
-test("case 19: each transfer is counted for one recipient and currency, and the same pair cannot be asked twice", () => {
+test("counts each transfer for one recipient and currency, and refuses the same pair twice", () => {
   const receipts = [
     { recipient: alice, currency: usdc },
     { recipient: bob, currency: usdc },
@@ -175,7 +175,7 @@ test("case 19: each transfer is counted for one recipient and currency, and the 
   expect(() => judge(said, { receipts: twice })).toThrow(RangeError);
 });
 
-test("case 20: coins that go round in circles count once, and what only passes through counts nothing", () => {
+test("counts funds that move in circles once, and funds that only pass through not at all", () => {
   const there = transfer(usdc, solver, alice, 7n);
   const back = transfer(usdc, alice, solver, 7n);
   expect(judge([there, back, there], {}, transferring(alice, 14n))).toEqual({ amounts: [7n] });
@@ -241,7 +241,7 @@ test("native through the fill contract is the sum of what it reports for that re
   expect(judge(said, native(alice), foreign)).toEqual({ amounts: [7n] });
 });
 
-test("case 21: reports of a fill contract that nobody trusts, or that the order does not name, count nothing", () => {
+test("ignores reports of a fill contract that is not trusted or that the order does not name", () => {
   const said = [solverNativeTransfer(strange, alice, 7n)];
   const paying = routed([payNative(alice, 7n)], 7n);
   const elsewhere = { ...paying, to: strange };
@@ -297,7 +297,7 @@ const made = (call: typeof first, by = fill): Said => solverCallExecuted(by, cal
 const paid = transfer(usdc, fill, alice, 7n);
 const making = routed([step(7n), anything]);
 
-test("case 22: requires every call of the order, in order, each with its own event; other calls may come between", () => {
+test("requires every call of the order, in order, each with its own event; other calls may come between", () => {
   const other = made({ to: alice, data: "0x99", value: 0n });
   expect(judge([other, made(first), other, paid, made(second)], { calls }, making)).toEqual({
     amounts: [7n],

@@ -48,7 +48,7 @@ test.each<[string, Hex]>([
     }),
   ],
   ["no encoding at all", "0x1234"],
-])("case 28: a payload with %s is no withdrawal", (_what, payload) => {
+])("rejects a withdrawal payload with %s", (_what, payload) => {
   expect(readWithdrawal(payload)).toHaveProperty("refusal");
 });
 
@@ -77,7 +77,7 @@ test("the depository's report has the topic of its ABI", () => {
   expect(toEventSelector(event)).toBe(CALL_EXECUTED_TOPIC);
 });
 
-test("case 28: a token that answered false moved nothing, so its executed withdrawal is not proven", () => {
+test("does not prove an executed withdrawal whose token returned false", () => {
   const payment = paymentOf(tokenCall);
   const report = executed(payment.id, tokenCall);
   const moved = transfer(usdc, depository, alice, 9n);

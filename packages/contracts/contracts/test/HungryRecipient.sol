@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Takes native at little cost until it is told to make its payer pay.
+/// @title Takes native at little cost until it is set to waste its payer's gas.
 contract HungryRecipient {
     enum Appetite {
         Modest,
@@ -29,7 +29,8 @@ contract HungryRecipient {
             return;
         }
         bool takes = appetite == Appetite.AnswersMuch;
-        // 64 KiB of memory cost about 14,000 gas; so much more than that as the gas bears, in steps of a quarter.
+        // 64 KiB of memory cost about 14,000 gas; the rest that the gas allows is added in steps of a
+        // quarter.
         assembly ("memory-safe") {
             let size := 65536
             for {} gt(gas(), 25000) { size := add(size, 16384) } { mstore(size, 1) }

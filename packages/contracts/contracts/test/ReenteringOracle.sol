@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 
-/// @title An oracle contract that calls back whoever asks it about a signature, and then says that it is valid.
+/// @title An oracle contract that reenters the caller that asks for a signature check, and then reports it
+/// valid.
 contract ReenteringOracle {
     bytes public data;
     /// Whether a failed call back is passed over.

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
-/// @title Code of an account (EIP-7702) that makes the calls which its own key signed, whoever submits them.
+/// @title Code of an account (EIP-7702) that makes the calls that its own key signed, from any submitter.
 contract SignedBatch {
     bytes32 public constant SALT = keccak256("causeway.test.SignedBatch");
     bytes32 private constant DOMAIN_TYPE =

@@ -44,7 +44,7 @@ contract Taker {
     }
 }
 
-/// @title A token that lets whoever is called move what the signer of the transaction holds.
+/// @title A token that lets the called contract move what the signer of the transaction holds.
 contract OriginToken is ERC20 {
     constructor() ERC20("Origin", "ORG") {}
 

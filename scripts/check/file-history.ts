@@ -1,0 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { root } from "./run-command.ts";
+
+/**
+ * The texts that a file had in the history that this clone has, oldest first, then the one in the working
+ * tree.
+ * @param path below the folder of the repository
+ */
+export function versionsOf(path: string): readonly string[] {
+  const git = (...args: readonly string[]): string =>
+    execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26 });
+  const commits = git("log", "--first-parent", "--reverse", "--format=%H", "--", path).split("\n");
+  const texts = commits.filter((commit) => commit !== "").map((commit) => git("show", `${commit}:${path}`));
+  return [...texts, readFileSync(resolve(root, path), "utf8")];
+}
