@@ -111,6 +111,7 @@ const independent: readonly Step[] = [
   commands("openapi", script("openapi.ts", "--check")),
   commands("config-docs", script("config-docs.ts", "--check")),
   commands("lifecycle-docs", script("lifecycle-docs.ts", "--check")),
+  commands("route-docs", script("route-docs.ts", "--check")),
   commands("licenses", script("notices.ts", "--check")),
   commands("unused", ["knip", "--no-progress"]),
 ];

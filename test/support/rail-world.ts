@@ -300,7 +300,6 @@ function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): Rail
     depository: accountOn(vmType === "svm" ? "expiring" : "coins"),
     confirmations: 3,
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
-    recordsOnlyFinal: true,
     keepsUnattributed: true,
     ...(vmType === "bvm" && { paysFromAnyAddress: true }),
     ...(vmType === "hypevm" && { needsNonceMappings: true }),

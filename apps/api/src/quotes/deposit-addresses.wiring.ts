@@ -37,7 +37,8 @@ export async function startDepositAddresses(
 ): Promise<AddressWork> {
   const { chains, events, lifecycle, reads } = services;
   if (services.depositAddressOperator === undefined) return { watch: () => async () => undefined };
-  const chainIds = chains.all.map(({ chain }) => chain.id);
+  // Money at an address may be quoted to a non-EVM chain.
+  const chainIds = [...chains.all, ...chains.rails].map(({ chain }) => chain.id);
   const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
   lifecycle.add("polled facts of deposit addresses", () => polled.close());
   const watching = addressServices(services, {
