@@ -241,24 +241,45 @@ const transfer = (to: Address, amount: bigint) => ({
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
 
+/** What the sponsor's app balance should have paid in the end. */
+let [sponsorHad, sponsored] = [0n, 0n];
+/** An app's balance in USDC, base units. */
+async function appBalanceOf(wallet: Address): Promise<bigint> {
+  const { amount } = (await call(`/app-fees/${wallet}/balances`)) as { amount: string };
+  return BigInt(amount);
+}
+
 test("from Solana, Bitcoin and Hyperliquid the fill makes calls with the output, and the rest is the recipient's", async () => {
+  await system.sponsorship.funded;
+  sponsorHad = await appBalanceOf(system.sponsor.address);
   const to = placeOf(EVM, "USDC");
   const before = await solverHas();
+  // All of an input, exactly an output, and all of an input whose fees a sponsor pays.
+  const ways = [{}, { tradeType: "EXACT_OUTPUT", amount: "50000000" }, { subsidizeFees: true }];
   const filled = await Promise.all(
     others().map(async (from, at) => {
-      const [amount, recipient, callee] = [HUNDRED[at] ?? "", anAddress(), anAddress()];
-      const quoted = await quote(from, to, amount, { recipient, txs: [transfer(callee, 30_000_000n)] });
+      const [recipient, callee] = [anAddress(), anAddress()];
+      const txs = [transfer(callee, 30_000_000n)];
+      const quoted = await quote(from, to, HUNDRED[at] ?? "", { recipient, txs, ...ways[at] });
       await from.wallet.carryOut(quoted.steps);
       const { status, txHashes } = await ended(quoted);
       expect([from.chain, status]).toEqual([from.chain, "success"]);
-      const output = BigInt(quoted.details.currencyOut.amount);
+      const { currencyIn, currencyOut } = quoted.details;
+      const [paid, output] = [BigInt(currencyIn.amount), BigInt(currencyOut.amount)];
       expect(await tokensOf(callee)).toBe(30_000_000n);
       expect(await tokensOf(recipient)).toBe(output - 30_000_000n);
-      if (at === 0) expect(output + BigInt(quoted.fees.relayer.amount)).toBe(BigInt(amount));
-      deposited(from, BigInt(amount));
-      return { usdc: output, wei: await gasOf(txHashes) };
+      deposited(from, paid);
+      return { paid, quoted, usdc: output, wei: await gasOf(txHashes) };
     }),
   );
+  const [whole, exact, free] = filled;
+  if (whole === undefined || exact === undefined || free === undefined)
+    throw new Error("there are three quotes");
+  expect(whole.usdc + BigInt(whole.quoted.fees.relayer.amount)).toBe(whole.paid);
+  expect(exact.usdc).toBe(50_000_000n);
+  expect([free.usdc, free.paid]).toEqual([100_000_000n, 10_000_000_000n]);
+  // Hyperliquid counts USDC with 8 decimals, the app balance with 6.
+  sponsored = (BigInt(free.quoted.fees.subsidized.amount) + 99n) / 100n;
   const after = await solverHas();
   expect(before.usdc - after.usdc).toBe(sumOf(filled.map(({ usdc }) => usdc)));
   expect(before.wei - after.wei).toBe(sumOf(filled.map(({ wei }) => wei)));
@@ -544,7 +565,7 @@ test("a strict deposit address fills its quote to Solana and refunds the excess,
   deposited(from, 31_000_000n);
 });
 
-test("in the end the hub owes the solver every deposit, whether it was filled or refunded", async () => {
+test("in the end the hub owes the solver every deposit, filled or refunded, and the sponsor has paid its part", async () => {
   const found = await Promise.all(
     [...claims.values()].map(async ({ chain, position, owed }) => {
       const { before, after } = await position.grownBy(owed, AbortSignal.timeout(PATIENCE_MS));
@@ -552,4 +573,6 @@ test("in the end the hub owes the solver every deposit, whether it was filled or
     }),
   );
   expect(found).toEqual([...claims.values()].map(({ chain, owed }) => [chain, owed]));
+  expect(sponsored).toBeGreaterThan(0n);
+  expect(sponsorHad - (await appBalanceOf(system.sponsor.address))).toBe(sponsored);
 });
