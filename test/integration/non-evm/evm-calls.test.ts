@@ -1,56 +1,38 @@
-import { NATIVE_CURRENCY, parseAccount } from "@causeway/domain";
+import { NATIVE_CURRENCY, nativeCurrency, parseAccount } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
-import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts";
-import { readArrivals } from "../../../apps/api/src/deposits/non-evm/read-arrivals.ts";
-import { openRailLane } from "../../../apps/api/src/payments/non-evm/open-rail-lane.ts";
-import { trackRail } from "../../../apps/api/src/payments/non-evm/track-rail.ts";
-import { createFakeRail } from "../../fakes/fake-rail.ts";
-import { FakeRailChain } from "../../fakes/fake-rail-chain.ts";
-import { aConnectedRail, bitcoin, bytesOn } from "../../fakes/rail-chains.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
+import { addBitcoin, type AddedBitcoin } from "../../support/rail-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Deposits of bitcoin whose fills make calls on an EVM chain: the money of both chains is accounted for, whether
-// the calls succeed or not.
+// Deposits of bitcoin whose fills make calls on an EVM chain: the money of both chains is accounted for,
+// whether the calls succeed or not.
 
 const DEPOSIT = 200_000n;
+const USER = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
 /** Dollars per native token and per bitcoin. */
 const [ETHER_USD, BITCOIN_USD] = [2_500n, 50_000n];
 
 let world: SwapWorld;
-let network: FakeRailChain;
-let rail: TransferChain;
+let bitcoin: AddedBitcoin;
 
 beforeAll(async () => {
   world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
   world.prices.set("bitcoin", String(BITCOIN_USD));
-  const native = bytesOn("bvm", bitcoin.native);
-  const now = (): number => world.clock.nowMs();
-  network = new FakeRailChain("coins", native, new Map([[native, 10n ** 9n]]), now);
-  network.settle();
-  const solver = bytesOn("bvm", bitcoin.solver);
-  rail = aConnectedRail("bvm", {
-    rail: createFakeRail(network, { vm: "bitcoin-vm", solver, now }),
-    users: {
-      balance: async () => DEPOSIT,
-      deposit: async () => ({ kind: "bvm", psbt: "70736274ff01", fee: 700n }),
-    },
-  });
-  Object.assign(world.services, { chains: createChainDirectory(world.services.chains.all, [rail]) });
-  await openRailLane(world.services, rail);
+  bitcoin = await addBitcoin(world.services, world.clock);
 }, 60_000);
 afterAll(async () => await world.stop());
+
+const received = (account: Hex): bigint => bitcoin.network.received(account, bitcoin.network.native);
 
 /** From bitcoin to USDC on the second chain. */
 async function quote(ask: Ask): Promise<Agreed> {
   const asked = {
-    user: bitcoin.user,
+    user: USER,
     recipient: world.anAddress(),
-    originChainId: rail.chain.id,
-    originCurrency: bitcoin.native,
+    originChainId: bitcoin.end.chain.id,
+    originCurrency: nativeCurrency("bitcoin-vm"),
     amount: DEPOSIT.toString(),
     ...ask,
   };
@@ -58,15 +40,10 @@ async function quote(ask: Ask): Promise<Agreed> {
 }
 
 async function pay({ terms }: Agreed): Promise<void> {
+  const { network, watch } = bitcoin;
   network.deposit({ from: terms.user, currency: network.native, amount: DEPOSIT, id: terms.orderId });
   network.settle();
   await watch();
-}
-
-async function watch(): Promise<void> {
-  const { services } = world;
-  await readArrivals(services, rail, await services.reads.railCursor(rail.chain.id));
-  await trackRail(services, rail);
 }
 
 async function untilFinal({ requestId }: Agreed) {
@@ -74,8 +51,8 @@ async function untilFinal({ requestId }: Agreed) {
     const status = await world.status(requestId);
     if (status.final) return status;
     world.clock.forward(1_000);
-    network.settle();
-    await watch();
+    bitcoin.network.settle();
+    await bitcoin.watch();
     await world.round();
   }
   throw new Error(`still ${JSON.stringify(await world.status(requestId))}`);
@@ -95,7 +72,7 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   const gate = world.anAddress();
   const refundTo = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
   const agreed = await quote({ refundTo, txs: [pays(gate)] });
-  const account = parseAccount(rail.chain, refundTo, "refundTo");
+  const account = parseAccount(bitcoin.end.chain, refundTo, "refundTo");
   expect(agreed.terms.refundTo).toBe(account);
   await pay(agreed);
   await world.work();
@@ -108,8 +85,8 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   const perSatoshi = BITCOIN_USD * 10n ** 10n;
   const gas = (gasUsed * effectiveGasPrice * ETHER_USD + perSatoshi - 1n) / perSatoshi;
   expect(gas).toBeGreaterThan(0n);
-  const refund = network.received(account, network.native);
-  expect(refund).toBe(DEPOSIT - network.cost - gas);
+  const refund = received(account);
+  expect(refund).toBe(DEPOSIT - bitcoin.network.cost - gas);
   const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
   expect(refund).toBeGreaterThanOrEqual(promised);
   expect(agreed.answer.details.refundCurrency.minimumAmount).toBe(promised.toString());
@@ -139,23 +116,23 @@ test("refunds bitcoin whole but for the payment's cost when the calls no longer 
   const gate = world.anAddress();
   const agreed = await quote({ txs: [pays(gate)] });
   await close(gate);
-  const before = network.received(agreed.terms.user, network.native);
+  const before = received(agreed.terms.user);
   await pay(agreed);
   expect(await untilFinal(agreed)).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
-  expect(network.received(agreed.terms.user, network.native) - before).toBe(DEPOSIT - network.cost);
+  expect(received(agreed.terms.user) - before).toBe(DEPOSIT - bitcoin.network.cost);
   expect(await world.destination.balance(agreed.terms.recipient, world.usdc)).toBe(0n);
 });
 
 test("a gas top-up whose recipient deploys code that reverts is refunded in bitcoin, minus the gas", async () => {
   const agreed = await quote({ topupGas: true });
   const { recipient } = agreed.terms;
-  const before = network.received(agreed.terms.user, network.native);
+  const before = received(agreed.terms.user);
   await pay(agreed);
   await world.work();
   await close(recipient);
   expect((await untilFinal(agreed)).status).toBe("refund");
-  const refund = network.received(agreed.terms.user, network.native) - before;
-  expect(refund).toBeLessThan(DEPOSIT - network.cost);
+  const refund = received(agreed.terms.user) - before;
+  expect(refund).toBeLessThan(DEPOSIT - bitcoin.network.cost);
   expect(refund).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? DEPOSIT);
   expect(await world.destination.balance(recipient, NATIVE_CURRENCY)).toBe(0n);
   expect(await world.destination.balance(recipient, world.usdc)).toBe(0n);
