@@ -24,7 +24,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { contractOf, smartEoa } from "../support/smart-accounts.ts";
+import { contractOf, smartEoa, type SmartAccount } from "../support/smart-accounts.ts";
 import { portBaseOf } from "./port-bases.ts";
 
 // Options of a quote that concern its EVM side work whatever the chain at the other side is: from Solana,
@@ -444,56 +444,65 @@ test("a new account without native tokens pays by one signature to Solana, Bitco
     deposited({ chain: EVM, currency }, (await tokensOf(depository, currency)) - had);
 });
 
-test("a refund of a deposit by signature to a non-EVM chain returns it to the user, minus the gas", async () => {
-  const [from, to] = [placeOf(EVM, "USDC"), others()[1]];
-  const user = privateKeyToAccount(generatePrivateKey());
-  const amount = 25_000_000n;
-  await fund({ address: user.address, tokens: [{ token: from.currency as Address, amount }] });
-  const options = { user: user.address, usePermit: true, referrer: "debug-force-refund" };
-  const quoted = await quote(from, to, amount.toString(), options);
-  const [had, before] = [await to.wallet.balanceOf(to.currency), await solverHas()];
-  await permit(user, quoted);
-  expect((await ended(quoted)).status).toBe("refund");
-  const refund = await tokensOf(user.address);
-  expect(refund).toBeGreaterThanOrEqual(BigInt(quoted.details.refundCurrency.minimumAmount));
-  expect(refund).toBeLessThan(amount);
-  expect(before.usdc - (await solverHas()).usdc).toBe(refund);
-  expect(await to.wallet.balanceOf(to.currency)).toBe(had);
-  deposited(from, amount);
+test("a deposit by signature that is not filled on Solana, Bitcoin or Hyperliquid returns to the user, minus the gas", async () => {
+  const [from, amount, before] = [placeOf(EVM, "USDC"), 25_000_000n, await solverHas()];
+  const refunds = await Promise.all(
+    others().map(async (to) => {
+      const user = privateKeyToAccount(generatePrivateKey());
+      await fund({ address: user.address, tokens: [{ token: from.currency as Address, amount }] });
+      const options = { user: user.address, usePermit: true, referrer: "debug-force-refund" };
+      const quoted = await quote(from, to, amount.toString(), options);
+      const had = await to.wallet.balanceOf(to.currency);
+      await permit(user, quoted);
+      const { status } = await ended(quoted);
+      expect([to.chain, status]).toEqual([to.chain, "refund"]);
+      const refund = await tokensOf(user.address);
+      expect(refund).toBeGreaterThanOrEqual(BigInt(quoted.details.refundCurrency.minimumAmount));
+      expect(refund).toBeLessThan(amount);
+      expect(await to.wallet.balanceOf(to.currency)).toBe(had);
+      deposited(from, amount);
+      return refund;
+    }),
+  );
+  expect(before.usdc - (await solverHas()).usdc).toBe(sumOf(refunds));
 });
 
-test("an account whose calls the service sends pays for its deposit to Bitcoin with the output", async () => {
-  const [from, to] = [placeOf(EVM, "USDC"), others()[1]];
-  const account = smartEoa(home(), privateKeyToAccount(generatePrivateKey()));
-  const amount = 25_000_000n;
-  await fund({ address: account.address, tokens: [{ token: from.currency as Address, amount }] });
-  const free = await quote(from, to, amount.toString(), { user: account.address });
-  const options = { user: account.address, originGasOverhead: "80000" };
-  const quoted = await quote(from, to, amount.toString(), options);
-  const [had, executorHad] = [
-    await to.wallet.balanceOf(to.currency),
-    await nativeOf(system.executor.address),
-  ];
-  const calls = quoted.steps
-    .flatMap(({ items }) => items as unknown as { data: { to: Address; value: string; data: Hex } }[])
-    .map(({ data }) => ({ to: data.to, value: BigInt(data.value), data: data.data }));
-  await call("/execute", {
-    executionKind: "rawCalls",
-    data: await account.sign(calls),
-    executionOptions: { referrer: "", subsidizeFees: false },
-    requestId: quoted.requestId,
-  });
-  const { status, inTxHashes } = await ended(quoted);
-  expect(status).toBe("success");
-  const received = await until(
-    async () => (await to.wallet.balanceOf(to.currency)) - had,
-    (sats) => sats > 0n,
+test("an account whose calls the service sends pays for its deposit to Solana, Bitcoin or Hyperliquid with the output", async () => {
+  const [from, amount] = [placeOf(EVM, "USDC"), 25_000_000n];
+  const executorHad = await nativeOf(system.executor.address);
+  const accounts = others().map(() => smartEoa(home(), privateKeyToAccount(generatePrivateKey())));
+  for (const { address } of accounts)
+    await fund({ address, tokens: [{ token: from.currency as Address, amount }] });
+  const spent = await Promise.all(
+    others().map(async (to, at) => {
+      const account = accounts[at] as SmartAccount;
+      const free = await quote(from, to, amount.toString(), { user: account.address });
+      const options = { user: account.address, originGasOverhead: "80000" };
+      const quoted = await quote(from, to, amount.toString(), options);
+      const had = await to.wallet.balanceOf(to.currency);
+      const calls = quoted.steps
+        .flatMap(({ items }) => items as unknown as { data: { to: Address; value: string; data: Hex } }[])
+        .map(({ data }) => ({ to: data.to, value: BigInt(data.value), data: data.data }));
+      await call("/execute", {
+        executionKind: "rawCalls",
+        data: await account.sign(calls),
+        executionOptions: { referrer: "", subsidizeFees: false },
+        requestId: quoted.requestId,
+      });
+      const { status, inTxHashes } = await ended(quoted);
+      expect([to.chain, status]).toEqual([to.chain, "success"]);
+      const received = await until(
+        async () => (await to.wallet.balanceOf(to.currency)) - had,
+        (units) => units > 0n,
+      );
+      expect(received).toBe(BigInt(quoted.details.currencyOut.amount));
+      expect(received).toBeLessThan(BigInt(free.details.currencyOut.amount));
+      expect([await tokensOf(account.address), await nativeOf(account.address)]).toEqual([0n, 0n]);
+      deposited(from, amount);
+      return await gasOf(inTxHashes);
+    }),
   );
-  expect(received).toBe(BigInt(quoted.details.currencyOut.amount));
-  expect(received).toBeLessThan(BigInt(free.details.currencyOut.amount));
-  expect(executorHad - (await nativeOf(system.executor.address))).toBe(await gasOf(inTxHashes));
-  expect([await tokensOf(account.address), await nativeOf(account.address)]).toEqual([0n, 0n]);
-  deposited(from, amount);
+  expect(executorHad - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
 });
 
 /** Where the quote is paid. */
@@ -535,34 +544,39 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
   deposited(from, 150_000_000n);
 });
 
-test("a strict deposit address fills its quote to Solana and refunds the excess, and any other amount", async () => {
-  const [from, to] = [placeOf(EVM, "USDC"), others()[0]];
-  const [exact, short] = await Promise.all(
-    [anAddress(), anAddress()].map(async (refundTo) => ({
-      refundTo,
-      quoted: await quote(from, to, "20000000", { useDepositAddress: true, strict: true, refundTo }),
-    })),
-  );
-  if (exact === undefined || short === undefined) throw new Error("there are two quotes");
-  const [had, before] = [await to.wallet.balanceOf(to.currency), await solverHas()];
-  await pay(addressOf(exact.quoted), 26_000_000n);
-  await pay(addressOf(short.quoted), 5_000_000n);
-  expect((await ended(exact.quoted)).status).toBe("success");
-  const backOf = async ({ refundTo }: { readonly refundTo: Address }): Promise<bigint> =>
+test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid, and refunds the excess and any other amount", async () => {
+  const [from, before] = [placeOf(EVM, "USDC"), await solverHas()];
+  const backOf = async (refundTo: Address): Promise<bigint> =>
     await until(
       async () => await tokensOf(refundTo),
       (amount) => amount > 0n,
     );
-  const [excess, rest] = [await backOf(exact), await backOf(short)];
-  expect(excess).toBeGreaterThan(5_900_000n);
-  expect(excess).toBeLessThan(6_000_000n);
-  expect(rest).toBeGreaterThan(4_800_000n);
-  expect(rest).toBeLessThan(5_000_000n);
-  expect((await to.wallet.balanceOf(to.currency)) - had).toBe(
-    BigInt(exact.quoted.details.currencyOut.amount),
+  const refunds = await Promise.all(
+    others().map(async (to) => {
+      const had = await to.wallet.balanceOf(to.currency);
+      const [excessTo, shortTo] = [anAddress(), anAddress()];
+      const strict = async (refundTo: Address): Promise<QuoteAnswer> =>
+        await quote(from, to, "20000000", { useDepositAddress: true, strict: true, refundTo });
+      const [exact, short] = [await strict(excessTo), await strict(shortTo)];
+      await pay(addressOf(exact), 26_000_000n);
+      await pay(addressOf(short), 5_000_000n);
+      const { status } = await ended(exact);
+      expect([to.chain, status]).toEqual([to.chain, "success"]);
+      const [excess, rest] = [await backOf(excessTo), await backOf(shortTo)];
+      expect(excess).toBeGreaterThan(5_900_000n);
+      expect(excess).toBeLessThan(6_000_000n);
+      expect(rest).toBeGreaterThan(4_800_000n);
+      expect(rest).toBeLessThan(5_000_000n);
+      const received = await until(
+        async () => (await to.wallet.balanceOf(to.currency)) - had,
+        (units) => units > 0n,
+      );
+      expect(received).toBe(BigInt(exact.details.currencyOut.amount));
+      deposited(from, 31_000_000n);
+      return excess + rest;
+    }),
   );
-  expect(before.usdc - (await solverHas()).usdc).toBe(excess + rest);
-  deposited(from, 31_000_000n);
+  expect(before.usdc - (await solverHas()).usdc).toBe(sumOf(refunds));
 });
 
 test("in the end the hub owes the solver every deposit, filled or refunded, and the sponsor has paid its part", async () => {
