@@ -118,6 +118,7 @@ const independent: readonly Step[] = [
   command("openapi", 3, script("openapi.ts", "--check")),
   command("config-docs", 1, script("config-docs.ts", "--check")),
   command("lifecycle-docs", 1, script("lifecycle-docs.ts", "--check")),
+  command("route-docs", 1, script("route-docs.ts", "--check")),
   command("licenses", 1, script("notices.ts", "--check")),
   command("unused", 6, ["knip", "--no-progress"]),
 ];

@@ -7,6 +7,7 @@ const files = [
   "hardhat",
   "hooks",
   "non-evm-fees",
+  "non-evm-options",
   "odd-bodies",
   "oracle-walk",
   "providers",

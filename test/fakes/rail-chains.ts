@@ -97,7 +97,6 @@ export function aRailChain(vmType: RailVm, overrides: Partial<RailChain> = {}): 
     depository: bytesOn(vmType, texts.depository),
     confirmations: 6,
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
-    recordsOnlyFinal: true,
     keepsUnattributed: true,
     ...(vmType === "bvm" && { paysFromAnyAddress: true }),
     blockTimeSeconds: { svm: 0.4, bvm: 600, hypevm: 1 }[vmType],

@@ -269,6 +269,57 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   return world;
 }
 
+/** Bitcoin in addition to the EVM chains of a world, advanced step by step. */
+export interface AddedBitcoin {
+  readonly end: TransferChain;
+  readonly network: FakeRailChain;
+  /** What a watcher does at the chain's news. */
+  watch(): Promise<void>;
+}
+
+/** Adds Bitcoin to the chains of an engine, with an account of the solver that pays on it. */
+export async function addBitcoin(
+  services: WorkerServices,
+  clock: Pick<AdjustableClock, "nowMs">,
+): Promise<AddedBitcoin> {
+  const native = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
+  const network = new FakeRailChain("coins", native, new Map([[native, 10n ** 9n]]), () => clock.nowMs());
+  network.settle();
+  const plain = aRailChain(8_001, "bitcoin", "bvm", native);
+  const btc: Currency = {
+    ...plain.native,
+    id: "btc",
+    symbol: "BTC",
+    decimals: 8,
+    class: "major",
+    priceId: "bitcoin",
+  };
+  const end: TransferChain = {
+    chain: { ...plain, native: btc },
+    rail: createFakeRail(network, { vm: plain.family, solver: accountOn("coins"), now: () => clock.nowMs() }),
+    pulse: {
+      solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
+      paymentCost: () => network.cost,
+      lagging: () => network.isDown,
+      headAgeMs: () => 0,
+    },
+    users: {
+      balance: async () => 0n,
+      deposit: async () => ({ kind: "bvm", psbt: undefined, fee: 0n }),
+    },
+  };
+  Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
+  await openRailLane(services, end);
+  return {
+    end,
+    network,
+    async watch() {
+      await readArrivals(services, end, await services.reads.railCursor(end.chain.id));
+      await trackRail(services, end);
+    },
+  };
+}
+
 /** With the length of the chain's accounts. */
 function accountOn(kind: FakeRailKind): Hex {
   return kind === "expiring" ? anAccount() : `0x00${randomBytes(20).toString("hex")}`;
@@ -300,7 +351,6 @@ function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): Rail
     depository: accountOn(vmType === "svm" ? "expiring" : "coins"),
     confirmations: 3,
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
-    recordsOnlyFinal: true,
     keepsUnattributed: true,
     ...(vmType === "bvm" && { paysFromAnyAddress: true }),
     ...(vmType === "hypevm" && { needsNonceMappings: true }),

@@ -54,7 +54,6 @@ export function toRailChain(entry: RailEntry): RailChain {
     depository: bytes(entry.depository),
     confirmations: entry.confirmations,
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
-    recordsOnlyFinal: true,
     keepsUnattributed: true,
     blockTimeSeconds: entry.blockTimeSeconds,
     fees: {

@@ -152,7 +152,7 @@ async function connect(chain: RailChain, attestation: AttestationChain): Promise
   connected.push(withCapabilities({ chain, rail, users, pulse: holding }));
 }
 
-const railOf = (vmType: RailChain["vmType"]) => {
+const chainOf = (vmType: RailChain["vmType"]) => {
   const found = connected.find(({ chain }) => chain.vmType === vmType);
   if (found === undefined) throw new Error(`no ${vmType}`);
   return found;
@@ -192,7 +192,7 @@ async function stored(answer: QuoteAnswer) {
 }
 
 test("a Solana wallet that sends a quote's instructions makes a deposit for that order", async () => {
-  const { chain, rail } = railOf("svm");
+  const { chain, rail } = chainOf("svm");
   for (const currency of [solana.token.mint, nativeCurrency("solana-vm")]) {
     const answer = await quote({
       user: solana.user.address,
@@ -227,7 +227,7 @@ test("a Solana wallet that sends a quote's instructions makes a deposit for that
 });
 
 test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that order", async () => {
-  const { chain, rail } = railOf("bvm");
+  const { chain, rail } = chainOf("bvm");
   await utxoOf(bitcoin.controls, bitcoinUser, 1_000_000n);
   const answer = await quote({
     user: bitcoinUser.address,
@@ -259,7 +259,7 @@ test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that
 });
 
 test("a Hyperliquid wallet that signs the second step of a withdrawal sends it with the nonce of the first", async () => {
-  const { chain, rail } = railOf("hypevm");
+  const { chain, rail } = chainOf("hypevm");
   exchange.control.fund(wallet, "150");
   const answer = await quote({
     originChainId: chain.id,
@@ -326,7 +326,7 @@ test("a quote to each of them is stored with what its payment needs", async () =
     ["bvm", bitcoinUser.address, nativeCurrency("bitcoin-vm")],
     ["hypevm", wallet, nativeCurrency("hyperliquid-vm")],
   ] as const) {
-    const { chain } = railOf(vmType);
+    const { chain } = chainOf(vmType);
     // Hyperliquid's simulator pays only accounts that it knows.
     const answer = await quote({
       destinationChainId: chain.id,

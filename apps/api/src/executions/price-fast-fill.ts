@@ -5,6 +5,7 @@ import type { AcceptedPrices, FastFillRecord } from "../balances/fast-fill.port.
 import type { Services } from "../db/services.port.ts";
 import { unitInMemory } from "../balances/index.ts";
 import { refusal } from "../deposits/index.ts";
+import { endOf } from "../http/request-end.ts";
 import {
   dataFeeCap,
   gasAllowance,
@@ -15,6 +16,7 @@ import {
   priceCap,
 } from "../payments/index.ts";
 import { doubtOf, gasOf, pricingOf, type RoutePricing } from "../markets/index.ts";
+import { canFastFill } from "../quotes/index.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 
@@ -57,9 +59,9 @@ export async function priceFastFill(
       `solverInputCurrencyAmount must be from 1 to ${lendable}, the guaranteed deposit, got ${inputAmount}`,
       { quotedAmount: lendable.toString() },
     );
-  // An advance would save no time.
-  const chains = [terms.origin, terms.destination].map(({ chainId }) => services.chains.profile(chainId));
-  if (chains.some((chain) => chain?.recordsOnlyFinal === true))
+  const from = endOf(services.chains, terms.origin.chainId);
+  const to = endOf(services.chains, terms.destination.chainId);
+  if (from !== undefined && to !== undefined && !canFastFill(from, to))
     throw refusal("slowChain", requestId, "Requests from or to non-EVM chains cannot be fast filled");
   const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);

@@ -9,6 +9,11 @@ export function endOf<R extends ChainRail>(
   return chains.get(chainId) ?? chains.rail(chainId);
 }
 
+/** Every enabled chain of any family. */
+export function everyEnd(chains: Pick<ChainDirectory, "all" | "rails">): readonly RequestEnd[] {
+  return [...chains.all, ...chains.rails];
+}
+
 /** Whether it is a non-EVM chain. */
 export function isNonEvm<R extends ChainRail>(end: RequestEnd<R>): end is ConnectedRail<R> {
   return "rail" in end;

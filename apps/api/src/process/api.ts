@@ -21,6 +21,7 @@ import { groupedAcceptance } from "../executions/grouped-acceptance.adapter.ts";
 import { permitAcceptance } from "../executions/permits/permits.wiring.ts";
 import { idempotencyStore } from "../http/idempotency-store.postgres.ts";
 import { startRateLimits } from "../http/limits.wiring.ts";
+import { everyEnd } from "../http/request-end.ts";
 import { useCasesOf } from "../http/use-cases.ts";
 import { startTokenBook, startTraffic } from "../markets/tokens/tokens.wiring.ts";
 import { sponsorReads } from "../payments/sponsors.postgres.ts";
@@ -46,7 +47,7 @@ const INDEXING = { keptMs: 2_000, limit: 10_000 };
 export async function startApi(context: Context): Promise<RouteContext> {
   const { config, log, registry, sql, chains, clock, reads, events, signer, lifecycle } = context;
   logConnections(log, connectionsOf("api", config.database), context.serverLimits);
-  const ends = [...chains.all, ...chains.rails];
+  const ends = everyEnd(chains);
   const chainIds = ends.map(({ chain }) => chain.id);
   const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
   lifecycle.add("polled facts", () => polled.close());

@@ -152,9 +152,10 @@ async function priced(
   if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
   const { resetsApproval } = question.tokens;
   const facts = { policy: services.quotePolicy, ...question, resetsApproval, route, terms, promise };
-  // A swap before the deposit may yield less, and then less is paid.
-  const minAmount = promise.minDeposit === undefined ? route.trade.expected : promise.minimumAmount;
-  const [made] = await Promise.all([question.from.steps(facts), refuseUnpayable(question, minAmount)]);
+  const [made] = await Promise.all([
+    question.from.steps(facts),
+    refuseUnpayable(question, minPayment(valued, agreement)),
+  ]);
   const timeEstimateSeconds = timeEstimate(services.timings, question, route, terms.inputUsd);
   const answer = toQuoteAnswer({ question, ...valued, agreement, made, timeEstimateSeconds });
   return { answer, terms: withQuoted(terms, answer) };
@@ -217,7 +218,14 @@ export async function agreeOn(
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
-  return (await workOut(services, input, keyId, undefined)).agreement.terms;
+  const { question, valued, agreement } = await workOut(services, input, keyId, undefined);
+  await refuseUnpayable(question, minPayment(valued, agreement));
+  return agreement.terms;
+}
+
+/** A swap before the deposit may yield less than expected, and then less is paid. */
+function minPayment({ route }: ValuedRoute, { promise }: Agreement): bigint {
+  return promise.minDeposit === undefined ? route.trade.expected : promise.minimumAmount;
 }
 
 function timeEstimate(

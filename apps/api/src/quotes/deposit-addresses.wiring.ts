@@ -4,6 +4,7 @@ import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
 import { type AddressServices, createAddressWatch } from "../deposits/index.ts";
+import { everyEnd } from "../http/request-end.ts";
 import type { Lifecycle } from "@causeway/service-kit";
 import { agreeOn, type AgreeServices } from "./create-quote.ts";
 
@@ -37,7 +38,8 @@ export async function startDepositAddresses(
 ): Promise<AddressWork> {
   const { chains, events, lifecycle, reads } = services;
   if (services.depositAddressOperator === undefined) return { watch: () => async () => undefined };
-  const chainIds = chains.all.map(({ chain }) => chain.id);
+  // Money at an address may be quoted to a non-EVM chain.
+  const chainIds = everyEnd(chains).map(({ chain }) => chain.id);
   const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
   lifecycle.add("polled facts of deposit addresses", () => polled.close());
   const watching = addressServices(services, {

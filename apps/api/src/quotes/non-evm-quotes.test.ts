@@ -27,7 +27,7 @@ import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../
 import type { RailStory } from "../../../../test/fakes/rail-chains.ts";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
 import type { RailUsers, UserDeposit } from "../chains/rail-steps.port.ts";
-import { createQuote } from "./create-quote.ts";
+import { agreeOn, createQuote } from "./create-quote.ts";
 import { priceFastFill } from "../executions/price-fast-fill.ts";
 import { priceIntent } from "./price-intent.ts";
 
@@ -35,6 +35,8 @@ const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;
 const EXCHANGE = 1_337;
 const NATIVE = `0x${"0".repeat(40)}`;
+const executor: Hex = "0x7777777777777777777777777777777777777777";
+const factory: Hex = "0x8888888888888888888888888888888888888888";
 
 /** Wallet adapters of the two chain families that need one. `asked` records their arguments. */
 function users(asked: UserDeposit[] = []): { svm: RailUsers; bvm: RailUsers; hypevm: RailUsers } {
@@ -707,23 +709,125 @@ test("refuses a withdrawal by a client that does not know protocol v2", async ()
   expect((await quoted("evm", "perps", { protocolVersion: undefined })).terms.kind).toBe("bridge");
 });
 
-test("refuses unsupported options on either side of a non-EVM route and names them", async () => {
-  const refused: readonly (readonly [Partial<QuoteInput>, ErrorCode])[] = [
-    [{ txs: [{ to: user, value: "0", data: "0x" }] }, "EXTRA_TXS_NOT_SUPPORTED"],
-    [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-    [{ originGasOverhead: 80_000 }, "UNSUPPORTED_EXECUTION_TYPE"],
-  ];
-  for (const [change, code] of refused)
-    for (const [from, to] of [
-      ["evm", "svm"],
-      ["svm", "evm"],
-    ] as const)
-      expect(await refusalOf(ask(from, to, change)), `${Object.keys(change)[0]} ${from}`).toEqual([
-        code,
-        Object.keys(change)[0],
-      ]);
+// ——— options of one end ———
+
+const isEvm = (place: Place): boolean => place === "evm" || place === "other";
+const calls = [{ to: user, value: "0", data: "0x" }];
+
+test.each(pairs)(
+  "from %s to %s: refuses options that the chain at their end does not support, and names them",
+  async (from, to) => {
+    const refused: readonly (readonly [Partial<QuoteInput>, ErrorCode])[] = [
+      ...(isEvm(from)
+        ? []
+        : ([
+            [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+            [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+            [{ originGasOverhead: 80_000 }, "UNSUPPORTED_EXECUTION_TYPE"],
+          ] as const)),
+      ...(isEvm(to)
+        ? []
+        : ([
+            [{ txs: calls }, "EXTRA_TXS_NOT_SUPPORTED"],
+            [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+          ] as const)),
+    ];
+    for (const [change, code] of refused)
+      expect(await refusalOf(ask(from, to, change))).toEqual([code, Object.keys(change)[0]]);
+  },
+);
+
+const withFactory = { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } };
+/** The service can submit permits and sweep deposit addresses. */
+function submittingFor(story: Story = {}): ReturnType<typeof worldOf> {
+  const permits = { domain: { name: "USD Coin", version: "2" }, eip3009: true, eip2612: true };
+  return {
+    ...worldOf({ ...story, origin: { ...withFactory, ...story.origin } }),
+    executor: { address: executor },
+    permitTokens: { permitsOf: () => permits, nonceOf: async () => 7n },
+    depositAddressOperator: { address: executor },
+  };
+}
+const fromEvm = pairs.filter(([from]) => from === "evm");
+const toEvm = pairs.filter(([, to]) => to === "evm");
+
+test.each(fromEvm)(
+  "from %s to %s: the user pays by signature, and the output pays its gas",
+  async (from, to) => {
+    const world = submittingFor();
+    const plain = await createQuote(submittingFor(), ask(from, to));
+    const answer = await createQuote(world, ask(from, to, { usePermit: true }));
+    expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+    expect(answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+    const [terms] = world.stored;
+    expect(terms?.permit).toMatchObject({ method: "eip3009", amount: 100_000_000n });
+    expect(terms?.originGasUsd).toBeGreaterThan(0n);
+    expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(BigInt(plain.details.currencyOut.amount));
+  },
+);
+
+test.each(fromEvm)(
+  "from %s to %s: the quote is paid to a deposit address, open or strict",
+  async (from, to) => {
+    for (const options of [{}, { strict: true, refundTo: executor }]) {
+      const world = submittingFor();
+      const answer = await createQuote(world, ask(from, to, { useDepositAddress: true, ...options }));
+      expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+      const [terms] = world.stored;
+      expect(terms?.depositAddress?.strict).toBe("strict" in options);
+      expect(answer.steps).toMatchObject([{ id: "deposit", depositAddress: terms?.depositAddress?.address }]);
+      expect(answer.details.recipient).toBe(places[to].user);
+    }
+  },
+);
+
+test.each(fromEvm)(
+  "from %s to %s: the output pays for a deposit that the service sends",
+  async (from, to) => {
+    const plain = await quoted(from, to);
+    const { answer, terms } = await quoted(from, to, { originGasOverhead: "80000" });
+    expect(terms.originGasUsd).toBeGreaterThan(0n);
+    expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(
+      BigInt(plain.answer.details.currencyOut.amount),
+    );
+  },
+);
+
+test.each(toEvm)(
+  "from %s to %s: a gas top-up is a second payment, paid from the deposit",
+  async (from, to) => {
+    const plain = await quoted(from, to);
+    const { answer, terms } = await quoted(from, to, { topupGas: true, topupGasAmount: "3000000" });
+    expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+    // Three dollars at $2,000.
+    const wei = 1_500_000_000_000_000n;
+    expect(terms.gasTopup?.amount).toBe(wei);
+    expect(answer.details.currencyGasTopup?.amount).toBe(String(wei));
+    expect(terms.order.output.payments).toMatchObject([
+      { currency: usdcOn(ORIGIN), recipient: user },
+      { currency: NATIVE, recipient: user, minimumAmount: wei, expectedAmount: wei },
+    ]);
+    const less = [plain.answer, answer].map(({ details }) => BigInt(details.currencyOut.amount));
+    expect(less[0]! - less[1]!).toBeGreaterThanOrEqual(3_000_000n);
+    expect(less[0]! - less[1]!).toBeLessThan(4_000_000n);
+    // The fill may revert at the recipient, and then its gas is deducted.
+    expect(BigInt(answer.details.refundCurrency.minimumAmount)).toBeLessThan(
+      BigInt(plain.answer.details.refundCurrency.minimumAmount),
+    );
+  },
+);
+
+test("money that arrives at a deposit address is not quoted for a payment that the chain would refuse", async () => {
+  const rent = async ({ amount }: { amount: bigint }) =>
+    amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
+  const world = submittingFor({ svm: { rail: { refusalOf: rent } } });
+  const address = { useDepositAddress: true } as const;
+  await expect(
+    agreeOn(world, ask("evm", "sol", { ...address, amount: "1000000" }), undefined),
+  ).rejects.toMatchObject({ code: "AMOUNT_TOO_LOW", facts: { field: "amount" } });
+  expect((await agreeOn(world, ask("evm", "sol", { ...address, amount: "500000000" }), undefined)).kind).toBe(
+    "bridge",
+  );
 });
 
 // ——— fees of apps ———

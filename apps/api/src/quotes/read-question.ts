@@ -24,7 +24,7 @@ import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
 import { refuseUntraceable } from "./routing/untraceable.ts";
-import { type Capabilities, noSends, refuseIncapable, routeCapabilities } from "./sides/capabilities.ts";
+import { noSends, refuseIncapable } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
 import { evmOf, type Side } from "./sides/side.ts";
 
@@ -93,17 +93,20 @@ export function readQuestion(
   };
 }
 
-interface Ends extends Pick<QuoteQuestion, "origin" | "destination" | "from" | "to"> {
-  readonly can: Capabilities;
-}
+type Ends = Pick<QuoteQuestion, "origin" | "destination" | "from" | "to">;
 
 function readEnds(chains: ChainDirectory, input: QuoteInput): Ends {
   const origin = openEnd(chains, input.originChainId, "originChainId");
   const destination = openEnd(chains, input.destinationChainId, "destinationChainId");
   if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
   const [from, to] = [sideOf(origin), sideOf(destination)];
-  const can = routeCapabilities(from.can, to.can);
-  refuseIncapable(can, input);
+  refuseIncapable(
+    {
+      origin: { can: from.can, displayName: origin.chain.displayName },
+      destination: { can: to.can, displayName: destination.chain.displayName },
+    },
+    input,
+  );
   if (!from.makesSteps) throw depositsNotEnabled(origin.chain);
   // Without the id of an order, the client must know the step that maps the nonce to the request.
   if (from.needsWalletNonce && input.protocolVersion !== "v2")
@@ -112,7 +115,7 @@ function readEnds(chains: ChainDirectory, input: QuoteInput): Ends {
       `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
       "protocolVersion",
     );
-  return { origin, destination, from, to, can };
+  return { origin, destination, from, to };
 }
 
 function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd {
@@ -122,13 +125,13 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
   return end;
 }
 
-function readPlain(services: QuestionServices, { can, ...ends }: Ends, input: QuoteInput): PlainQuestion {
+function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): PlainQuestion {
   const { chains, solver, liquidity } = services;
   const { origin, destination, from, to } = ends;
   const originCurrency = currencyOf(services, origin, from, input, "originCurrency");
   const destinationCurrency = currencyOf(services, destination, to, input, "destinationCurrency");
   const isSend = origin === destination && originCurrency.address === destinationCurrency.address;
-  if (isSend && !can.sends) throw noSends();
+  if (isSend && !from.can.sends) throw noSends();
   const user = parseAccount(origin.chain, input.user, "user");
   const recipient = recipientOf(from, destination, user, input.recipient);
   const payee = input.recipient === undefined ? "user" : "recipient";
@@ -146,8 +149,8 @@ function readPlain(services: QuestionServices, { can, ...ends }: Ends, input: Qu
       "destinationCurrency",
     );
   if (!isSend) {
-    refuseUnreachable(origin, originCurrency, "originCurrency");
-    refuseUnreachable(destination, destinationCurrency, "destinationCurrency");
+    refuseUnreachable(origin, from, originCurrency, "originCurrency");
+    refuseUnreachable(destination, to, destinationCurrency, "destinationCurrency");
   }
   return {
     ...ends,
@@ -166,7 +169,7 @@ function readPlain(services: QuestionServices, { can, ...ends }: Ends, input: Qu
     swaps: readSwapChoice(liquidity, origin, destination, input),
     referrer: input.referrer,
     publicKey: publicKeyOf(input.additionalData),
-    originGasOverhead: can.executions ? overheadOf(input.originGasOverhead) : undefined,
+    originGasOverhead: from.can.executions ? overheadOf(input.originGasOverhead) : undefined,
   };
 }
 
@@ -200,9 +203,9 @@ function invalidity({ evm }: Side, { displayName }: RequestEnd["chain"], address
 }
 
 /** What the solver does not hold must be swapped on its own chain. */
-function refuseUnreachable({ chain }: RequestEnd, currency: Currency, field: string): void {
-  if (!currency.supportsBridging && chain.liquidity === undefined)
-    throw notBridgeable(currency, chain, field);
+function refuseUnreachable({ chain }: RequestEnd, { can }: Side, currency: Currency, field: string): void {
+  const isSwapped = can.swaps && chain.liquidity !== undefined;
+  if (!currency.supportsBridging && !isSwapped) throw notBridgeable(currency, chain, field);
 }
 
 /**

@@ -103,8 +103,6 @@ export interface ChainProfile {
    * its id is a gift to that user.
    */
   readonly paysFromAnyAddress?: true;
-  /** Deposits are seen only when they are final. */
-  readonly recordsOnlyFinal?: true;
   /** Deposits of unknown orders are not refunded automatically. */
   readonly keepsUnattributed?: true;
   /** Transfers carry a nonce but no order id: oracles learn on the hub which order one pays (Hyperliquid). */

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { because } from "../because.ts";
-import { address, answerHash32, digits, evmAddress, hash32, numberOrDigits } from "../scalars.ts";
+import {
+  accountText,
+  address,
+  answerHash32,
+  digits,
+  evmAddress,
+  hash32,
+  numberOrDigits,
+} from "../scalars.ts";
 
 const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a string");
 
@@ -73,8 +81,8 @@ export const depositAddressAnswer = z
       .describe("Id of the origin currency, such as `usdc`; null if it is not listed."),
     originCurrency: evmAddress,
     destinationChainId: z.int(),
-    destinationCurrency: evmAddress,
-    recipient: evmAddress,
+    destinationCurrency: accountText,
+    recipient: accountText,
     chainIds: z.array(z.int()).describe("Chains on which the service detects payments to the address."),
     createdAt: z.iso.datetime(),
     activeAt: z.iso

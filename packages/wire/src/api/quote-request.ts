@@ -72,7 +72,7 @@ export const quoteRequest = z
         .array(destinationCall, because("must be an array"))
         .optional()
         .describe(
-          "Calls that the fill's router makes with the whole output, in order; all must succeed. Leftover output and native token go to the recipient. To spend a token, include an approval call; `value` requires native output.",
+          "Calls that the fill's router makes with the whole output, in order; all must succeed. Leftover output and native token go to the recipient. To spend a token, include an approval call; `value` requires native output. EVM destinations only.",
         ),
       txsGasLimit: count("gas units")
         .optional()
@@ -99,7 +99,7 @@ export const quoteRequest = z
       useDepositAddress: flag
         .optional()
         .describe(
-          "Pay the quote by sending funds to `steps[0].depositAddress`, from any account and any number of times. A different amount, currency or chain is quoted anew on arrival. If no quote is possible, the funds are refunded to `refundTo`; without `refundTo`, they stay at the address and remain visible.",
+          "Pay the quote by sending funds to `steps[0].depositAddress`, from any account and any number of times. A different amount, currency or chain is quoted anew on arrival. If no quote is possible, the funds are refunded to `refundTo`; without `refundTo`, they stay at the address and remain visible. EVM origins only.",
         ),
       strict: flag
         .optional()
@@ -122,7 +122,7 @@ export const quoteRequest = z
       usePermit: flag
         .optional()
         .describe(
-          "Pay a token with one signature (EIP-3009, EIP-2612 or Permit2, whichever the token supports). The service submits it and deducts the gas from the output.",
+          "Pay a token with one signature (EIP-3009, EIP-2612 or Permit2, whichever the token supports). The service submits it and deducts the gas from the output. EVM origins only.",
         ),
       permitKinds: z
         .array(
@@ -174,7 +174,9 @@ export const quoteRequest = z
         ),
       topupGas: flag
         .optional()
-        .describe("Also send the recipient of a token some native token for gas, paid from the input."),
+        .describe(
+          "Also send the recipient of a token some native token for gas, paid from the input. EVM destinations only.",
+        ),
       topupGasAmount: usdSixDecimals.describe("A whole number of millionths of a USD; default 2000000 = $2."),
       subsidizeFees: flag
         .optional()
@@ -213,7 +215,7 @@ export const quoteRequest = z
         .describe("Maximum number of consecutive pools in a swap; capped at three."),
       originGasOverhead: numberOrDigits("a whole number of gas units")
         .optional()
-        .describe("Extra gas units that a smart wallet needs on the origin chain."),
+        .describe("Extra gas units that a smart wallet needs on the origin chain. EVM origins only."),
       fixedRate: z
         .string(because("must be a ratio such as 1:1"))
         .regex(/^\d{1,30}(\.\d{1,30})?:\d{1,30}(\.\d{1,30})?$/, "must be a ratio such as 1:1")

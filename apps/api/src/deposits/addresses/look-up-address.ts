@@ -1,4 +1,4 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { formatAddress, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, RequestId } from "@causeway/domain";
 import type { DepositAddressAnswer } from "@causeway/wire";
 import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.port.ts";
@@ -31,6 +31,8 @@ export async function lookUpAddress(
   if (first === undefined) return undefined;
   const { origin, destination, recipient } = first.terms;
   const isItsKey = askerKeyId !== undefined && askerKeyId === found.keyId;
+  const chain = services.chains.profile(destination.chainId);
+  const format = (bytes: Address) => (chain === undefined ? bytes : formatAddress(chain, bytes));
   // The first transaction from an address publishes its key on chain.
   const isSwept = sweeps.some(({ state }) => state === "mined" || state === "final");
   return {
@@ -42,8 +44,8 @@ export async function lookUpAddress(
     currency: services.chains.currency(origin.chainId, origin.currency)?.id ?? null,
     originCurrency: origin.currency,
     destinationChainId: destination.chainId,
-    destinationCurrency: destination.currency,
-    recipient,
+    destinationCurrency: format(destination.currency),
+    recipient: format(recipient),
     chainIds: services.chains.all.flatMap(({ chain }) => (isAddressOn(chain, found) ? [chain.id] : [])),
     createdAt: iso(found.createdAtMs),
     activeAt: iso(found.activeAtMs),

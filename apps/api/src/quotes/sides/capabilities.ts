@@ -2,101 +2,168 @@ import type { ErrorCode } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 
-/** What a request can do with a chain at one of its ends. A route can do what both of its sides can. */
+/** What a request can do with a chain at one of its ends. */
 export interface Capabilities {
-  /** The user pays the recipient directly on one chain. */
+  /** The user pays the recipient directly, on one chain. */
   readonly sends: boolean;
-  readonly calls: boolean;
-  readonly permits: boolean;
+  readonly swaps: boolean;
   readonly depositAddresses: boolean;
-  readonly gasTopups: boolean;
-  readonly appFees: boolean;
-  readonly sponsorship: boolean;
+  readonly permits: boolean;
   /** The service sends the deposit for the user. */
   readonly executions: boolean;
+  readonly calls: boolean;
+  readonly gasTopups: boolean;
+  readonly fastFills: boolean;
 }
 
-interface Refusal {
+/** What EVM chains can do. */
+export const EVM_CAPABILITIES: Capabilities = {
+  sends: true,
+  swaps: true,
+  depositAddresses: true,
+  permits: true,
+  executions: true,
+  calls: true,
+  gasTopups: true,
+  fastFills: true,
+};
+
+/** What chains can do whose deposits and payments are plain transfers. */
+export const TRANSFER_CAPABILITIES: Capabilities = {
+  sends: false,
+  swaps: false,
+  depositAddresses: false,
+  permits: false,
+  executions: false,
+  calls: false,
+  gasTopups: false,
+  fastFills: false,
+};
+
+/** One end of a route. */
+interface RouteEnd {
+  readonly can: Capabilities;
+  readonly displayName: string;
+}
+
+/** The origin and the destination of a request. */
+interface RouteEnds {
+  readonly origin: RouteEnd;
+  readonly destination: RouteEnd;
+}
+
+/** What a feature of requests needs of their chains. */
+export interface Need {
   readonly capability: keyof Capabilities;
-  readonly field: keyof QuoteInput;
-  readonly code: ErrorCode;
-  readonly asked: (input: QuoteInput) => boolean;
-  /** Follows the common text. */
-  readonly why?: string;
-}
-
-/** Options that a route without the capability does not honor. Ignoring them could cost the user money. */
-const refusals: readonly Refusal[] = [
-  {
-    capability: "calls",
-    field: "txs",
-    code: "EXTRA_TXS_NOT_SUPPORTED",
-    asked: ({ txs }) => txs !== undefined && txs.length > 0,
-  },
-  {
-    capability: "permits",
-    field: "usePermit",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    asked: ({ usePermit }) => usePermit === true,
-  },
-  {
-    capability: "depositAddresses",
-    field: "useDepositAddress",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    asked: ({ useDepositAddress }) => useDepositAddress === true,
-  },
-  {
-    capability: "gasTopups",
-    field: "topupGas",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    asked: ({ topupGas }) => topupGas === true,
-  },
-  {
-    capability: "appFees",
-    field: "appFees",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    asked: ({ appFees }) => appFees?.some(({ fee }) => Number(fee) > 0) ?? false,
-  },
-  {
-    capability: "sponsorship",
-    field: "subsidizeFees",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    asked: ({ subsidizeFees }) => subsidizeFees === true,
-  },
-  {
-    capability: "sponsorship",
-    field: "fixedRate",
-    code: "UNSUPPORTED_ROUTE",
-    asked: ({ fixedRate }) => fixedRate !== undefined,
-  },
-  {
-    capability: "executions",
-    field: "originGasOverhead",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) > 0,
-    why: ": the user sends the deposit",
-  },
-];
-
-/** What a route between two sides can do. */
-export function routeCapabilities(from: Capabilities, to: Capabilities): Capabilities {
-  return {
-    sends: from.sends && to.sends,
-    calls: from.calls && to.calls,
-    permits: from.permits && to.permits,
-    depositAddresses: from.depositAddresses && to.depositAddresses,
-    gasTopups: from.gasTopups && to.gasTopups,
-    appFees: from.appFees && to.appFees,
-    sponsorship: from.sponsorship && to.sponsorship,
-    executions: from.executions && to.executions,
+  /** The end that must have the capability. */
+  readonly end: keyof RouteEnds | "both";
+  /** Why some chains lack it, as the end of a sentence. */
+  readonly why: string;
+  /** The option of a quote that asks for it. Absent: the feature is refused where it is used. */
+  readonly option?: {
+    readonly field: keyof QuoteInput;
+    readonly code: ErrorCode;
+    readonly asked: (input: QuoteInput) => boolean;
   };
 }
 
-/** @throws ServiceError naming the first field that asks for something that the route cannot do */
-export function refuseIncapable(can: Capabilities, input: QuoteInput): void {
-  for (const { capability, field, code, asked, why = "" } of refusals)
-    if (!can[capability] && asked(input))
-      throw new ServiceError(code, `${field} is not supported to or from non-EVM chains${why}`, { field });
+type Feature =
+  | "swapBefore"
+  | "swapAfter"
+  | "depositAddress"
+  | "permit"
+  | "originGas"
+  | "calls"
+  | "gasTopup"
+  | "fastFill";
+
+/**
+ * The features that need something of a chain; every other one works on all routes. docs/NON-EVM.md shows
+ * them.
+ */
+export const needs: Readonly<Record<Feature, Need>> = {
+  swapBefore: { capability: "swaps", end: "origin", why: "only EVM chains have pools" },
+  swapAfter: { capability: "swaps", end: "destination", why: "only EVM chains have pools" },
+  depositAddress: {
+    capability: "depositAddresses",
+    end: "origin",
+    why: "a deposit address is a contract on an EVM chain",
+    option: {
+      field: "useDepositAddress",
+      code: "UNSUPPORTED_EXECUTION_TYPE",
+      asked: ({ useDepositAddress }) => useDepositAddress === true,
+    },
+  },
+  permit: {
+    capability: "permits",
+    end: "origin",
+    why: "only tokens on EVM chains can be deposited by signature",
+    option: {
+      field: "usePermit",
+      code: "UNSUPPORTED_EXECUTION_TYPE",
+      asked: ({ usePermit }) => usePermit === true,
+    },
+  },
+  originGas: {
+    capability: "executions",
+    end: "origin",
+    why: "the service sends a user's deposit on EVM chains only",
+    option: {
+      field: "originGasOverhead",
+      code: "UNSUPPORTED_EXECUTION_TYPE",
+      asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) > 0,
+    },
+  },
+  calls: {
+    capability: "calls",
+    end: "destination",
+    why: "a fill makes calls on EVM chains only",
+    option: {
+      field: "txs",
+      code: "EXTRA_TXS_NOT_SUPPORTED",
+      asked: ({ txs }) => txs !== undefined && txs.length > 0,
+    },
+  },
+  gasTopup: {
+    capability: "gasTopups",
+    end: "destination",
+    why: "a fill makes a second payment on EVM chains only",
+    option: {
+      field: "topupGas",
+      code: "UNSUPPORTED_EXECUTION_TYPE",
+      asked: ({ topupGas }) => topupGas === true,
+    },
+  },
+  fastFill: {
+    capability: "fastFills",
+    end: "both",
+    why: "a fast fill is priced by the gas and confirmations of EVM chains",
+  },
+};
+
+/** The end of a route that lacks what a feature needs; undefined: the route has the feature. */
+export function lackingEnd(
+  { capability, end }: Pick<Need, "capability" | "end">,
+  ends: Readonly<Record<keyof RouteEnds, Pick<RouteEnd, "can">>>,
+): keyof RouteEnds | undefined {
+  const concerned = end === "both" ? (["origin", "destination"] as const) : [end];
+  return concerned.find((one) => !ends[one].can[capability]);
+}
+
+/**
+ * Refuses options that the route cannot honor: ignoring them could cost the user money.
+ * @throws ServiceError naming the first such field
+ */
+export function refuseIncapable(ends: RouteEnds, input: QuoteInput): void {
+  for (const { option, why, ...need } of Object.values(needs)) {
+    if (option?.asked(input) !== true) continue;
+    const lacking = lackingEnd(need, ends);
+    if (lacking === undefined) continue;
+    const chain = `${lacking === "origin" ? "from" : "to"} ${ends[lacking].displayName}`;
+    throw new ServiceError(option.code, `${option.field} is not supported ${chain}: ${why}`, {
+      field: option.field,
+    });
+  }
 }
 
 /** @throws ServiceError for a payment to the recipient that needs no service */

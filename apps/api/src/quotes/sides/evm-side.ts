@@ -22,25 +22,14 @@ import { gasOf } from "../../markets/index.ts";
 import { signatureFacts } from "../permits/signature-facts.ts";
 import { isSigned } from "../permits/typed-data.ts";
 import { sidesOf } from "../routing/route-sides.ts";
-import type { Capabilities } from "./capabilities.ts";
+import { EVM_CAPABILITIES } from "./capabilities.ts";
 import { routedFacts } from "./routed-facts.ts";
 import type { Side, StepsFacts, UserSteps } from "./side.ts";
-
-const CAN: Capabilities = {
-  sends: true,
-  calls: true,
-  permits: true,
-  depositAddresses: true,
-  gasTopups: true,
-  appFees: true,
-  sponsorship: true,
-  executions: true,
-};
 
 export function evmSide(end: ConnectedChain): Side {
   const { chain, pulse } = end;
   return {
-    can: CAN,
+    can: EVM_CAPABILITIES,
     evm: end,
     depository: chain.contracts.depository,
     amountBits: 256n,

@@ -1,28 +1,13 @@
 import { raisedByBps } from "@causeway/domain";
 import type { RailVm } from "@causeway/domain";
 import type { ConnectedRail } from "../../chains/chains.port.ts";
-import type { Capabilities } from "./capabilities.ts";
+import { TRANSFER_CAPABILITIES } from "./capabilities.ts";
 import type { Side } from "./side.ts";
 import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
 
 /** Satoshis. Bitcoin nodes do not relay smaller outputs, even to the most expensive type of address. */
 const BITCOIN_DUST = 546n;
 const SOLANA_FINAL_BLOCKS = 32;
-
-/**
- * A request is one deposit and one payment, both plain transfers. Fees of apps are matters of the ledger,
- * whatever the chain.
- */
-const CAN: Capabilities = {
-  sends: false,
-  calls: false,
-  permits: false,
-  depositAddresses: false,
-  gasTopups: false,
-  appFees: true,
-  sponsorship: true,
-  executions: false,
-};
 
 /** What chains that pay by transfers differ in. */
 type OfFamily = Pick<
@@ -68,7 +53,7 @@ export function transferSide(end: ConnectedRail): Side {
   };
   return {
     ...families[chain.vmType],
-    can: CAN,
+    can: TRANSFER_CAPABILITIES,
     depository: chain.depository,
     amountBits: 63n,
     costOfFill: "the fee of a payment",

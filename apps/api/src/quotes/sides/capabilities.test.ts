@@ -1,0 +1,96 @@
+import { ServiceError } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  type Capabilities,
+  EVM_CAPABILITIES,
+  lackingEnd,
+  needs,
+  refuseIncapable,
+  TRANSFER_CAPABILITIES,
+} from "./capabilities.ts";
+
+const capabilities = Object.keys(EVM_CAPABILITIES) as (keyof Capabilities)[];
+const someCapabilities: fc.Arbitrary<Capabilities> = fc
+  .record(Object.fromEntries(capabilities.map((one) => [one, fc.boolean()])))
+  .map((made) => made as unknown as Capabilities);
+
+/** Each option, as a quote asks for it. */
+const asking: Partial<QuoteInput> = {
+  useDepositAddress: true,
+  usePermit: true,
+  originGasOverhead: "80000",
+  txs: [{ to: `0x${"11".repeat(20)}`, value: "0", data: "0x" }],
+  topupGas: true,
+};
+const someOptions = fc.subarray(Object.keys(asking) as (keyof QuoteInput)[]).map((fields) => ({
+  fields,
+  input: Object.fromEntries(fields.map((field) => [field, asking[field]])) as unknown as QuoteInput,
+}));
+
+test("refuses an option exactly when the end that it concerns lacks it, and names field, chain and reason", () => {
+  fc.assert(
+    fc.property(someCapabilities, someCapabilities, someOptions, (from, to, { fields, input }) => {
+      const ends = {
+        origin: { can: from, displayName: "Here" },
+        destination: { can: to, displayName: "There" },
+      };
+      const texts = Object.values(needs).flatMap((need) => {
+        const lacking = lackingEnd(need, ends);
+        if (need.option === undefined || lacking === undefined || !fields.includes(need.option.field))
+          return [];
+        const chain = lacking === "origin" ? "from Here" : "to There";
+        return [`${need.option.field} is not supported ${chain}: ${need.why}`];
+      });
+      let refusal: unknown;
+      try {
+        refuseIncapable(ends, input);
+      } catch (error) {
+        refusal = error;
+      }
+      if (texts.length === 0) {
+        expect(refusal).toBeUndefined();
+        return;
+      }
+      if (!(refusal instanceof ServiceError)) throw new Error("an option was not refused");
+      expect(texts).toContain(refusal.message);
+      expect(fields).toContain(refusal.facts.field);
+    }),
+  );
+});
+
+test("an option that is not asked for is not refused", () => {
+  const nowhere = { can: TRANSFER_CAPABILITIES, displayName: "Nowhere" };
+  const unasked = {
+    useDepositAddress: false,
+    usePermit: false,
+    originGasOverhead: 0,
+    txs: [],
+    topupGas: false,
+  };
+  for (const input of [{}, unasked])
+    refuseIncapable({ origin: nowhere, destination: nowhere }, input as unknown as QuoteInput);
+});
+
+test("an option concerns one end only: the other chain need not support it", () => {
+  const [evm, other] = [{ can: EVM_CAPABILITIES }, { can: TRANSFER_CAPABILITIES }];
+  const lacking = (ends: Parameters<typeof lackingEnd>[1]): readonly string[] =>
+    Object.entries(needs).flatMap(([feature, need]) =>
+      lackingEnd(need, ends) === undefined ? [] : [feature],
+    );
+  expect(lacking({ origin: evm, destination: evm })).toEqual([]);
+  expect(lacking({ origin: evm, destination: other }).toSorted()).toEqual([
+    "calls",
+    "fastFill",
+    "gasTopup",
+    "swapAfter",
+  ]);
+  expect(lacking({ origin: other, destination: evm }).toSorted()).toEqual([
+    "depositAddress",
+    "fastFill",
+    "originGas",
+    "permit",
+    "swapBefore",
+  ]);
+});
