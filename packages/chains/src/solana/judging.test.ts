@@ -9,11 +9,13 @@ import {
   eventsOf,
   judgePayments,
   readTransaction,
+  solana,
   tokenAccountsWanted,
   vaultKey,
   type TransactionFacts,
 } from "@causeway/families/solana";
-import { evidenceOfEndpoint } from "./evidence.ts";
+import { endpointEvidence } from "../evidence-source.ts";
+import { solanaEndpoint } from "./evidence.ts";
 
 // Judged are answers that a node gave about real transactions of a virtual machine, and the same answers with
 // something changed or left out.
@@ -373,7 +375,7 @@ describe("after the depository was replaced", () => {
   const clock = Buffer.alloc(40);
   clock.writeBigInt64LE(2_000n, 32);
   const sourceOf = (of: TransactionFacts, depository: string, former: readonly string[]): EvidenceSource =>
-    evidenceOfEndpoint(
+    endpointEvidence(
       {
         name: "solana",
         vmType: "solana-vm",
@@ -383,8 +385,10 @@ describe("after the depository was replaced", () => {
         additionalDepositories: former,
         hubChainId: "5005",
         evm: undefined,
+        solana: { genesisHash: undefined },
       },
-      {
+      solana,
+      solanaEndpoint({
         transaction: async () => ({ kind: "final", value: of }),
         accounts: async ([asked]) => ({
           slot: 1n,
@@ -401,7 +405,7 @@ describe("after the depository was replaced", () => {
         finalSlot: async () => 1n,
         signaturesOf: async () => [],
         close: async () => undefined,
-      },
+      }),
     );
 
   test.each(["native", "token", "tokenWithFee", "forwarded", "directLamports"])(
