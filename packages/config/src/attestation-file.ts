@@ -189,21 +189,19 @@ function toAttestationChain(
     depository,
     additionalDepositories: additional.filter((one) => one !== undefined),
     hubChainId: entry.hubChainId ?? hubChainId ?? BigInt(keccak256(stringToBytes(entry.id))).toString(),
-    ...facts,
+    // Of its own family only.
+    evm: undefined,
+    [id]: facts,
   };
 }
-
-/** A chain has the facts of its own family only. */
-type FamilyFacts = Pick<AttestationChain, FamilyId>;
 
 function readFacts<F extends FamilyId>(
   id: F,
   source: EntrySource,
-): { readonly facts: FamilyFacts; readonly hubChainId: string | undefined } {
+): { readonly facts: NonNullable<AttestationChain[F]>; readonly hubChainId: string | undefined } {
   const family: FamilyEntry<F> = families[id];
   const facts = family.facts(source);
-  const ofNoOther: FamilyFacts = { evm: undefined };
-  return { facts: { ...ofNoOther, [id]: facts }, hubChainId: family.hubChainId?.(facts) };
+  return { facts, hubChainId: family.hubChainId?.(facts) };
 }
 
 /** In the family's canonical format: it enters signed payloads, so oracles must write the same text. */

@@ -28,6 +28,8 @@ export interface FamilyEntry<F extends FamilyId> {
   /** What the entry of a chain that the API pays on must also satisfy. */
   readonly paid?: {
     problems(entry: PaidEntry): readonly EntryProblem[];
+    /** Its entry has the field `exchange`. */
+    readonly hasExchange?: true;
     /** Absent: every address is an account. */
     readonly isAccount?: (text: string) => boolean;
   };

@@ -17,11 +17,11 @@ import { placeholderName } from "./placeholder.ts";
 import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
 
 /** Non-EVM families whose chains the API pays on. */
-export const railFamilies = Object.values(RAIL_FAMILIES);
+export const paidFamilies = Object.values(RAIL_FAMILIES);
 
 /** Families that only oracles know: the API passes their entries over. */
 export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
-  (vm) => vm !== FAMILY_VM_TYPES.evm && !(railFamilies as readonly VmType[]).includes(vm),
+  (vm) => vm !== FAMILY_VM_TYPES.evm && !(paidFamilies as readonly VmType[]).includes(vm),
 );
 
 /** In the format of the family, which `vmType` names. */
@@ -36,7 +36,7 @@ const token = z.strictObject({ address: familyText, ...currencyFields });
 export const railEntry = z
   .strictObject({
     ...profileFields,
-    vmType: z.enum(railFamilies),
+    vmType: z.enum(paidFamilies),
     tokens: z.array(token).default([]),
     /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
     depository: familyText,
@@ -87,8 +87,8 @@ export const railEntry = z
       if (!isAddress(vmType, one.address) || one.address === nativeCurrency(vmType))
         problem(["tokens", index, "address"], `must be a ${vmType} currency other than the native one`);
     for (const { path, message } of paidRules(vmType)?.problems(entry) ?? []) problem(path, message);
-    if (vmType !== RAIL_FAMILIES.hypevm && exchange !== undefined)
-      problem(["exchange"], `is supported only on ${RAIL_FAMILIES.hypevm}`);
+    if (exchange !== undefined && !withExchange.includes(vmType))
+      problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
   });
 
 /** A valid entry of a non-EVM chain. */
@@ -109,6 +109,8 @@ function isAccount(vm: VmType, text: string): boolean {
   const isAccountOf = paidRules(vm)?.isAccount ?? (() => true);
   return isAddress(vm, text) && text !== nativeCurrency(vm) && isAccountOf(text);
 }
+
+const withExchange = VM_TYPES.filter((vm) => paidRules(vm)?.hasExchange);
 
 function paidRules(vm: VmType): FamilyEntry<FamilyId>["paid"] {
   return families[familyIdOf(vm)].paid;

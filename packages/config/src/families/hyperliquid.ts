@@ -25,6 +25,7 @@ export const hyperliquid: FamilyEntry<"hyperliquid"> = {
   network: ({ network }) => ["exchangeNetwork", network],
   isIdentifiedByDepository: () => true,
   paid: {
+    hasExchange: true,
     problems: ({ exchange }) =>
       exchange === undefined ? [{ path: ["exchange"], message: "is required on this chain family" }] : [],
     // Its currencies have other lengths.
