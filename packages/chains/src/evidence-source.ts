@@ -17,7 +17,7 @@ import {
 import type { ObserveCall } from "./nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "./nodes/rpc-quorum.ts";
 
-/** The frame of evidence, the same for every family: which questions are asked, and when they are answered. */
+/** The frame of evidence, the same for every family: what is asked, and when it is answered. */
 
 export interface SourceOptions {
   /** Observes each call to a node of a chain. Endpoints of one chain are not distinguished. */
@@ -38,7 +38,7 @@ export interface Endpoint<Rules, Transaction> {
     rules: Rules,
     question: PaymentQuestion | undefined,
   ): Promise<Evidence<Transaction>>;
-  /** @param hint id of the transaction that is said to have executed it, in canonical format */
+  /** @param hint id of a transaction that may have executed it, in canonical format */
   withdrawal(payload: Hex, rules: Rules, hint: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
   readonly newestFinal?: EvidenceSource["newestFinal"];
   close(): Promise<void>;

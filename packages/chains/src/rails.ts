@@ -4,14 +4,14 @@ import type { CreateRail, RailOptions } from "./rail-options.ts";
 
 export type { CreateRail, RailOptions } from "./rail-options.ts";
 
-/** How each kind of rail is loaded: its libraries are read when a chain of it is configured, and not before. */
-const RAILS: Readonly<Record<RailVm, () => Promise<CreateRail>>> = {
+/** How each family is loaded: its libraries are read only when a chain of it is configured. */
+const loaders: Readonly<Record<RailVm, () => Promise<CreateRail>>> = {
   svm: async () => (await import("./solana/rail.ts")).createSolanaRail,
   bvm: async () => (await import("./bitcoin/rail.ts")).createBitcoinRail,
   hypevm: async () => (await import("./hyperliquid/rail.ts")).createExchangeRail,
 };
 
 export async function createRail(options: RailOptions): Promise<OpenRail> {
-  const create = await RAILS[options.chain.vmType]();
+  const create = await loaders[options.chain.vmType]();
   return await create(options);
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { encodeSolanaTransferRequest, nativeCurrency, type Hex32 } from "@causeway/domain";
 import { RpcFault, type EvidenceSource, type PaymentQuestion } from "@causeway/families";
 import {
-  depositorySeats,
+  depositoryAccounts,
   depositsIn,
   eventsOf,
   judgePayments,
@@ -39,7 +39,7 @@ const recorded = JSON.parse(
   readFileSync(join(import.meta.dirname, "fixtures/recorded.json"), "utf8"),
 ) as Recorded;
 const { user, token, feeToken, depositor, paid } = recorded;
-const pdas = await depositorySeats(recorded.program);
+const pdas = await depositoryAccounts(recorded.program);
 const NATIVE = nativeCurrency("solana-vm");
 const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
 const vaultAccounts = new Map([
@@ -433,7 +433,7 @@ describe("after the depository was replaced", () => {
         expiration: 1_000n,
         vaultAddress,
       });
-    for (const { program, vault } of [pdas, await depositorySeats(present)])
+    for (const { program, vault } of [pdas, await depositoryAccounts(present)])
       expect(await source.withdrawal(payloadFrom(vault), undefined)).toMatchObject({
         value: { status: "expired", depository: program },
       });

@@ -54,7 +54,7 @@ export function depositoryOf({ addresses }: BitcoinRules, script: string | undef
 }
 
 /**
- * Whether what a transaction spends must be known to judge it. Anybody's transaction may be asked about, and
+ * Whether what a transaction spends must be known to judge it. Clients may ask about any transaction, and
  * reading what it spends costs a call for each input.
  */
 export function needsSpent(

@@ -3,7 +3,7 @@ import { attestedDepository, type DepositoryReading } from "../attested-deposito
 import { depositoriesOf, presentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
 import { depositsIn } from "./deposits.ts";
-import { depositorySeats, type DepositoryAccounts } from "./derived-addresses.ts";
+import { depositoryAccounts, type DepositoryAccounts } from "./derived-addresses.ts";
 import type { TransactionFacts } from "./facts.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { judgePayments } from "./payments.ts";
@@ -12,7 +12,7 @@ import { vaultAccountsIn } from "./vault-accounts.ts";
 export const solana: Family<"solana", readonly DepositoryAccounts[], TransactionFacts> = {
   id: "solana",
   retryAfterSeconds: () => RETRY_AFTER_SECONDS,
-  rules: async (chain) => await Promise.all(depositoriesOf(chain).map(depositorySeats)),
+  rules: async (chain) => await Promise.all(depositoriesOf(chain).map(depositoryAccounts)),
   deposits: async (depositories, facts) => {
     let logsCut = false;
     const read = async (pdas: DepositoryAccounts): Promise<DepositoryReading> => {
