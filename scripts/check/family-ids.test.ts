@@ -51,7 +51,7 @@ test("a family's name counts outside its folder only", () => {
   expect(of("packages/domain/src/chain/family.ts")).toBeUndefined();
 });
 
-test.each(FAMILY_IDS)("the evidence of %s has at most 60 lines beside the frame", (family) => {
+test.each(FAMILY_IDS)("the evidence of %s has at most 60 lines next to the frame", (family) => {
   const text = readFileSync(join(root, `packages/chains/src/${family}/evidence.ts`), "utf8");
   expect(text.split("\n").length - 1).toBeLessThanOrEqual(60);
 });

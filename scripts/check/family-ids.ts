@@ -3,7 +3,7 @@ import { FAMILY_IDS, FAMILY_VM_TYPES, type FamilyId } from "@causeway/domain";
 /** The list of chain families, which alone may name all of them. */
 const LIST = "packages/domain/src/chain/family.ts";
 
-/** How often a file names a chain family that it does not belong to, by its path; files without are left out. */
+/** How often a file names a chain family that it does not belong to, by its path. */
 export function familyIdsOutOfPlace(
   files: readonly { readonly path: string; readonly text: string }[],
 ): Readonly<Record<string, number>> {
