@@ -1,7 +1,9 @@
 import {
+  factsOf,
   isTransactionId,
   transactionIdForm,
   type AttestationChain,
+  type FactsOf,
   type FamilyId,
   type Hex,
 } from "@causeway/domain";
@@ -9,7 +11,6 @@ import {
   refuted,
   type Evidence,
   type EvidenceSource,
-  type FactsOf,
   type Family,
   type PaymentQuestion,
   type WithdrawalAnswer,
@@ -64,7 +65,7 @@ export function chainEvidence<F extends FamilyId, Rules, Transaction>(
   { observeCalls, onDisagreement = () => undefined }: SourceOptions,
   connect: (connection: Connection<F>) => Endpoint<Rules, Transaction>,
 ): EvidenceSource {
-  const facts = factsOf(chain, family.id);
+  const facts = requireFacts(chain, family.id);
   const onCall = observeCalls?.(chain.name);
   const observed = onCall === undefined ? {} : { onCall };
   const sources = chain.rpcUrls.map((url, at) =>
@@ -80,7 +81,7 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
   family: Family<F, Rules, Transaction>,
   endpoint: Endpoint<Rules, Transaction>,
 ): EvidenceSource {
-  const facts = factsOf(chain, family.id);
+  const facts = requireFacts(chain, family.id);
   let known: Promise<Rules> | undefined;
   const rulesOf = async (): Promise<Rules> => await (known ??= Promise.resolve(family.rules(chain, facts)));
 
@@ -118,8 +119,8 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
   };
 }
 
-function factsOf<F extends FamilyId>(chain: AttestationChain, id: F): FactsOf<F> {
-  const facts = chain[id];
-  if (facts == null) throw new RangeError(`invariant violated: chain ${chain.name} has no facts of ${id}`);
-  return facts;
+function requireFacts<F extends FamilyId>(chain: AttestationChain, id: F): FactsOf<F> {
+  const facts = factsOf(chain, id);
+  if (facts !== undefined) return facts;
+  throw new RangeError(`invariant violated: chain ${chain.name} has no facts of ${id}`);
 }

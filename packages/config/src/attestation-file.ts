@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { AttestationChain, FamilyId, VmType } from "@causeway/domain";
+import type { AttestationChain, FactsOf, FamilyId, VmType } from "@causeway/domain";
 import { canonicalAddress, familyIdOf, hasWrongChecksum } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
 import { type AttestationChainEntry, attestationChainEntry } from "./attestation-schema.ts";
@@ -198,7 +198,7 @@ function toAttestationChain(
 function readFacts<F extends FamilyId>(
   id: F,
   source: EntrySource,
-): { readonly facts: NonNullable<AttestationChain[F]>; readonly hubChainId: string | undefined } {
+): { readonly facts: FactsOf<F>; readonly hubChainId: string | undefined } {
   const family: FamilyEntry<F> = families[id];
   const facts = family.facts(source);
   return { facts, hubChainId: family.hubChainId?.(facts) };

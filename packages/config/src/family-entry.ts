@@ -1,4 +1,4 @@
-import type { AttestationChain, FamilyId } from "@causeway/domain";
+import type { FactsOf, FamilyId } from "@causeway/domain";
 import type { AttestationChainEntry } from "./attestation-schema.ts";
 
 /** What is read from the chain file, and where problems are reported. */
@@ -11,20 +11,18 @@ export interface EntrySource {
   readonly problems: string[];
 }
 
-type Facts<F extends FamilyId> = NonNullable<AttestationChain[F]>;
-
 /** How a family's chains are configured. Reads no library of the family: every process loads all of these. */
 export interface FamilyEntry<F extends FamilyId> {
   /** The facts that only chains of this family have. */
-  facts(source: EntrySource): Facts<F>;
+  facts(source: EntrySource): FactsOf<F>;
   /** A fact that no two chains of the family share, by its name in messages; undefined: not configured. */
-  network(facts: Facts<F>): readonly [name: string, value: string | number | bigint] | undefined;
+  network(facts: FactsOf<F>): readonly [name: string, value: string | number | bigint] | undefined;
   /** Whether a depository identifies its chain. False where several chains can have one address. */
-  isIdentifiedByDepository(all: readonly Facts<F>[]): boolean;
+  isIdentifiedByDepository(all: readonly FactsOf<F>[]): boolean;
   /** Absent: the family's canonical format, whatever it is. */
   readonly depository?: (text: string, place: string, problems: string[]) => string;
   /** Absent: derived from the chain's name. */
-  readonly hubChainId?: (facts: Facts<F>) => string;
+  readonly hubChainId?: (facts: FactsOf<F>) => string;
   /** What the entry of a chain that the API pays on must also satisfy. */
   readonly paid?: {
     problems(entry: PaidEntry): readonly EntryProblem[];

@@ -1,4 +1,4 @@
-import { familyIdOf, type AttestationChain, type FamilyId } from "@causeway/domain";
+import { factsOf, familyIdOf, type AttestationChain, type FamilyId } from "@causeway/domain";
 import { families } from "./families.ts";
 import type { FamilyEntry } from "./family-entry.ts";
 
@@ -44,11 +44,11 @@ function identification<F extends FamilyId>(
   all: readonly AttestationChain[],
 ): Readonly<{ network: ReturnType<FamilyEntry<F>["network"]>; isIdentifiedByDepository: boolean }> {
   const family: FamilyEntry<F> = families[id];
-  const facts = chain[id];
+  const facts = factsOf(chain, id);
   return {
-    network: facts == null ? undefined : family.network(facts),
+    network: facts === undefined ? undefined : family.network(facts),
     isIdentifiedByDepository: family.isIdentifiedByDepository(
-      all.flatMap(({ [id]: one }) => (one == null ? [] : [one])),
+      all.map((one) => factsOf(one, id)).filter((one) => one !== undefined),
     ),
   };
 }

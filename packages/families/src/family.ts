@@ -1,10 +1,7 @@
-import type { AttestationChain, FamilyId } from "@causeway/domain";
+import type { AttestationChain, FactsOf, FamilyId } from "@causeway/domain";
 import type { Evidence, PaymentAnswer, PaymentQuestion, TransactionDeposits } from "./evidence.ts";
 
 /** What a chain family decides about final transactions, without I/O: `chains` reads what is judged here. */
-
-/** The facts of a chain that only this family has. */
-export type FactsOf<F extends FamilyId> = NonNullable<AttestationChain[F]>;
 
 /** Solana derives addresses with asynchronous hashes. */
 type MaybePromise<T> = T | Promise<T>;

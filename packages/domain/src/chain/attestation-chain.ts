@@ -1,14 +1,26 @@
 import type { Address } from "../ids/hex.ts";
 import type { BitcoinAttestationFacts } from "./bitcoin-facts.ts";
 import type { EvmAttestationFacts, EvmFinality } from "./evm-facts.ts";
-import type { VmType } from "./family.ts";
+import type { FamilyId, VmType } from "./family.ts";
 import type { HyperliquidAttestationFacts } from "./hyperliquid-facts.ts";
 import type { LighterAttestationFacts } from "./lighter-facts.ts";
 import type { SolanaAttestationFacts } from "./solana-facts.ts";
 import type { TronAttestationFacts } from "./tron-facts.ts";
 
-/** The oracle's facts about one chain. */
-export interface AttestationChain {
+/** What an oracle knows only of chains of one family. */
+export interface FamilyFacts {
+  readonly evm: EvmAttestationFacts;
+  readonly solana: SolanaAttestationFacts;
+  readonly bitcoin: BitcoinAttestationFacts;
+  readonly hyperliquid: HyperliquidAttestationFacts;
+  readonly lighter: LighterAttestationFacts;
+  readonly tron: TronAttestationFacts;
+}
+
+export type FactsOf<F extends FamilyId> = FamilyFacts[F];
+
+/** The oracle's facts about one chain, among them those of its own family. */
+export interface AttestationChain extends Partial<Omit<FamilyFacts, "evm">> {
   /** Name used in orders and attestations, e.g. `base`. */
   readonly name: string;
   readonly vmType: VmType;
@@ -24,13 +36,15 @@ export interface AttestationChain {
   readonly additionalDepositories: readonly string[];
   /** Decimal id of the chain on the hub: the EVM chain id, else keccak256 of the name. */
   readonly hubChainId: string;
-  /** Facts of EVM chains only. */
   readonly evm: EvmAttestationFacts | undefined;
-  readonly bitcoin?: BitcoinAttestationFacts;
-  readonly hyperliquid?: HyperliquidAttestationFacts;
-  readonly lighter?: LighterAttestationFacts;
-  readonly tron?: TronAttestationFacts;
-  readonly solana?: SolanaAttestationFacts;
+}
+
+/** What is known of a chain if it is of this family. */
+export function factsOf<F extends FamilyId>(
+  chain: { readonly [Family in FamilyId]?: FactsOf<Family> | undefined },
+  id: F,
+): FactsOf<F> | undefined {
+  return chain[id];
 }
 
 /**

@@ -1,8 +1,8 @@
-import type { Address } from "@causeway/domain";
+import type { Address, FactsOf } from "@causeway/domain";
 import { blockRetrySeconds, final, paidIn } from "../answer.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { depositoriesOf, presentFirst } from "../depositories.ts";
-import type { FactsOf, Family } from "../family.ts";
+import type { Family } from "../family.ts";
 import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
 import { judgePayments } from "./payments.ts";
 import type { BlockRef, ReceiptFact, TransactionFact } from "./port.ts";
