@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { FAMILY_IDS } from "@causeway/domain";
+import { FAMILY_IDS, type FamilyId } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { familyIdsOutOfPlace } from "./family-ids.ts";
 
@@ -49,6 +49,21 @@ test("a family's name counts outside its folder only", () => {
   expect(of("packages/config/src/families/tron.ts")).toBe(1);
   expect(of("packages/domain/src/withdrawal/solana-transfer-request.ts")).toBe(1);
   expect(of("packages/domain/src/chain/family.ts")).toBeUndefined();
+});
+
+/** The same files for every family. The compiler asks for those that a record names, this test for all. */
+const partsOf = (family: FamilyId): readonly string[] => [
+  `packages/domain/src/address/${family}.ts`,
+  `packages/domain/src/chain/${family}-facts.ts`,
+  `packages/config/src/families/${family}.ts`,
+  ...["answers", "deposits", "family", "finality", "index", "payments", "withdrawals"].map(
+    (part) => `packages/families/src/${family}/${part}.ts`,
+  ),
+  `packages/chains/src/${family}/evidence.ts`,
+];
+
+test.each(FAMILY_IDS)("%s has the files that every family has", (family) => {
+  expect(partsOf(family).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 test.each(FAMILY_IDS)("the evidence of %s has at most 60 lines next to the frame", (family) => {

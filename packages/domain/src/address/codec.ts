@@ -3,14 +3,14 @@ import { ServiceError } from "../errors.ts";
 import type { Hex } from "../ids/hex.ts";
 import type { AddressFamily } from "./address-family.ts";
 import { bitcoinAddresses } from "./bitcoin.ts";
-import { ethereumAddresses } from "./ethereum.ts";
+import { evmAddresses } from "./evm.ts";
 import { hyperliquidAddresses } from "./hyperliquid.ts";
 import { lighterAddresses } from "./lighter.ts";
 import { solanaAddresses } from "./solana.ts";
 import { tronAddresses } from "./tron.ts";
 
 const families = byVmType<AddressFamily>({
-  evm: ethereumAddresses,
+  evm: evmAddresses,
   solana: solanaAddresses,
   bitcoin: bitcoinAddresses,
   hyperliquid: hyperliquidAddresses,
