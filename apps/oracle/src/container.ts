@@ -1,11 +1,5 @@
 import { connectPeer, executionDigester } from "@causeway/attest";
-import {
-  checkedTransport,
-  createRpcTransport,
-  evidenceSources,
-  isReadable,
-  RpcFault,
-} from "@causeway/chains";
+import { checkedTransport, createRpcTransport, evidenceSources, RpcFault } from "@causeway/chains";
 import type { ObserveCall } from "@causeway/chains";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { createHubReader, WrongHub } from "./adapters/hub/hub-reader.ts";
@@ -47,17 +41,10 @@ export async function createContainer(
       note(...call);
     };
   };
-  for (const chain of chains)
-    if (!isReadable(chain.vmType))
-      log.warn({
-        event: "configuration",
-        warning: `chain ${chain.name} is not attested: ${chain.vmType} is not supported`,
-      });
   const raw = createRpcTransport({ url: hub.rpcUrl, onCall: callsOf(hub.name) });
   lifecycle.add("hub", () => raw.close());
   const hubTransport = checkedTransport(raw, hub.chainId).transport;
-  const readable = chains.filter(({ vmType }) => isReadable(vmType));
-  const sources = await evidenceSources(readable, {
+  const sources = await evidenceSources(chains, {
     onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }),
     observeCalls: callsOf,
     ...(hub.genericMappingAddress !== undefined && {

@@ -1,37 +1,31 @@
-import type { AttestationChain, VmType } from "@causeway/domain";
+import { byVmType, type AttestationChain } from "@causeway/domain";
 import type { EvidenceSource, NonceMappings } from "@causeway/families";
+import type { SourceOptions } from "./evidence-source.ts";
 import { evmEvidence, type EvmEvidenceOptions } from "./evm/evidence.ts";
-import type { Disagreement } from "./nodes/rpc-quorum.ts";
-import type { ObserveCall } from "./nodes/rpc-call.ts";
 
 /** What all families are given. */
-export interface EvidenceOptions {
+export interface EvidenceOptions extends SourceOptions {
   readonly evm?: Pick<EvmEvidenceOptions, "rpc">;
-  /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */
-  readonly observeCalls?: (chain: string) => ObserveCall;
-  /** Told when endpoints contradict each other about something final. Never holds a URL. */
-  readonly onDisagreement?: (disagreement: Disagreement) => void;
-  /** What the hub says of nonces; without it a transfer of the perpetuals exchange is for no order. */
+  /** What the hub says of nonces. Without it a transfer of Hyperliquid is for no order. */
   readonly nonceMappings?: NonceMappings;
 }
 
 type SourceOf = (chain: AttestationChain, options: EvidenceOptions) => EvidenceSource;
 
 /** How each family is loaded: its libraries are read when a chain of it is configured, and not before. */
-const FAMILIES: Readonly<Partial<Record<VmType, () => Promise<SourceOf> | SourceOf>>> = {
-  "bitcoin-vm": async () => (await import("./bitcoin/evidence.ts")).bitcoinEvidence,
-  "ethereum-vm": () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
-  "hyperliquid-vm": async () => (await import("./hyperliquid/evidence.ts")).hyperliquidEvidence,
-  "lighter-vm": async () => (await import("./lighter/evidence.ts")).lighterEvidence,
-  "solana-vm": async () => (await import("./solana/evidence.ts")).solanaEvidence,
-  "tron-vm": async () => (await import("./tron/evidence.ts")).tronEvidence,
-};
+const SOURCES = byVmType<() => Promise<SourceOf> | SourceOf>({
+  evm: () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
+  solana: async () => (await import("./solana/evidence.ts")).solanaEvidence,
+  bitcoin: async () => (await import("./bitcoin/evidence.ts")).bitcoinEvidence,
+  hyperliquid: async () => (await import("./hyperliquid/evidence.ts")).hyperliquidEvidence,
+  lighter: async () => (await import("./lighter/evidence.ts")).lighterEvidence,
+  tron: async () => (await import("./tron/evidence.ts")).tronEvidence,
+});
 
 /**
  * A source for each configured chain, by its name. Nothing is asked of any chain yet.
- *
- * @throws RangeError for a name that comes twice, and for a family that is not supported: at startup, not at
- * the first request about it
+ * @throws RangeError for a name that comes twice, facts of another family, or endpoints that cannot agree: at
+ * startup, not at the first request
  */
 export async function evidenceSources(
   chains: readonly AttestationChain[],
@@ -40,16 +34,8 @@ export async function evidenceSources(
   const sources = new Map<string, EvidenceSource>();
   for (const chain of chains) {
     if (sources.has(chain.name)) throw new RangeError(`chain ${chain.name} is configured more than once`);
-    const load = FAMILIES[chain.vmType];
-    if (load === undefined)
-      throw new RangeError(`chain ${chain.name}: family ${chain.vmType} is not supported yet`);
-    const sourceOf = await load();
+    const sourceOf = await SOURCES[chain.vmType]();
     sources.set(chain.name, sourceOf(chain, options));
   }
   return sources;
-}
-
-/** Whether this build can read chains of a family. */
-export function isReadable(vm: VmType): boolean {
-  return FAMILIES[vm] !== undefined;
 }

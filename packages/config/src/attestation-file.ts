@@ -1,21 +1,17 @@
 import { join } from "node:path";
-import type { Address, AttestationChain, EvmAttestationFacts, VmType } from "@causeway/domain";
-import { canonicalAddress, hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import type { AttestationChain, FactsOf, FamilyId, VmType } from "@causeway/domain";
+import { canonicalAddress, familyIdOf, hasWrongChecksum } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
-import { bitcoinFacts } from "./bitcoin-facts.ts";
 import { type AttestationChainEntry, attestationChainEntry } from "./attestation-schema.ts";
 import type { ConfigLocation } from "./chain-file.ts";
 import { pathOf, placeOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
-import { finalityOf } from "./finality.ts";
-import { hyperliquidFacts } from "./hyperliquid-facts.ts";
+import { families } from "./families.ts";
+import type { EntrySource, FamilyEntry } from "./family-entry.ts";
 import { WRONG_CHECKSUM } from "./kinds.ts";
-import { lighterFacts } from "./lighter-facts.ts";
 import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
 import { sameChainProblems } from "./same-chain.ts";
-import { solanaFacts } from "./solana-facts.ts";
-import { tronFacts } from "./tron-facts.ts";
 
 /** The same, also where parts of the file are wrong. */
 export interface ReadAttestationChains extends LoadedAttestationChains {
@@ -171,19 +167,17 @@ function toAttestationChain(
   else if (rpcQuorum > 1 && rpcQuorum * 2 <= rpcUrls.length)
     // Two groups that contradict each other could each be the first to agree.
     problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
-  const evm = entry.vmType === "ethereum-vm" ? evmFacts(entry, place, problems) : undefined;
-  const tron = entry.vmType === "tron-vm" ? tronFacts(entry, rpcUrls, place, problems) : undefined;
-  const hyperliquid =
-    entry.vmType === "hyperliquid-vm" ? hyperliquidFacts(entry, rpcUrls, place, problems) : undefined;
-  const bitcoin = entry.vmType === "bitcoin-vm" ? bitcoinFacts(entry, place, problems) : undefined;
+  const id = familyIdOf(entry.vmType);
+  const { facts, hubChainId } = readFacts(id, { entry, rpcUrls, place, problems });
+  const { depository: addressOf } = families[id];
   const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) => {
     if (text === undefined) return undefined;
     const path = at === 0 ? ["depository"] : ["additionalDepositories", at - 1];
     const field = at === 0 ? "depository" : `additionalDepositories[${at - 1}]`;
     const where = `${place}.${field}${variableAt(source, path)}`;
-    return entry.vmType === "ethereum-vm"
-      ? evmAddress(text, where, problems)
-      : familyAddress(entry.vmType, text, where, problems);
+    return addressOf === undefined
+      ? familyAddress(entry.vmType, text, where, problems)
+      : addressOf(text, where, problems);
   });
   if (problems.length > before) return undefined;
   const [depository, ...additional] = depositories;
@@ -194,36 +188,20 @@ function toAttestationChain(
     rpcQuorum,
     depository,
     additionalDepositories: additional.filter((one) => one !== undefined),
-    hubChainId:
-      entry.hubChainId ??
-      (evm === undefined ? BigInt(keccak256(stringToBytes(entry.id))).toString() : String(evm.chainId)),
-    evm,
-    ...(bitcoin !== undefined && { bitcoin }),
-    ...(hyperliquid !== undefined && { hyperliquid }),
-    ...(entry.vmType === "lighter-vm" && { lighter: lighterFacts(entry) }),
-    ...(tron !== undefined && { tron }),
-    ...(entry.vmType === "solana-vm" && { solana: solanaFacts(entry) }),
+    hubChainId: entry.hubChainId ?? hubChainId ?? BigInt(keccak256(stringToBytes(entry.id))).toString(),
+    // Of its own family only.
+    evm: undefined,
+    [id]: facts,
   };
 }
 
-const EVM_BLOCK_TIME_SECONDS = 12;
-
-function evmFacts(entry: AttestationChainEntry, place: string, problems: string[]): EvmAttestationFacts {
-  const chainId = entry.chainId ?? Number(entry.hubChainId ?? Number.NaN);
-  if (!Number.isSafeInteger(chainId) || chainId < 1)
-    problems.push(`${place}: chainId is missing; set it, or use the EVM chain id as hubChainId`);
-  if (entry.chainId !== undefined && entry.hubChainId !== undefined && entry.hubChainId !== String(chainId))
-    problems.push(`${place}: hubChainId of an EVM chain must equal its chainId`);
-  const { fillContracts, isZksyncStack } = entry.additionalData;
-  const { router, approvalProxy } = entry.contracts ?? {};
-  const named = fillContracts ?? [router, approvalProxy].filter((address) => address !== undefined);
-  return {
-    chainId,
-    finality: finalityOf(entry.additionalData, `${place}.additionalData`, problems),
-    blockTimeSeconds: entry.blockTimeSeconds ?? EVM_BLOCK_TIME_SECONDS,
-    fillContracts: named.map((text, at) => evmAddress(text, `${place}: fill contract ${at}`, problems)),
-    isZksyncStack,
-  };
+function readFacts<F extends FamilyId>(
+  id: F,
+  source: EntrySource,
+): { readonly facts: FactsOf<F>; readonly hubChainId: string | undefined } {
+  const family: FamilyEntry<F> = families[id];
+  const facts = family.facts(source);
+  return { facts, hubChainId: family.hubChainId?.(facts) };
 }
 
 /** In the family's canonical format: it enters signed payloads, so oracles must write the same text. */
@@ -235,12 +213,4 @@ function familyAddress(vm: VmType, text: string, place: string, problems: string
     problems.push(`${place}: must be a ${vm} address`);
     return text;
   }
-}
-
-function evmAddress(text: string, place: string, problems: string[]): Address {
-  const address = parseAddress(text);
-  if (hasWrongChecksum(text)) problems.push(`${place}: ${WRONG_CHECKSUM}`);
-  if (address !== undefined && address !== NATIVE_CURRENCY) return address;
-  problems.push(`${place}: must be a 20-byte address, not zero`);
-  return NATIVE_CURRENCY;
 }

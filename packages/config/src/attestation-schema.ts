@@ -1,4 +1,10 @@
-import { CLOCK_SKEW_SECONDS, hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import {
+  CLOCK_SKEW_SECONDS,
+  hasWrongChecksum,
+  NATIVE_CURRENCY,
+  parseAddress,
+  VM_TYPES,
+} from "@causeway/domain";
 import { z } from "zod";
 import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
@@ -37,10 +43,7 @@ export const finalityFields = {
 
 export const attestationChainEntry = z.object({
   id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must contain only lowercase letters, digits and dashes"),
-  vmType: z.enum(
-    ["ethereum-vm", "solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"],
-    "must be a chain family supported by this oracle",
-  ),
+  vmType: z.enum(VM_TYPES, "must be a chain family supported by this oracle"),
   enabled: z.boolean().default(true),
   required: z.boolean().default(false),
   httpRpcUrl: z.union(

@@ -1,4 +1,4 @@
-import { parseAddress } from "@causeway/domain";
+import { canonicalCase, parseAddress } from "@causeway/domain";
 import type { ChainEntry } from "./chain-schema.ts";
 import type { RailEntry } from "./rail-schema.ts";
 
@@ -10,7 +10,7 @@ export function consistencyProblems(entries: readonly Entry[]): readonly string[
     ...repeated(entries.map((e) => e.id)).map((id) => `duplicate id ${id}`),
     ...repeated(entries.map((e) => String(e.chainId))).map((id) => `duplicate chainId ${id}`),
     ...entries.flatMap(tokenProblems),
-    ...entries.flatMap((entry) => (entry.vmType === "ethereum-vm" ? liquidityProblems(entry) : [])),
+    ...entries.flatMap((entry) => ("liquidity" in entry ? liquidityProblems(entry) : [])),
     ...assetProblems(entries),
   ];
 }
@@ -26,8 +26,7 @@ function tokenProblems(entry: Entry): readonly string[] {
 
 /** Hex ignores case, base58 does not. */
 function keyOf({ vmType }: Entry, address: string): string {
-  if (vmType === "hyperliquid-vm") return address.toLowerCase();
-  return vmType === "ethereum-vm" ? (parseAddress(address) ?? address) : address;
+  return address.startsWith("0x") ? canonicalCase(vmType, address) : address;
 }
 
 /**

@@ -9,7 +9,7 @@ import { consistencyProblems } from "./chain-consistency.ts";
 import type { Env } from "./env.ts";
 import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
 import type { RailEntry } from "./rail-schema.ts";
-import { attestedOnlyFamilies, railEntry, railFamilies } from "./rail-schema.ts";
+import { attestedOnlyFamilies, railEntry, paidFamilies } from "./rail-schema.ts";
 import { toChain } from "./to-chain.ts";
 import { toRailChain } from "./to-rail-chain.ts";
 
@@ -159,7 +159,7 @@ function check(
   problems: string[],
   source: unknown = document,
 ): ChainEntry | RailEntry | undefined {
-  const isNonEvm = (railFamilies as readonly string[]).includes(familyOf(document));
+  const isNonEvm = (paidFamilies as readonly string[]).includes(familyOf(document));
   const result = isNonEvm ? railEntry.safeParse(document) : chainEntry.safeParse(document);
   if (result.success) return result.data;
   problems.push(

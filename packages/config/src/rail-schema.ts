@@ -1,16 +1,28 @@
-import type { VmType } from "@causeway/domain";
-import { encodeAddress, hasWrongChecksum, nativeCurrency } from "@causeway/domain";
+import type { FamilyId, VmType } from "@causeway/domain";
+import {
+  encodeAddress,
+  familyIdOf,
+  FAMILY_VM_TYPES,
+  hasWrongChecksum,
+  nativeCurrency,
+  RAIL_FAMILIES,
+  VM_TYPES,
+} from "@causeway/domain";
 import { z } from "zod";
-import { DEFAULT_CONFIRMATIONS } from "./bitcoin-facts.ts";
+import { DEFAULT_CONFIRMATIONS } from "./families/bitcoin.ts";
+import { families } from "./families.ts";
+import type { FamilyEntry } from "./family-entry.ts";
 import { WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
 
 /** Non-EVM families whose chains the API pays on. */
-export const railFamilies = ["solana-vm", "bitcoin-vm", "hyperliquid-vm"] as const;
+export const paidFamilies = Object.values(RAIL_FAMILIES);
 
 /** Families that only oracles know: the API passes their entries over. */
-export const attestedOnlyFamilies: readonly string[] = ["lighter-vm", "tron-vm"];
+export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
+  (vm) => vm !== FAMILY_VM_TYPES.evm && !(paidFamilies as readonly VmType[]).includes(vm),
+);
 
 /** In the format of the family, which `vmType` names. */
 const familyText = z.string().min(1).max(128);
@@ -24,7 +36,7 @@ const token = z.strictObject({ address: familyText, ...currencyFields });
 export const railEntry = z
   .strictObject({
     ...profileFields,
-    vmType: z.enum(railFamilies),
+    vmType: z.enum(paidFamilies),
     tokens: z.array(token).default([]),
     /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
     depository: familyText,
@@ -63,8 +75,7 @@ export const railEntry = z
       .prefault({}),
   })
   .superRefine((entry, context) => {
-    const { vmType, depository, additionalDepositories = [] } = entry;
-    const { tokens, exchange, confirmations, additionalData } = entry;
+    const { vmType, depository, additionalDepositories = [], tokens, exchange } = entry;
     const problem = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
     if (hasWrongChecksum(depository)) problem(["depository"], WRONG_CHECKSUM);
@@ -75,21 +86,9 @@ export const railEntry = z
     for (const [index, one] of tokens.entries())
       if (!isAddress(vmType, one.address) || one.address === nativeCurrency(vmType))
         problem(["tokens", index, "address"], `must be a ${vmType} currency other than the native one`);
-    if (vmType === "bitcoin-vm" && tokens.length > 0)
-      problem(["tokens"], "must be empty on this chain family");
-    // Else an operator who asks for more would wait for less.
-    const { finalizationBlocks = DEFAULT_CONFIRMATIONS } = additionalData;
-    if (vmType === "bitcoin-vm" && confirmations !== finalizationBlocks)
-      problem(
-        ["confirmations"],
-        `must equal additionalData.finalizationBlocks (default ${DEFAULT_CONFIRMATIONS})`,
-      );
-    // Only an explorer knows the outputs of an address: without one nothing can be paid.
-    if (vmType === "bitcoin-vm" && additionalData.esploraCompatibleApiUrl === undefined)
-      problem(["additionalData", "esploraCompatibleApiUrl"], "is required on this chain family");
-    const isExchange = vmType === "hyperliquid-vm";
-    if (isExchange && exchange === undefined) problem(["exchange"], "is required on this chain family");
-    if (!isExchange && exchange !== undefined) problem(["exchange"], "is supported only on hyperliquid-vm");
+    for (const { path, message } of paidRules(vmType)?.problems(entry) ?? []) problem(path, message);
+    if (exchange !== undefined && !withExchange.includes(vmType))
+      problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
   });
 
 /** A valid entry of a non-EVM chain. */
@@ -105,12 +104,14 @@ function isAddress(vm: VmType, text: string): boolean {
   }
 }
 
-/** Currencies of the exchange have other lengths than accounts. */
 function isAccount(vm: VmType, text: string): boolean {
   if (placeholderName(text) !== undefined) return true;
-  return (
-    isAddress(vm, text) &&
-    text !== nativeCurrency(vm) &&
-    (vm !== "hyperliquid-vm" || /^0x[0-9a-fA-F]{40}$/.test(text))
-  );
+  const isAccountOf = paidRules(vm)?.isAccount ?? (() => true);
+  return isAddress(vm, text) && text !== nativeCurrency(vm) && isAccountOf(text);
+}
+
+const withExchange = VM_TYPES.filter((vm) => paidRules(vm)?.hasExchange);
+
+function paidRules(vm: VmType): FamilyEntry<FamilyId>["paid"] {
+  return families[familyIdOf(vm)].paid;
 }

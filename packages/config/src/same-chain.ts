@@ -1,4 +1,6 @@
-import type { AttestationChain } from "@causeway/domain";
+import { factsOf, familyIdOf, type AttestationChain, type FamilyId } from "@causeway/domain";
+import { families } from "./families.ts";
+import type { FamilyEntry } from "./family-entry.ts";
 
 /** Two entries of one chain would turn each of its deposits into two. */
 
@@ -27,27 +29,30 @@ export function sameChainProblems(chains: readonly AttestationChain[]): readonly
 }
 
 function identitiesOf(chain: AttestationChain, all: readonly AttestationChain[]): readonly Identity[] {
-  const { vmType, evm, tron, bitcoin, hyperliquid, lighter, solana } = chain;
-  const identity = (name: string, value: string | number | bigint): Identity => ({
-    key: `${name} ${value}`,
-    fact: `${name} ${value}`,
-  });
-  const { chainId } = evm ?? tron ?? {};
-  // Contracts of EVM chains often have one address on all of them; their chain ids tell them apart.
-  if (chainId !== undefined) return [identity("chain id", chainId)];
-  const networks = [
-    ...(bitcoin === undefined ? [] : [identity("bitcoinNetwork", bitcoin.network)]),
-    ...(hyperliquid === undefined ? [] : [identity("exchangeNetwork", hyperliquid.network)]),
-    ...(lighter === undefined ? [] : [identity("exchangeChainId", lighter.exchangeChainId)]),
-    ...(solana?.genesisHash === undefined ? [] : [identity("genesisHash", solana.genesisHash)]),
-  ];
-  // A program may be deployed under one address on two clusters, if both name their cluster.
-  const areIdentified =
-    vmType === "solana-vm" &&
-    all.every((one) => one.vmType !== vmType || one.solana?.genesisHash !== undefined);
-  if (areIdentified) return networks;
+  const { network, isIdentifiedByDepository } = identification(familyIdOf(chain.vmType), chain, all);
+  const networks = network === undefined ? [] : [identity(...network)];
+  if (!isIdentifiedByDepository) return networks;
   const depositories = [chain.depository, ...chain.additionalDepositories].filter(
     (address) => address !== undefined,
   );
-  return [...networks, ...depositories.map((address) => identity(`${vmType} depository`, address))];
+  return [...networks, ...depositories.map((address) => identity(`${chain.vmType} depository`, address))];
+}
+
+function identification<F extends FamilyId>(
+  id: F,
+  chain: AttestationChain,
+  all: readonly AttestationChain[],
+): Readonly<{ network: ReturnType<FamilyEntry<F>["network"]>; isIdentifiedByDepository: boolean }> {
+  const family: FamilyEntry<F> = families[id];
+  const facts = factsOf(chain, id);
+  return {
+    network: facts === undefined ? undefined : family.network(facts),
+    isIdentifiedByDepository: family.isIdentifiedByDepository(
+      all.map((one) => factsOf(one, id)).filter((one) => one !== undefined),
+    ),
+  };
+}
+
+function identity(name: string, value: string | number | bigint): Identity {
+  return { key: `${name} ${value}`, fact: `${name} ${value}` };
 }

@@ -3,11 +3,9 @@ import { encodeAddress, MAINNET_USDC_TOKEN_ID, nativeCurrency, RAIL_FAMILIES } f
 import { parseExactDecimal } from "./exact-decimal.ts";
 import type { RailEntry } from "./rail-schema.ts";
 
-const kinds: Readonly<Record<RailEntry["vmType"], RailVm>> = {
-  "solana-vm": "svm",
-  "bitcoin-vm": "bvm",
-  "hyperliquid-vm": "hypevm",
-};
+const kinds = Object.fromEntries(
+  Object.entries(RAIL_FAMILIES).map(([kind, family]) => [family, kind]),
+) as Readonly<Record<RailEntry["vmType"], RailVm>>;
 
 /** Maps a checked entry of a non-EVM chain, without placeholders, to the domain's type. */
 export function toRailChain(entry: RailEntry): RailChain {

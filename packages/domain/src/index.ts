@@ -5,6 +5,8 @@ export * from "./chain/rail-chain.ts";
 export * from "./chain/rail-vm.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";
+export type * from "./chain/evm-facts.ts";
+export * from "./chain/family.ts";
 export * from "./chain/deposit-parts.ts";
 export type * from "./chain/tron-facts.ts";
 export * from "./chain/bitcoin-facts.ts";

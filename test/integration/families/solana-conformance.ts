@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { associatedTokenAddress, depositorySeats } from "@causeway/chains/solana";
+import { associatedTokenAddress, depositoryAccounts } from "@causeway/chains/solana";
 import { bytesOf, toHex, type Hex, type Hex32, type SolanaTransferRequest } from "@causeway/domain";
 import {
   askNode,
@@ -326,7 +326,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         await tools.fills(planned, async (orderId) => await paidWith("thank you", orderId));
       },
       "a deposit by a program with its own vault": async (tools) => {
-        const pdas = await depositorySeats(other.program);
+        const pdas = await depositoryAccounts(other.program);
         const call = await depositing(tools.newId(), { into: { ...other, ...pdas } });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
         node.controls.finalize();

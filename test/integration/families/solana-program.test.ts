@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   associatedTokenAddress,
   depositNativeInstruction,
-  depositorySeats,
+  depositoryAccounts,
   depositTokenInstruction,
 } from "@causeway/chains/solana";
 import {
@@ -144,7 +144,7 @@ const initialize = async (
     [signer],
     [
       initializeInstruction({
-        ...(await depositorySeats(program)),
+        ...(await depositoryAccounts(program)),
         owner: signer.address,
         allocator: recipient.address,
         programData: await programDataAddress(program),
@@ -163,7 +163,7 @@ test("only the upgrade authority can initialize, and only once", async () => {
   await initialize(program, { signer: at.owner });
   node.controls.passSlots(1);
   await expect(initialize(program, { signer: at.owner })).rejects.toThrow("AccountAlreadyInitialized");
-  const { depository } = await depositorySeats(program);
+  const { depository } = await depositoryAccounts(program);
   const stored = node.controls.account(depository);
   expect(stored?.data.length).toBe(106);
   expect(Buffer.from(stored?.data.subarray(8, 40) ?? [])).toEqual(base58Bytes(at.owner.address));
@@ -178,7 +178,7 @@ test("the owner must sign, and must show the loader's own record of this program
   node.controls.addProgram(program, depositoryProgram(), at.owner.address);
   node.controls.addProgram(others, depositoryProgram(), other.address);
   const unsigned = initializeInstruction({
-    ...(await depositorySeats(program)),
+    ...(await depositoryAccounts(program)),
     owner: at.owner.address,
     allocator: other.address,
     programData: await programDataAddress(program),
@@ -226,7 +226,7 @@ test("initialize.ts initializes a deployed program with the key file of its upgr
         ...Object.entries(args).flatMap(([name, value]) => [`--${name}`, value]),
       ]);
     const { stdout } = await run();
-    const { depository, vault } = await depositorySeats(program);
+    const { depository, vault } = await depositoryAccounts(program);
     expect(JSON.parse(stdout)).toMatchObject({ program, depository, vault, owner: at.owner.address });
     node.controls.passSlots(1);
     expect(node.controls.account(depository)?.owner).toBe(program);

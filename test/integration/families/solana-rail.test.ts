@@ -360,6 +360,7 @@ test("a payment that failed in a final block is dead", async () => {
   const own = await payingRail({
     chain: {
       name: "solana",
+      vmType: "svm",
       family: "solana-vm",
       rpcUrl: world.node.url,
       depository: bytes(world.at.program),
@@ -393,6 +394,7 @@ test("available balances exclude what pending payments still hold", async () => 
   const own = await payingRail({
     chain: {
       name: "solana",
+      vmType: "svm",
       family: "solana-vm",
       rpcUrl: world.node.url,
       depository: bytes(world.at.program),

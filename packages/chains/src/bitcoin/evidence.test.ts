@@ -4,13 +4,15 @@ import { expect, test } from "vitest";
 import { NodeRefusal, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
+  bitcoin,
   FIRST_BLOCKS,
   hexOf,
   idOf,
   type BitcoinOutput,
   type ReportedSpend,
 } from "@causeway/families/bitcoin";
-import { evidenceOfNode } from "./evidence.ts";
+import { endpointEvidence } from "../evidence-source.ts";
+import { bitcoinEndpoint } from "./evidence.ts";
 import {
   aPsbt,
   carry,
@@ -88,7 +90,7 @@ function made(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]
 
 const deposit = made([pay(user, 100n)], [pay(depository, 50n), carry(orderId)]);
 const source = (transport: RpcTransport, hints?: SpendHints) =>
-  evidenceOfNode(chain, facts, transport, hints);
+  endpointEvidence(chain, bitcoin, bitcoinEndpoint(transport, facts, hints));
 
 test("a deposit with enough confirmations is final, at its block's own time", async () => {
   expect(await source(aNode(deposit.all, 6)).deposits(deposit.txid)).toEqual({
@@ -362,12 +364,12 @@ test("a deposit with many inputs is read over several questions when one ends to
       return await node.request(method, params, options);
     },
   };
-  const source = evidenceOfNode(chain, facts, slow, undefined);
+  const evidence = source(slow);
   for (let asked = 0; asked < 2; asked++) {
-    await expect(source.deposits(many.txid)).rejects.toMatchObject({ kind: "deadline" });
+    await expect(evidence.deposits(many.txid)).rejects.toMatchObject({ kind: "deadline" });
     left = 100;
   }
-  expect(await source.deposits(many.txid)).toMatchObject({
+  expect(await evidence.deposits(many.txid)).toMatchObject({
     kind: "final",
     value: { deposits: [{ amount: 50_000n, depositId: orderId }] },
   });

@@ -1,4 +1,4 @@
-export { bitcoinEvidence, evidenceOfNode, type BitcoinEvidenceOptions } from "./evidence.ts";
+export { bitcoinEvidence } from "./evidence.ts";
 export { createBitcoinRail } from "./rail.ts";
 export { createBitcoinUsers, type BitcoinUsers, type BitcoinUsersOptions } from "./users.ts";
 export {

@@ -235,6 +235,17 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
   };
 }
 
+/** What a final transaction spends. @throws RpcFault: a node that has the one has the other */
+export async function requireSpent(
+  reads: Pick<BitcoinReads, "spentBy">,
+  { transaction }: FinalTransaction,
+): Promise<readonly BitcoinOutput[]> {
+  const spent = await reads.spentBy(transaction.inputs);
+  if (spent === undefined)
+    throw inconsistent("getrawtransaction", "the node has a transaction but not the outputs it spends");
+  return spent;
+}
+
 /**
  * Bitcoin Core's code for "no such transaction"; the same code without an index, or before that is complete,
  * says nothing.

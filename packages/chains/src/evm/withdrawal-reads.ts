@@ -1,5 +1,5 @@
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
-import { garbage, type Evidence } from "@causeway/families";
+import { final, garbage, type Evidence } from "@causeway/families";
 import {
   bytesOf,
   CALL_EXECUTED_TOPIC,
@@ -10,6 +10,7 @@ import {
   type WithdrawalPayment,
 } from "@causeway/families/evm";
 import type { FinalReads } from "./final-reads.ts";
+import type { RequestState } from "./request-state.ts";
 import { mayPassInParts } from "./rpc-errors.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -26,7 +27,7 @@ const CALL_REQUESTS: Hex = "0xd52bfcc8";
  *
  * @throws RpcFault
  */
-export async function readCallRequest(
+async function readCallRequest(
   transport: RpcTransport,
   depository: Address,
   id: Hex32,
@@ -38,6 +39,24 @@ export async function readCallRequest(
   if (answer === FALSE) return false;
   if (answer === TRUE) return true;
   throw garbage("eth_call", "depository did not report whether it executed the withdrawal request");
+}
+
+/** The states of a request at each depository, all at one final block. @throws RpcFault */
+export async function finalRequestStates(
+  reads: Pick<FinalReads, "block" | "confirm">,
+  transport: RpcTransport,
+  depositories: readonly Address[],
+  id: Hex32,
+): Promise<Evidence<readonly RequestState[]>> {
+  const found = await reads.block();
+  if (found.kind !== "final") return found;
+  const block = found.value;
+  const used = await Promise.all(
+    depositories.map(async (one) => await readCallRequest(transport, one, id, block)),
+  );
+  await reads.confirm(block);
+  const { number: blockNumber, timestamp } = block;
+  return final(depositories.map((by, at) => ({ by, isUsed: used[at] === true, blockNumber, timestamp })));
 }
 
 const FALSE = `0x${"0".repeat(64)}`;

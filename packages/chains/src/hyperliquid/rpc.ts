@@ -60,11 +60,11 @@ export interface ExchangeRpc {
 export interface ExchangeRpcOptions {
   readonly apiUrl: string;
   /** Default: where the API is. */
-  readonly explorerUrl?: string;
+  readonly explorerUrl?: string | undefined;
   readonly profile: HyperliquidAttestationFacts["profile"];
   readonly onCall?: ObserveCall;
   /** Milliseconds for each answer. Default 10 000. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /** Most transactions remembered: blocks are final, so what was told once stays so. Default 500. */
   readonly rememberedTransactions?: number;
 }

@@ -1,5 +1,5 @@
 import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
-import { garbage, inconsistent } from "@causeway/families";
+import { garbage, inconsistent, type WithdrawalAnswer } from "@causeway/families";
 import type { RememberedFacts } from "../evm/remembered-facts.ts";
 import {
   carriesOut,
@@ -78,4 +78,15 @@ export async function searchExecution(
     }
   }
   return isWhole && isOver ? { kind: "over" } : { kind: "pending" };
+}
+
+/** @param present the depository of a withdrawal that was not executed */
+export function toAnswer(
+  { id: withdrawalId, recipient, currency, amount }: ExchangeWithdrawal,
+  outcome: WithdrawalOutcome,
+  present: Address,
+): WithdrawalAnswer {
+  const depository = outcome.kind === "executed" ? outcome.depository : present;
+  const status = outcome.kind === "over" ? "expired" : outcome.kind;
+  return { withdrawalId, depository, status, recipient, currency, amount };
 }

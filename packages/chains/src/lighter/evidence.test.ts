@@ -1,7 +1,8 @@
 import { encodeLighterTransfer, type AttestationChain, type LighterTransfer } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ExchangeTransaction } from "@causeway/families/lighter";
-import { evidenceOfEndpoint, lighterEvidence } from "./evidence.ts";
+import { lighter, type ExchangeTransaction } from "@causeway/families/lighter";
+import { endpointEvidence } from "../evidence-source.ts";
+import { lighterEndpoint, lighterEvidence } from "./evidence.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 
 const FACTS = { explorerApiUrl: "http://127.0.0.1:1", exchangeChainId: 304n };
@@ -17,6 +18,8 @@ const aChain = (changes: Partial<AttestationChain> = {}): AttestationChain => ({
   lighter: FACTS,
   ...changes,
 });
+const evidenceOf = (rpc: ExchangeRpc, changes: Partial<AttestationChain> = {}) =>
+  endpointEvidence(aChain(changes), lighter, lighterEndpoint(rpc));
 const transfer: LighterTransfer = {
   nonce: 12n,
   fromAccountIndex: 460_491n,
@@ -77,7 +80,7 @@ test("a failure whose block was taken back while it was looked at ends nothing",
   const undone = aTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
   const paid = aTransaction("c", 12n, {});
   const ask = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
-    await evidenceOfEndpoint(aChain(), FACTS, looks(...histories)).withdrawal(PAYLOAD, undefined);
+    await evidenceOf(looks(...histories)).withdrawal(PAYLOAD, undefined);
   expect(await ask([later, failed])).toMatchObject({ value: { status: "expired" } });
   expect(await ask([later, failed], [later, paid, undone])).toMatchObject({ value: { status: "executed" } });
   expect(await ask([later, failed], [later, undone])).toMatchObject({ value: { status: "pending" } });
@@ -85,7 +88,7 @@ test("a failure whose block was taken back while it was looked at ends nothing",
 
 test("a transaction in any other spelling is not looked up", async () => {
   const rpc = looks([]);
-  const source = evidenceOfEndpoint(aChain(), FACTS, rpc);
+  const source = evidenceOf(rpc);
   const question = {
     orderId: transfer.memo,
     solver: `0x${"50".repeat(20)}`,
@@ -103,7 +106,7 @@ test("a transaction in any other spelling is not looked up", async () => {
 });
 
 test("without a depository neither deposits nor withdrawals are told", async () => {
-  const source = evidenceOfEndpoint(aChain({ depository: undefined }), FACTS, looks([]));
+  const source = evidenceOf(looks([]), { depository: undefined });
   expect(await source.deposits("ab".repeat(40))).toMatchObject({ kind: "refuted" });
   expect(await source.withdrawal(PAYLOAD, undefined)).toMatchObject({ kind: "refuted" });
 });

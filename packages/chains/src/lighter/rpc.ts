@@ -19,7 +19,7 @@ export interface ExchangeRpcOptions {
   readonly contract?: Address | undefined;
   readonly onCall?: ObserveCall;
   /** Milliseconds for each whole answer. Default 10 000. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /** Most settled transactions remembered. Default 2 000. */
   readonly rememberedTransactions?: number;
 }

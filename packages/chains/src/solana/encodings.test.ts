@@ -22,7 +22,7 @@ import {
 import {
   DEPOSIT_NATIVE,
   depositNativeInstruction,
-  depositorySeats,
+  depositoryAccounts,
   depositTokenInstruction,
   TOKEN_PROGRAM,
 } from "@causeway/families/solana";
@@ -34,7 +34,7 @@ import { readPayment, signPayment, takenBy } from "./sign-payment.ts";
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const amount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const pdas = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
+const pdas = await depositoryAccounts("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 const u64 = (value: bigint): string => Buffer.from(getU64Encoder().encode(value)).toString("hex");
 
 test("addresses and transaction ids are spelled and read as the library does", () => {

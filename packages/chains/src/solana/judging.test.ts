@@ -4,16 +4,18 @@ import { describe, expect, test } from "vitest";
 import { encodeSolanaTransferRequest, nativeCurrency, type Hex32 } from "@causeway/domain";
 import { RpcFault, type EvidenceSource, type PaymentQuestion } from "@causeway/families";
 import {
-  depositorySeats,
+  depositoryAccounts,
   depositsIn,
   eventsOf,
   judgePayments,
   readTransaction,
+  solana,
   tokenAccountsWanted,
   vaultKey,
   type TransactionFacts,
 } from "@causeway/families/solana";
-import { evidenceOfEndpoint } from "./evidence.ts";
+import { endpointEvidence } from "../evidence-source.ts";
+import { solanaEndpoint } from "./evidence.ts";
 
 // Judged are answers that a node gave about real transactions of a virtual machine, and the same answers with
 // something changed or left out.
@@ -37,7 +39,7 @@ const recorded = JSON.parse(
   readFileSync(join(import.meta.dirname, "fixtures/recorded.json"), "utf8"),
 ) as Recorded;
 const { user, token, feeToken, depositor, paid } = recorded;
-const pdas = await depositorySeats(recorded.program);
+const pdas = await depositoryAccounts(recorded.program);
 const NATIVE = nativeCurrency("solana-vm");
 const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
 const vaultAccounts = new Map([
@@ -373,7 +375,7 @@ describe("after the depository was replaced", () => {
   const clock = Buffer.alloc(40);
   clock.writeBigInt64LE(2_000n, 32);
   const sourceOf = (of: TransactionFacts, depository: string, former: readonly string[]): EvidenceSource =>
-    evidenceOfEndpoint(
+    endpointEvidence(
       {
         name: "solana",
         vmType: "solana-vm",
@@ -383,8 +385,10 @@ describe("after the depository was replaced", () => {
         additionalDepositories: former,
         hubChainId: "5005",
         evm: undefined,
+        solana: { genesisHash: undefined },
       },
-      {
+      solana,
+      solanaEndpoint({
         transaction: async () => ({ kind: "final", value: of }),
         accounts: async ([asked]) => ({
           slot: 1n,
@@ -401,7 +405,7 @@ describe("after the depository was replaced", () => {
         finalSlot: async () => 1n,
         signaturesOf: async () => [],
         close: async () => undefined,
-      },
+      }),
     );
 
   test.each(["native", "token", "tokenWithFee", "forwarded", "directLamports"])(
@@ -429,7 +433,7 @@ describe("after the depository was replaced", () => {
         expiration: 1_000n,
         vaultAddress,
       });
-    for (const { program, vault } of [pdas, await depositorySeats(present)])
+    for (const { program, vault } of [pdas, await depositoryAccounts(present)])
       expect(await source.withdrawal(payloadFrom(vault), undefined)).toMatchObject({
         value: { status: "expired", depository: program },
       });

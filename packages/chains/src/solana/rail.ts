@@ -3,7 +3,7 @@ import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
 import { createRpcTransport } from "../nodes/transport.ts";
 import type { ChainRail, OpenRail } from "../rail.ts";
 import { observed, type RailOptions } from "../rail-options.ts";
-import { depositorySeats } from "@causeway/families/solana";
+import { depositoryAccounts } from "@causeway/families/solana";
 import { mintOf } from "./mints.ts";
 import { createArrivals } from "./rail-arrivals.ts";
 import { createRailPayments } from "./rail-payments.ts";
@@ -28,7 +28,7 @@ export async function createSolanaRail(options: RailOptions): Promise<OpenRail> 
     throw new RangeError(
       `chain ${chain.name}: depository differs from the one in the fields that oracles read`,
     );
-  const pdas = await depositorySeats(program);
+  const pdas = await depositoryAccounts(program);
   const solver = decodeAddress("solana-vm", options.solver);
   const transport = createRpcTransport({
     url: chain.rpcUrl,

@@ -4,7 +4,7 @@ import { createRpcTransport } from "../nodes/transport.ts";
 import {
   associatedTokenAddress,
   depositNativeInstruction,
-  depositorySeats,
+  depositoryAccounts,
   depositTokenInstruction,
 } from "@causeway/families/solana";
 import { heldIn, mintOf } from "./mints.ts";
@@ -52,7 +52,7 @@ export interface SolanaUsers {
 }
 
 export async function createSolanaUsers(options: SolanaUsersOptions): Promise<SolanaUsers> {
-  const pdas = await depositorySeats(decodeAddress("solana-vm", options.depository));
+  const pdas = await depositoryAccounts(decodeAddress("solana-vm", options.depository));
   const transport = createRpcTransport({ url: options.rpcUrl });
   const reads = createRailReads(transport);
   /** Which program a mint belongs to never changes. */

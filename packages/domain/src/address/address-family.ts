@@ -15,4 +15,6 @@ export interface AddressFamily {
   decode(bytes: Hex): string | undefined;
   /** The bytes of a transaction id in canonical format. */
   transactionIdBytes(id: string): Hex | undefined;
+  /** The canonical format of transaction ids, for errors: it follows "must be". */
+  readonly transactionIdForm: string;
 }

@@ -37,7 +37,7 @@ const LEGACY_MARK = 0xff;
  * paid there.
  */
 const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";
-const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;
+export const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;
 
 /**
  * Mainnet addresses: witness programs in lower-case bech32 or bech32m, legacy ones in base58 with checksum.
@@ -47,6 +47,7 @@ export const bitcoinAddresses: AddressFamily = {
   encode: (text) => (text === NATIVE ? NATIVE_BYTES : encodeBitcoinAddress("mainnet", text)),
   decode: (hex) => (hex === NATIVE_BYTES ? NATIVE : decodeBitcoinAddress("mainnet", hex)),
   transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined),
+  transactionIdForm: "32 bytes of lowercase hex without 0x",
 };
 
 /**

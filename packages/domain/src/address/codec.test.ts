@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import vector from "../../../../test/fixtures/oracle/encoding-01.json" with { type: "json" };
 import keys from "../../../../test/fixtures/oracle/execution-03-idempotency.json" with { type: "json" };
-import type { VmType } from "../chain/attestation-chain.ts";
+import type { VmType } from "../chain/family.ts";
 import { ServiceError } from "../errors.ts";
 import type { Hex } from "../ids/hex.ts";
 import {

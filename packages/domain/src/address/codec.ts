@@ -1,22 +1,22 @@
-import type { VmType } from "../chain/attestation-chain.ts";
+import { byVmType, type VmType } from "../chain/family.ts";
 import { ServiceError } from "../errors.ts";
 import type { Hex } from "../ids/hex.ts";
 import type { AddressFamily } from "./address-family.ts";
 import { bitcoinAddresses } from "./bitcoin.ts";
-import { ethereumAddresses } from "./ethereum.ts";
+import { evmAddresses } from "./evm.ts";
 import { hyperliquidAddresses } from "./hyperliquid.ts";
 import { lighterAddresses } from "./lighter.ts";
 import { solanaAddresses } from "./solana.ts";
 import { tronAddresses } from "./tron.ts";
 
-const families: Readonly<Record<VmType, AddressFamily>> = {
-  "ethereum-vm": ethereumAddresses,
-  "solana-vm": solanaAddresses,
-  "bitcoin-vm": bitcoinAddresses,
-  "hyperliquid-vm": hyperliquidAddresses,
-  "lighter-vm": lighterAddresses,
-  "tron-vm": tronAddresses,
-};
+const families = byVmType<AddressFamily>({
+  evm: evmAddresses,
+  solana: solanaAddresses,
+  bitcoin: bitcoinAddresses,
+  hyperliquid: hyperliquidAddresses,
+  lighter: lighterAddresses,
+  tron: tronAddresses,
+});
 
 /**
  * The bytes of an address or currency, as orders, messages and the hub hash them: EVM 20 bytes, Solana 32,
@@ -73,6 +73,16 @@ export function canonicalTransactionId(vm: VmType, text: string, field = "transa
  */
 export function transactionIdBytes(vm: VmType, id: string, field = "transactionId"): Hex {
   return families[vm].transactionIdBytes(id) ?? refuse(vm, "a transaction id", id, field);
+}
+
+/** Whether `text` is a transaction id in canonical format. */
+export function isTransactionId(vm: VmType, text: string): boolean {
+  return families[vm].transactionIdBytes(text) !== undefined;
+}
+
+/** The canonical format of transaction ids, for errors: it follows "must be". */
+export function transactionIdForm(vm: VmType): string {
+  return families[vm].transactionIdForm;
 }
 
 function refuse(vm: VmType, what: string, text: string, field: string): never {

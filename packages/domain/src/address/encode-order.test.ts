@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import vector from "../../../../test/fixtures/orders/order-04-calls-fees.json" with { type: "json" };
-import type { VmType } from "../chain/attestation-chain.ts";
+import type { VmType } from "../chain/family.ts";
 import { ServiceError } from "../errors.ts";
 import { orderIdOf } from "../order/order-hash.ts";
 import type { OrderJson } from "../order/order-json.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { VmType } from "../chain/attestation-chain.ts";
+import type { VmType } from "../chain/family.ts";
 import type { Hex } from "../ids/hex.ts";
 import { orderIdOf } from "../order/order-hash.ts";
 import type { Order } from "../order/order.ts";

@@ -1,4 +1,4 @@
-import type { VmType } from "../chain/attestation-chain.ts";
+import type { VmType } from "../chain/family.ts";
 import type { Hex } from "../ids/hex.ts";
 import { orderToJson } from "../order/order-json.ts";
 import type { OrderJson } from "../order/order-json.ts";

@@ -1,14 +1,14 @@
 import { base58 } from "@scure/base";
-import type { VmType } from "../chain/attestation-chain.ts";
 import type { ChainProfile } from "../chain/chain.ts";
+import { FAMILY_VM_TYPES, type VmType } from "../chain/family.ts";
 import { RAIL_FAMILIES } from "../chain/rail-chain.ts";
 import type { RailChain } from "../chain/rail-chain.ts";
 import { ServiceError } from "../errors.ts";
 import { bytesOf } from "../hashing/struct-writer.ts";
 import type { Hex, TxHash } from "../ids/hex.ts";
 import { parseAddress, parseHex32 } from "../ids/hex.ts";
-import { decodeBitcoinAddress, encodeBitcoinAddress } from "./bitcoin.ts";
-import { decodeAddress, encodeAddress, nativeCurrency, transactionIdBytes } from "./codec.ts";
+import { decodeBitcoinAddress, encodeBitcoinAddress, NATIVE_BYTES } from "./bitcoin.ts";
+import { decodeAddress, encodeAddress, transactionIdBytes } from "./codec.ts";
 
 // Inside the service, addresses, currencies and transaction ids of every chain are bytes in hex. This module
 // converts between them and the formats that clients use.
@@ -18,11 +18,8 @@ export type ChainFormat = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoi
 
 /** The oracle's name for the family of a configured chain. */
 export function familyOf({ vmType }: ChainFormat): VmType {
-  return vmType === "evm" ? "ethereum-vm" : RAIL_FAMILIES[vmType];
+  return vmType === "evm" ? FAMILY_VM_TYPES.evm : RAIL_FAMILIES[vmType];
 }
-
-/** A marker that orders use, the same on every network. */
-const BITCOIN_NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
 /**
  * Formats an account or currency as clients of that chain write it; bytes that are not an address there are
@@ -30,7 +27,7 @@ const BITCOIN_NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"))
  */
 export function formatAddress({ vmType, bitcoin }: ChainFormat, bytes: Hex): string {
   if (vmType === "evm") return bytes;
-  if (bitcoin !== undefined && bytes !== BITCOIN_NATIVE)
+  if (bitcoin !== undefined && bytes !== NATIVE_BYTES)
     return decodeBitcoinAddress(bitcoin.network, bytes) ?? bytes;
   try {
     return decodeAddress(RAIL_FAMILIES[vmType], bytes);

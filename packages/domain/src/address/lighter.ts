@@ -13,4 +13,5 @@ export const lighterAddresses: AddressFamily = {
   },
   decode: (bytes) => (/^0x[0-9a-fA-F]{32}$/.test(bytes) ? BigInt(bytes).toString() : undefined),
   transactionIdBytes: (id) => (/^[0-9a-f]{80}$/.test(id) ? `0x${id}` : undefined),
+  transactionIdForm: "80 lowercase hex digits",
 };

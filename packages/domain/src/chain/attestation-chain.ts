@@ -1,25 +1,26 @@
 import type { Address } from "../ids/hex.ts";
 import type { BitcoinAttestationFacts } from "./bitcoin-facts.ts";
+import type { EvmAttestationFacts, EvmFinality } from "./evm-facts.ts";
+import type { FamilyId, VmType } from "./family.ts";
 import type { HyperliquidAttestationFacts } from "./hyperliquid-facts.ts";
 import type { LighterAttestationFacts } from "./lighter-facts.ts";
 import type { SolanaAttestationFacts } from "./solana-facts.ts";
 import type { TronAttestationFacts } from "./tron-facts.ts";
 
-/** Chain families, as configuration files and attestations name them. */
-export type VmType = "ethereum-vm" | "solana-vm" | "bitcoin-vm" | "hyperliquid-vm" | "lighter-vm" | "tron-vm";
+/** What an oracle knows only of chains of one family. */
+export interface FamilyFacts {
+  readonly evm: EvmAttestationFacts;
+  readonly solana: SolanaAttestationFacts;
+  readonly bitcoin: BitcoinAttestationFacts;
+  readonly hyperliquid: HyperliquidAttestationFacts;
+  readonly lighter: LighterAttestationFacts;
+  readonly tron: TronAttestationFacts;
+}
 
-/** When a block of an EVM chain counts as irreversible. */
-export type EvmFinality =
-  /** At or below the block that the node tags `finalized`. */
-  | { readonly kind: "tag" }
-  /**
-   * This many blocks are on top of it (0 = the newest block itself), and the newest block is this many
-   * seconds younger.
-   */
-  | { readonly kind: "depth"; readonly blocks: bigint; readonly seconds: bigint };
+export type FactsOf<F extends FamilyId> = FamilyFacts[F];
 
-/** The oracle's facts about one chain. */
-export interface AttestationChain {
+/** The oracle's facts about one chain, among them those of its own family. */
+export interface AttestationChain extends Partial<Omit<FamilyFacts, "evm">> {
   /** Name used in orders and attestations, e.g. `base`. */
   readonly name: string;
   readonly vmType: VmType;
@@ -35,28 +36,15 @@ export interface AttestationChain {
   readonly additionalDepositories: readonly string[];
   /** Decimal id of the chain on the hub: the EVM chain id, else keccak256 of the name. */
   readonly hubChainId: string;
-  /** Facts of EVM chains only. */
   readonly evm: EvmAttestationFacts | undefined;
-  readonly bitcoin?: BitcoinAttestationFacts;
-  readonly hyperliquid?: HyperliquidAttestationFacts;
-  readonly lighter?: LighterAttestationFacts;
-  readonly tron?: TronAttestationFacts;
-  readonly solana?: SolanaAttestationFacts;
 }
 
-export interface EvmAttestationFacts {
-  /** The expected answer to `eth_chainId`. */
-  readonly chainId: number;
-  readonly finality: EvmFinality;
-  /** Nominal seconds between blocks, for `retryAfter`. */
-  readonly blockTimeSeconds: number;
-  /**
-   * Contracts whose events may prove payments and calls of a solver. An order's `extraData` must name one of
-   * them.
-   */
-  readonly fillContracts: readonly Address[];
-  /** The chain emits moves of its native token as Transfers of the contract `0x…800a`. */
-  readonly isZksyncStack: boolean;
+/** What is known of a chain if it is of this family. */
+export function factsOf<F extends FamilyId>(
+  chain: { readonly [Family in FamilyId]?: FactsOf<Family> | undefined },
+  id: F,
+): FactsOf<F> | undefined {
+  return chain[id];
 }
 
 /**
@@ -64,14 +52,6 @@ export interface EvmAttestationFacts {
  * timestamps, so that a payment on another chain may seem older than its deposit.
  */
 export const CLOCK_SKEW_SECONDS = 60;
-
-/**
- * Seconds by which a chain's block timestamps may be off beyond {@link CLOCK_SKEW_SECONDS}. Bitcoin accepts
- * headers up to two hours ahead, and earlier than their parents: miners choose freely within that.
- */
-export function headerSkewSeconds(vm: VmType): number {
-  return vm === "bitcoin-vm" ? 7_200 : 0;
-}
 
 /** The hub: the chain on which attested executions take effect. */
 export interface AttestationHub {

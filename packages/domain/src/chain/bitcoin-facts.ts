@@ -1,4 +1,5 @@
 import type { BitcoinNetwork } from "../address/bitcoin.ts";
+import type { VmType } from "./family.ts";
 
 /** The oracle's facts about Bitcoin only. */
 export interface BitcoinAttestationFacts {
@@ -17,4 +18,12 @@ export interface BitcoinAttestationFacts {
    * is named or can be computed, and an impossible one is never recognized.
    */
   readonly esploraUrl: string | undefined;
+}
+
+/**
+ * Seconds by which a chain's block timestamps may be off beyond CLOCK_SKEW_SECONDS. Bitcoin accepts
+ * headers up to two hours ahead, and earlier than their parents: miners choose freely within that.
+ */
+export function headerSkewSeconds(vm: VmType): number {
+  return vm === "bitcoin-vm" ? 7_200 : 0;
 }

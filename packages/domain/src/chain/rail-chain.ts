@@ -1,15 +1,15 @@
 import type { BitcoinNetwork } from "../address/bitcoin.ts";
 import type { Hex } from "../ids/hex.ts";
-import type { VmType } from "./attestation-chain.ts";
 import type { ChainProfile } from "./chain.ts";
+import { FAMILY_VM_TYPES, type VmType } from "./family.ts";
 import type { RailVm } from "./rail-vm.ts";
 
 /** The oracle's family name of each kind. */
-export const RAIL_FAMILIES: Readonly<Record<RailVm, VmType>> = {
-  svm: "solana-vm",
-  bvm: "bitcoin-vm",
-  hypevm: "hyperliquid-vm",
-};
+export const RAIL_FAMILIES = {
+  svm: FAMILY_VM_TYPES.solana,
+  bvm: FAMILY_VM_TYPES.bitcoin,
+  hypevm: FAMILY_VM_TYPES.hyperliquid,
+} as const satisfies Readonly<Record<RailVm, VmType>>;
 
 /**
  * One configured and enabled non-EVM chain. Inside the service its addresses, currencies and transaction ids

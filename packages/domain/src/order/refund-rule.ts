@@ -1,5 +1,5 @@
 import { encodeAddress, nativeCurrency } from "../address/codec.ts";
-import type { VmType } from "../chain/attestation-chain.ts";
+import type { VmType } from "../chain/family.ts";
 import type { Address, Hex } from "../ids/hex.ts";
 import { encodeFillContract } from "./order-calls.ts";
 import type { Order, OrderRefund } from "./order.ts";

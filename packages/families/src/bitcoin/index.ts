@@ -17,6 +17,7 @@ export {
   type ReportedSpend,
 } from "./answers.ts";
 export { judgeDeposit, pays } from "./deposits.ts";
+export { bitcoin, depositoryOf, needsSpent, type BitcoinRules, type SpendingTransaction } from "./family.ts";
 export { finalityOf, FIRST_BLOCKS } from "./finality.ts";
 export { isFor, judgePayments } from "./payments.ts";
 export {

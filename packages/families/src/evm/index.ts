@@ -17,6 +17,7 @@ export * from "./deposits.ts";
 export { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
 export * from "./fill-calldata.ts";
 export { finalityOf, headTagOf, lowerCandidate } from "./finality.ts";
+export { evm, needsTransaction, type EvmRules, type EvmTransaction } from "./family.ts";
 export { depositsForOrder } from "./named-payments.ts";
 export * from "./net-inflow.ts";
 export { judgePayments, type PaymentJudgement } from "./payments.ts";

@@ -14,6 +14,7 @@ export {
   type UnknownEntry,
 } from "./answers.ts";
 export { depositIn, type ExchangeDeposit } from "./deposits.ts";
+export { hyperliquid, nonceToMap, type HyperliquidRules } from "./family.ts";
 export { INDEX_LAG_MS, isNonceOver, RETRY_AFTER_SECONDS } from "./finality.ts";
 export { meaningOf, type NonceMeaning } from "./nonce-meaning.ts";
 export { judgePayment, timestampOf } from "./payments.ts";

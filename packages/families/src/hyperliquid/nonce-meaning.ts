@@ -16,9 +16,12 @@ const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
  * here is our clock: while the hub's final block is within that hour the question is open; once it is later,
  * what it does not know it will never know in time. So every oracle says the same, whenever it is asked.
  *
+ * @param answer undefined: the hub was not asked
  * @param time Unix seconds of the transfer's block
  */
-export function meaningOf({ entry, asOf }: NonceMappingAnswer, time: bigint): NonceMeaning {
+export function meaningOf(answer: NonceMappingAnswer | undefined, time: bigint): NonceMeaning {
+  if (answer === undefined) return { kind: "nothing" };
+  const { entry, asOf } = answer;
   const latest = time + BigInt(NONCE_MAPPING_GRACE_SECONDS);
   if (entry !== undefined)
     return entry.setAt <= latest && entry.id !== NO_ID

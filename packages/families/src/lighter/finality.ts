@@ -1,3 +1,6 @@
+import { final, refuted } from "../answer.ts";
+import type { Evidence } from "../evidence.ts";
+
 /**
  * Where a transaction of the exchange stands, by the number in its record: 1 is queued, 2 is in a block that
  * may still be taken back (committed), 3 is settled for good (executed), 4 and 5 were refused (failed,
@@ -21,3 +24,24 @@ export function standingOf(status: bigint, blockHeight: bigint): Standing {
  * second.
  */
 export const RETRY_AFTER_SECONDS = 2;
+
+/** A transaction as Lighter answered it, once it is settled; undefined: Lighter does not know it. */
+export function settledIn<T extends { readonly standing: Standing }>(
+  transaction: T | undefined,
+): Evidence<T> {
+  if (transaction === undefined) return { kind: "absent" };
+  const { standing }: { readonly standing: Standing } = transaction;
+  switch (standing) {
+    case "final":
+      return final(transaction);
+    case "failed":
+      return refuted("Lighter refused the transaction");
+    case "notFinal": {
+      const reason = "Lighter has not settled the transaction yet";
+      return { kind: "notFinal", reason, retryAfterSeconds: RETRY_AFTER_SECONDS };
+    }
+    default:
+      standing satisfies never;
+      throw new TypeError("invariant violated: unknown settlement state");
+  }
+}

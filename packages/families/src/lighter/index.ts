@@ -7,7 +7,8 @@ export {
   type LoggedTransfer,
 } from "./answers.ts";
 export { depositsIn } from "./deposits.ts";
-export { RETRY_AFTER_SECONDS } from "./finality.ts";
+export { lighter, type LighterRules } from "./family.ts";
+export { RETRY_AFTER_SECONDS, settledIn } from "./finality.ts";
 export { judgePayments } from "./payments.ts";
 export {
   isOfKey,

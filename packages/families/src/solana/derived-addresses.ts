@@ -10,7 +10,7 @@ export interface DepositoryAccounts {
 }
 
 /** @param program base58 of the depository program */
-export async function depositorySeats(program: string): Promise<DepositoryAccounts> {
+export async function depositoryAccounts(program: string): Promise<DepositoryAccounts> {
   const programAddress = address(program);
   const [[depository], [vault]] = await Promise.all([
     getProgramDerivedAddress({ programAddress, seeds: ["depository"] }),

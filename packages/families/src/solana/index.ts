@@ -13,6 +13,7 @@ export {
 export * from "./depository-instructions.ts";
 export { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
 export * from "./derived-addresses.ts";
+export { solana } from "./family.ts";
 export type { AccountFact, TransactionFacts } from "./facts.ts";
 export { RETRY_AFTER_SECONDS, retryAfterSeconds } from "./finality.ts";
 export { judgePayments } from "./payments.ts";

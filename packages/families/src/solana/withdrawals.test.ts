@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { encodeSolanaTransferRequest, nativeCurrency, type Hex } from "@causeway/domain";
 import { RpcFault } from "../rpc-fault.ts";
-import { depositorySeats } from "./derived-addresses.ts";
+import { depositoryAccounts } from "./derived-addresses.ts";
 import type { AccountFact } from "./facts.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
 import { outcomeOf, readWithdrawal, type WithdrawalState } from "./withdrawals.ts";
 
-const pdas = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
+const pdas = await depositoryAccounts("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 const RECIPIENT = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
 const EXPIRATION = 1_800_000_000n;
 

@@ -8,6 +8,7 @@ export {
   type TronBlock,
 } from "./answers.ts";
 export { depositsIn } from "./deposits.ts";
+export { tron } from "./family.ts";
 export { finalityOf } from "./finality.ts";
 export { paymentsIn } from "./payments.ts";
 export { readRawTransaction } from "./raw-transaction.ts";

@@ -1,3 +1,4 @@
+import { VM_TYPES } from "@causeway/domain";
 import { z } from "zod";
 
 /** Answer of `GET /chains/v1`: the chains that this oracle attests, without the hub. */
@@ -6,7 +7,7 @@ export const oracleChainsAnswer = z
     chains: z.array(
       z.object({
         id: z.string().describe("The name used in orders and attestations."),
-        vmType: z.enum(["ethereum-vm", "solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"]),
+        vmType: z.enum(VM_TYPES),
         depository: z
           .string()
           .optional()

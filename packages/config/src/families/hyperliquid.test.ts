@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { loadAttestationChains } from "./attestation-file.ts";
+import { loadAttestationChains } from "../attestation-file.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "causeway-hyperliquid-"));
 afterAll(() => rmSync(dir, { recursive: true }));

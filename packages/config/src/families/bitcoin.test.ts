@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { attestationChainEntry } from "./attestation-schema.ts";
-import { bitcoinFacts } from "./bitcoin-facts.ts";
+import { attestationChainEntry } from "../attestation-schema.ts";
+import { bitcoin } from "./bitcoin.ts";
 
 function facts(
   additionalData: object | undefined,
@@ -14,7 +14,7 @@ function facts(
     ...more,
   });
   const problems: string[] = [];
-  return { facts: bitcoinFacts(entry, "chain bitcoin", problems), problems };
+  return { facts: bitcoin.facts({ entry, rpcUrls: [], place: "chain bitcoin", problems }), problems };
 }
 
 test("Bitcoin defaults to the main network with six confirmations", () => {

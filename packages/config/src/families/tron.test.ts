@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { attestationChainEntry } from "./attestation-schema.ts";
-import { tronFacts } from "./tron-facts.ts";
+import { attestationChainEntry } from "../attestation-schema.ts";
+import { tron } from "./tron.ts";
 
 const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";
 const CONTRACT = "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN";
@@ -9,7 +9,7 @@ const URL = "https://nodes.example/jsonrpc";
 function read(fields: object, urls: readonly string[] = [URL]) {
   const problems: string[] = [];
   const entry = attestationChainEntry.parse({ id: "tron", vmType: "tron-vm", httpRpcUrl: urls, ...fields });
-  return { facts: tronFacts(entry, urls, "place", problems), problems };
+  return { facts: tron.facts({ entry, rpcUrls: urls, place: "place", problems }), problems };
 }
 
 test("a Tron chain is the main network unless it says otherwise, and trusts no fill contract by itself", () => {

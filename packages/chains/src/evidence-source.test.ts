@@ -1,0 +1,117 @@
+import type { AttestationChain } from "@causeway/domain";
+import { final, type Evidence, type Family, type PaymentQuestion } from "@causeway/families";
+import { expect, test } from "vitest";
+import { chainEvidence, endpointEvidence, type Endpoint } from "./evidence-source.ts";
+
+const chain: AttestationChain = {
+  name: "lighter",
+  vmType: "lighter-vm",
+  rpcUrls: ["http://127.0.0.1:1", "http://127.0.0.1:2"],
+  rpcQuorum: 2,
+  depository: "7",
+  additionalDepositories: [],
+  hubChainId: "4004",
+  evm: undefined,
+  lighter: { explorerApiUrl: undefined, exchangeChainId: 304n },
+};
+const id = "ab".repeat(40);
+const question: PaymentQuestion = {
+  orderId: `0x${"cd".repeat(32)}`,
+  solver: `0x${"50".repeat(20)}`,
+  deadline: 1,
+  extraData: "0x",
+  receipts: [],
+  calls: [],
+};
+
+/** A family whose transactions are amounts. */
+function aFamily() {
+  const counts = { rules: 0 };
+  const family: Family<"lighter", { readonly depository: string }, bigint> = {
+    id: "lighter",
+    retryAfterSeconds: () => 3,
+    rules: ({ depository = "" }) => {
+      counts.rules += 1;
+      return { depository };
+    },
+    deposits: ({ depository }, amount) => final({ depository, deposits: [], timestamp: amount }),
+    payments: (_, amount, { deadline }) => final({ amounts: [amount], timestamp: BigInt(deadline) }),
+  };
+  return { family, counts };
+}
+
+function anEndpoint(answer: Evidence<bigint>) {
+  const asked: unknown[] = [];
+  const endpoint: Endpoint<{ readonly depository: string }, bigint> = {
+    transaction: async (...call) => {
+      asked.push(call);
+      return await Promise.resolve(answer);
+    },
+    withdrawal: async (_, __, hint) => await Promise.resolve({ kind: "refuted", reason: hint ?? "no hint" }),
+    close: async () => await Promise.resolve(),
+  };
+  return { endpoint, asked };
+}
+
+test("a final transaction is judged by the family's rules, which are read once", async () => {
+  const { family, counts } = aFamily();
+  const { endpoint, asked } = anEndpoint(final(9n));
+  const source = endpointEvidence(chain, family, endpoint);
+  expect(counts.rules).toBe(0);
+  expect(await source.deposits(id)).toEqual(final({ depository: "7", deposits: [], timestamp: 9n }));
+  expect(await source.payments(id, question)).toEqual(final({ amounts: [9n], timestamp: 1n }));
+  expect(asked).toEqual([
+    [id, { depository: "7" }, undefined],
+    [id, { depository: "7" }, question],
+  ]);
+  expect(counts.rules).toBe(1);
+});
+
+test.each<Evidence<bigint>>([
+  { kind: "absent" },
+  { kind: "notFinal", reason: "not settled", retryAfterSeconds: 5 },
+  { kind: "refuted", reason: "transaction failed" },
+])("the endpoint's answer is returned unless the transaction is final: $kind", async (answer) => {
+  const source = endpointEvidence(chain, aFamily().family, anEndpoint(answer).endpoint);
+  expect(await source.deposits(id)).toEqual(answer);
+  expect(await source.payments(id, question)).toEqual(answer);
+});
+
+test("an id in another format is not looked up, and is no hint", async () => {
+  const { endpoint, asked } = anEndpoint(final(9n));
+  const source = endpointEvidence(chain, aFamily().family, endpoint);
+  const refutation = { kind: "refuted", reason: "transaction id must be 80 lowercase hex digits" };
+  expect(await source.deposits(id.toUpperCase())).toEqual(refutation);
+  expect(await source.payments(`0x${id}`, question)).toEqual(refutation);
+  expect(asked).toEqual([]);
+  expect(await source.withdrawal("0x", id)).toMatchObject({ reason: id });
+  expect(await source.withdrawal("0x", id.toUpperCase())).toMatchObject({ reason: "no hint" });
+});
+
+test("without a depository only payments are attested", async () => {
+  const { endpoint } = anEndpoint(final(9n));
+  const source = endpointEvidence({ ...chain, depository: undefined }, aFamily().family, endpoint);
+  const refutation = { kind: "refuted", reason: "chain lighter has no depository" };
+  expect(await source.deposits(id)).toEqual(refutation);
+  expect(await source.withdrawal("0x", undefined)).toEqual(refutation);
+  expect(await source.payments(id, question)).toMatchObject({ kind: "final" });
+});
+
+test("endpoints that lag behind each other are asked again after the family's time", async () => {
+  const answers: Evidence<bigint>[] = [final(9n), { kind: "absent" }];
+  const source = chainEvidence(
+    chain,
+    aFamily().family,
+    {},
+    ({ at }) => anEndpoint(answers[at] ?? { kind: "absent" }).endpoint,
+  );
+  expect(await source.deposits(id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 3 });
+});
+
+test("a chain without facts of the family stops at startup", () => {
+  const { lighter: _, ...other } = chain;
+  const connect = () => anEndpoint(final(9n)).endpoint;
+  expect(() => chainEvidence(other, aFamily().family, {}, connect)).toThrow(
+    "invariant violated: chain lighter has no facts of lighter",
+  );
+});

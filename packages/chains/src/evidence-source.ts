@@ -1,0 +1,126 @@
+import {
+  factsOf,
+  isTransactionId,
+  transactionIdForm,
+  type AttestationChain,
+  type FactsOf,
+  type FamilyId,
+  type Hex,
+} from "@causeway/domain";
+import {
+  refuted,
+  type Evidence,
+  type EvidenceSource,
+  type Family,
+  type PaymentQuestion,
+  type WithdrawalAnswer,
+} from "@causeway/families";
+import type { ObserveCall } from "./nodes/rpc-call.ts";
+import { quorumEvidence, type Disagreement } from "./nodes/rpc-quorum.ts";
+
+/** The frame of evidence, the same for every family: what is asked, and when it is answered. */
+
+export interface SourceOptions {
+  /** Observes each call to a node of a chain. Endpoints of one chain are not distinguished. */
+  readonly observeCalls?: (chain: string) => ObserveCall;
+  /** Called when endpoints contradict each other about something final. Never holds a URL. */
+  readonly onDisagreement?: (disagreement: Disagreement) => void;
+}
+
+/** How one endpoint of a family is read. Rejects with RpcFault for whatever it did not say. */
+export interface Endpoint<Rules, Transaction> {
+  /**
+   * A final transaction that succeeded, with everything that the family judges it by.
+   * @param id in canonical format
+   * @param question what it is asked about; undefined: its deposits
+   */
+  transaction(
+    id: string,
+    rules: Rules,
+    question: PaymentQuestion | undefined,
+  ): Promise<Evidence<Transaction>>;
+  /** @param hint id of a transaction that may have executed it, in canonical format */
+  withdrawal(payload: Hex, rules: Rules, hint: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
+  readonly newestFinal?: EvidenceSource["newestFinal"];
+  close(): Promise<void>;
+}
+
+/** What an endpoint is connected with. */
+export interface Connection<F extends FamilyId> {
+  readonly url: string;
+  /** Its place in the configuration. */
+  readonly at: number;
+  readonly facts: FactsOf<F>;
+  readonly observed: { readonly onCall?: ObserveCall };
+}
+
+/**
+ * Evidence of one chain; opens nothing until the first question. Each endpoint is judged by itself; with
+ * several, `rpcQuorum` of them must agree.
+ * @throws RangeError when the chain is of another family, or has fewer endpoints than must agree
+ */
+export function chainEvidence<F extends FamilyId, Rules, Transaction>(
+  chain: AttestationChain,
+  family: Family<F, Rules, Transaction>,
+  { observeCalls, onDisagreement = () => undefined }: SourceOptions,
+  connect: (connection: Connection<F>) => Endpoint<Rules, Transaction>,
+): EvidenceSource {
+  const facts = requireFacts(chain, family.id);
+  const onCall = observeCalls?.(chain.name);
+  const observed = onCall === undefined ? {} : { onCall };
+  const sources = chain.rpcUrls.map((url, at) =>
+    endpointEvidence(chain, family, connect({ url, at, facts, observed })),
+  );
+  const retryAfterSeconds = family.retryAfterSeconds(facts);
+  return quorumEvidence(chain, sources, { agreeing: chain.rpcQuorum, retryAfterSeconds, onDisagreement });
+}
+
+/** Evidence of one endpoint. */
+export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
+  chain: AttestationChain,
+  family: Family<F, Rules, Transaction>,
+  endpoint: Endpoint<Rules, Transaction>,
+): EvidenceSource {
+  const facts = requireFacts(chain, family.id);
+  let known: Promise<Rules> | undefined;
+  const rulesOf = async (): Promise<Rules> => await (known ??= Promise.resolve(family.rules(chain, facts)));
+
+  const judge = async <T>(
+    id: string,
+    question: PaymentQuestion | undefined,
+    verdict: (rules: Rules, transaction: Transaction) => Evidence<T> | Promise<Evidence<T>>,
+  ): Promise<Evidence<T>> => {
+    // Another format of an id is not looked up: its deposits would count a second time under another key.
+    if (!isTransactionId(chain.vmType, id))
+      return refuted(`transaction id must be ${transactionIdForm(chain.vmType)}`);
+    const rules = await rulesOf();
+    const found = await endpoint.transaction(id, rules, question);
+    return found.kind === "final" ? await verdict(rules, found.value) : found;
+  };
+
+  const hasDepository = chain.depository !== undefined;
+  const noDepository = refuted(`chain ${chain.name} has no depository`);
+  return {
+    chain,
+    deposits: async (id) => (hasDepository ? await judge(id, undefined, family.deposits) : noDepository),
+    payments: async (id, question) =>
+      await judge(
+        id,
+        question,
+        async (rules, transaction) => await family.payments(rules, transaction, question),
+      ),
+    withdrawal: async (payload, id) => {
+      if (!hasDepository) return noDepository;
+      const hint = id !== undefined && isTransactionId(chain.vmType, id) ? id : undefined;
+      return await endpoint.withdrawal(payload, await rulesOf(), hint);
+    },
+    newestFinal: endpoint.newestFinal,
+    close: async () => await endpoint.close(),
+  };
+}
+
+function requireFacts<F extends FamilyId>(chain: AttestationChain, id: F): FactsOf<F> {
+  const facts = factsOf(chain, id);
+  if (facts !== undefined) return facts;
+  throw new RangeError(`invariant violated: chain ${chain.name} has no facts of ${id}`);
+}

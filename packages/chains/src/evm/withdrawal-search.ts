@@ -1,0 +1,65 @@
+import { NATIVE_CURRENCY, type Address, type Hex, type Hex32, type TxHash } from "@causeway/domain";
+import { final, refuted, type Evidence, type WithdrawalAnswer } from "@causeway/families";
+import { readWithdrawal } from "@causeway/families/evm";
+import type { FinalReads } from "./final-reads.ts";
+import type { RequestState } from "./request-state.ts";
+import { proofOfExecution } from "./withdrawal-reads.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
+
+/** A chain with this virtual machine: an EVM chain, or Tron. */
+export interface Machine {
+  readonly transaction: FinalReads["transaction"];
+  readonly request: RpcTransport["request"];
+  /** The states of a request at all depositories, in their order. */
+  requestStates(id: Hex32): Promise<Evidence<readonly RequestState[]>>;
+  /** An address as the chain's interface writes it. */
+  format(address: Address): string;
+  readonly retryAfterSeconds: number;
+}
+
+/**
+ * What became of a withdrawal payload. A payload does not name its depository, so it has expired only if none
+ * of them used it.
+ * @param depositories the present one first
+ * @throws RpcFault
+ */
+export async function searchWithdrawal(
+  machine: Machine,
+  depositories: readonly [Address, ...Address[]],
+  payload: Hex,
+  { hint, lookBackBlocks }: { readonly hint: TxHash | undefined; readonly lookBackBlocks: bigint },
+): Promise<Evidence<WithdrawalAnswer>> {
+  const payment = readWithdrawal(payload);
+  if ("refusal" in payment) return refuted(payment.refusal);
+  const { id, recipient, currency, amount, expiration } = payment;
+  if (depositories.every((one) => one === recipient)) return TO_ITSELF;
+  const found = await machine.requestStates(id);
+  if (found.kind !== "final") return found;
+  const states = found.value;
+  const answer = (by: Address, status: WithdrawalAnswer["status"], former: readonly Address[] = []) =>
+    final<WithdrawalAnswer>({
+      withdrawalId: id,
+      depository: machine.format(by),
+      ...(former.length > 0 && { formerDepositories: former.map(machine.format) }),
+      status,
+      recipient: machine.format(recipient),
+      currency: machine.format(currency),
+      amount,
+    });
+  const used = states.find(({ isUsed }) => isUsed);
+  if (used === undefined) {
+    const [present, ...former] = depositories;
+    const isExpired = states.every(({ timestamp }) => timestamp > expiration);
+    return answer(present, isExpired ? "expired" : "pending", former);
+  }
+  const { by, blockNumber: upTo } = used;
+  if (by === recipient) return TO_ITSELF;
+  // The native token must have moved: its call succeeded, or the request would not be used.
+  if (currency === NATIVE_CURRENCY) return answer(by, "executed");
+  const { retryAfterSeconds } = machine;
+  const search = { depository: by, payment, upTo, lookBackBlocks, hint, retryAfterSeconds };
+  const proof = await proofOfExecution(machine, machine, search);
+  return proof.kind === "final" ? answer(by, "executed") : proof;
+}
+
+const TO_ITSELF = refuted("withdrawal recipient must not be the depository");

@@ -1,0 +1,34 @@
+import { encodeAddress, nativeCurrency, type Address } from "@causeway/domain";
+import type { FamilyEntry } from "../family-entry.ts";
+
+/** What `eth_chainId` answers on the main network. */
+const MAIN_NETWORK = 728_126_428;
+/** The network's own pace; that of other chains, which the file gives, is not looked at. */
+const BLOCK_TIME_SECONDS = 3;
+/** The endpoint's native interface is at the same URL without this. */
+const JSON_RPC = /\/jsonrpc\/?$/;
+
+export const tron: FamilyEntry<"tron"> = {
+  facts: ({ entry: { chainId, additionalData }, rpcUrls, place, problems }) => {
+    if (rpcUrls.some((url) => !JSON_RPC.test(url)))
+      problems.push(`${place}.httpRpcUrl: must be the URL of the node's /jsonrpc endpoint`);
+    const fillContracts = (additionalData.fillContracts ?? []).flatMap((text, at): readonly Address[] => {
+      try {
+        // A zero address emits nothing.
+        if (text !== nativeCurrency("tron-vm")) return [`0x${encodeAddress("tron-vm", text).slice(4)}`];
+      } catch {
+        // Reported below.
+      }
+      problems.push(`${place}: fill contract ${at}: must be a tron-vm address, not zero`);
+      return [];
+    });
+    return {
+      chainId: chainId ?? MAIN_NETWORK,
+      blockTimeSeconds: BLOCK_TIME_SECONDS,
+      fillContracts,
+      apiKey: additionalData.rpcApiKey,
+    };
+  },
+  network: ({ chainId }) => ["chain id", chainId],
+  isIdentifiedByDepository: () => false,
+};

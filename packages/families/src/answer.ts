@@ -1,0 +1,25 @@
+import type { Evidence, PaymentAnswer } from "./evidence.ts";
+
+export function final<T>(value: T): Evidence<T> {
+  return { kind: "final", value };
+}
+
+/** @param of `endpoint`: it says what this endpoint does not show, nothing about the chain */
+export function refuted(reason: string, of?: "endpoint"): Evidence<never> {
+  return { kind: "refuted", reason, ...(of === "endpoint" && { ofEndpoint: true }) };
+}
+
+/** A judge's answer, with the block that it is about. */
+export function paidIn(
+  block: Omit<PaymentAnswer, "amounts">,
+  judgement: Pick<PaymentAnswer, "amounts"> | { readonly refusal: string },
+): Evidence<PaymentAnswer> {
+  return "refusal" in judgement
+    ? refuted(judgement.refusal)
+    : final({ ...block, amounts: judgement.amounts });
+}
+
+/** When to ask again for what the next block may decide. */
+export function blockRetrySeconds({ blockTimeSeconds }: { readonly blockTimeSeconds: number }): number {
+  return Math.max(1, Math.ceil(blockTimeSeconds));
+}

@@ -1,0 +1,66 @@
+import type { BitcoinNetwork } from "@causeway/domain";
+import { blockRetrySeconds, final, paidIn, refuted } from "../answer.ts";
+import { depositoriesOf, presentFirst } from "../depositories.ts";
+import type { PaymentQuestion } from "../evidence.ts";
+import type { Family } from "../family.ts";
+import { judgeDeposit, pays } from "./deposits.ts";
+import { isFor, judgePayments } from "./payments.ts";
+import type { BitcoinOutput, BitcoinTransaction } from "./raw-transaction.ts";
+import { scriptOf } from "./scripts.ts";
+
+export interface BitcoinRules {
+  /** Addresses, the present depository first. */
+  readonly addresses: readonly string[];
+  /** Their scripts. */
+  readonly depositories: ReadonlySet<string>;
+  readonly network: BitcoinNetwork;
+}
+
+export interface SpendingTransaction {
+  readonly transaction: BitcoinTransaction;
+  /** What its inputs spend, in their order; empty where {@link needsSpent} says so. */
+  readonly spent: readonly BitcoinOutput[];
+  readonly block: { readonly time: bigint; readonly height: number };
+}
+
+export const bitcoin: Family<"bitcoin", BitcoinRules, SpendingTransaction> = {
+  id: "bitcoin",
+  retryAfterSeconds: blockRetrySeconds,
+  rules: (chain, { network }) => {
+    const addresses = depositoriesOf(chain);
+    return { addresses, depositories: new Set(addresses.map(scriptOf)), network };
+  },
+  deposits: (rules, { transaction, spent, block }) => {
+    const judgement = judgeDeposit(rules, { transaction, spent });
+    if ("refusal" in judgement) return refuted(judgement.refusal);
+    const isDeposit = judgement.deposit !== undefined;
+    return final({
+      depository: depositoryOf(rules, isDeposit ? judgement.script : undefined),
+      deposits: isDeposit ? [judgement.deposit] : [],
+      timestamp: block.time,
+      height: BigInt(block.height),
+    });
+  },
+  payments: (rules, { transaction, spent, block }, question) =>
+    paidIn(
+      { timestamp: block.time, height: BigInt(block.height) },
+      judgePayments(rules, { transaction, spent, timestamp: block.time }, question),
+    ),
+};
+
+/** The address of a depository's script; without one, the present depository. */
+export function depositoryOf({ addresses }: BitcoinRules, script: string | undefined): string {
+  return addresses.find((address) => scriptOf(address) === script) ?? presentFirst(addresses)[0];
+}
+
+/**
+ * Whether what a transaction spends must be known to judge it. Clients may ask about any transaction, and
+ * reading what it spends costs a call for each input.
+ */
+export function needsSpent(
+  { depositories }: BitcoinRules,
+  transaction: BitcoinTransaction,
+  question: PaymentQuestion | undefined,
+): boolean {
+  return question === undefined ? pays(depositories, transaction) : isFor(question.orderId, transaction);
+}

@@ -1,0 +1,52 @@
+import type { Address, FactsOf } from "@causeway/domain";
+import { blockRetrySeconds, final, paidIn } from "../answer.ts";
+import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
+import { depositoriesOf, presentFirst } from "../depositories.ts";
+import type { Family } from "../family.ts";
+import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
+import { judgePayments } from "./payments.ts";
+import type { BlockRef, ReceiptFact, TransactionFact } from "./port.ts";
+
+export interface EvmRules extends Pick<FactsOf<"evm">, "fillContracts" | "isZksyncStack"> {
+  readonly depositories: readonly Address[];
+}
+
+export interface EvmTransaction {
+  readonly receipt: ReceiptFact;
+  readonly block: Pick<BlockRef, "timestamp">;
+  /** Undefined: its deposits are judged without, see {@link needsTransaction}. */
+  readonly transaction: TransactionFact | undefined;
+}
+
+export const evm: Family<"evm", EvmRules, EvmTransaction> = {
+  id: "evm",
+  retryAfterSeconds: blockRetrySeconds,
+  rules: (chain, { fillContracts, isZksyncStack }) => ({
+    depositories: depositoriesOf(chain) as readonly Address[],
+    fillContracts,
+    isZksyncStack,
+  }),
+  deposits: ({ depositories, isZksyncStack }, { receipt, block, transaction }) => {
+    const read = (depository: Address): DepositoryReading => ({
+      depository,
+      deposits: depositEvidenceIn({ depository, isZksyncStack }, receipt, transaction),
+    });
+    const [present, ...former] = presentFirst(depositories);
+    const attested = attestedDepository([read(present), ...former.map(read)]);
+    return final({ ...attested, timestamp: block.timestamp });
+  },
+  payments: (rules, { receipt, block, transaction }, question) => {
+    if (transaction === undefined)
+      throw new TypeError("invariant violated: a payment without its transaction");
+    const { timestamp } = block;
+    return paidIn(
+      { timestamp },
+      judgePayments(rules, { transaction, logs: receipt.logs, timestamp }, question),
+    );
+  },
+};
+
+/** Whether the transaction itself must be known to judge its deposits. */
+export function needsTransaction({ depositories, isZksyncStack }: EvmRules, receipt: ReceiptFact): boolean {
+  return depositories.some((depository) => needsCalldata({ depository, isZksyncStack }, receipt));
+}

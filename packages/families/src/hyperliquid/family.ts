@@ -1,0 +1,81 @@
+import type { Address } from "@causeway/domain";
+import { final, paidIn, refuted } from "../answer.ts";
+import { depositoriesOf, presentFirst } from "../depositories.ts";
+import type { Evidence, PaymentQuestion } from "../evidence.ts";
+import type { Family } from "../family.ts";
+import type { ExchangeTransaction } from "./answers.ts";
+import { depositIn } from "./deposits.ts";
+import { RETRY_AFTER_SECONDS } from "./finality.ts";
+import type { NonceMeaning } from "./nonce-meaning.ts";
+import { judgePayment, timestampOf } from "./payments.ts";
+import type { TransferRules } from "./transfers.ts";
+
+export interface HyperliquidRules extends Pick<TransferRules, "network" | "usdcTokenId"> {
+  readonly depositories: readonly Address[];
+}
+
+export interface ListedTransaction {
+  readonly transaction: ExchangeTransaction;
+  readonly decimalsOf: TransferRules["decimalsOf"];
+}
+
+export interface MappedTransaction extends ListedTransaction {
+  /** What the hub says of its nonce, where {@link nonceToMap} names one. */
+  readonly meaning: NonceMeaning;
+}
+
+export const hyperliquid: Family<"hyperliquid", HyperliquidRules, MappedTransaction> = {
+  id: "hyperliquid",
+  retryAfterSeconds: () => RETRY_AFTER_SECONDS,
+  rules: (chain, { network, usdcTokenId }) => ({
+    depositories: depositoriesOf(chain) as readonly Address[],
+    network,
+    usdcTokenId,
+  }),
+  deposits: (rules, { transaction, decimalsOf, meaning }) => {
+    const timestamp = timestampOf(transaction);
+    const deposit = depositIn(transaction, { ...rules, decimalsOf });
+    if (deposit === undefined)
+      return final({ depository: presentFirst(rules.depositories)[0], deposits: [], timestamp });
+    if ("refusal" in deposit) return refuted(deposit.refusal);
+    if (meaning.kind === "open") return UNMAPPED;
+    const { sender, destination, currency, amount } = deposit;
+    const depositor = meaning.kind === "for" ? (meaning.depositor ?? sender) : sender;
+    const depositId = meaning.kind === "for" ? meaning.id : undefined;
+    return final({
+      depository: destination,
+      deposits: [{ index: "0", depositor, currency, amount, depositId }],
+      timestamp,
+    });
+  },
+  payments: (rules, { transaction, decimalsOf, meaning }, question) => {
+    const judgement = judgePayment(transaction, { ...rules, decimalsOf }, question);
+    if ("refusal" in judgement) return refuted(judgement.refusal);
+    if (meaning.kind === "open") return UNMAPPED;
+    if (meaning.kind !== "for" || meaning.id !== question.orderId)
+      return refuted("payer's nonce is not mapped to the order");
+    return paidIn({ timestamp: timestampOf(transaction) }, judgement);
+  },
+};
+
+const UNMAPPED: Evidence<never> = {
+  kind: "notFinal",
+  reason: "transfer's nonce is not mapped to an order yet, but can still be mapped",
+  retryAfterSeconds: 15,
+};
+
+/** The nonce whose mapping decides what a transaction was for; undefined where none matters. */
+export function nonceToMap(
+  rules: HyperliquidRules,
+  { transaction, decimalsOf }: ListedTransaction,
+  question: PaymentQuestion | undefined,
+): { readonly wallet: Address; readonly nonce: bigint } | undefined {
+  const all = { ...rules, decimalsOf };
+  if (question === undefined) {
+    const deposit = depositIn(transaction, all);
+    if (deposit === undefined || "refusal" in deposit) return undefined;
+    return { wallet: deposit.sender, nonce: deposit.nonce };
+  }
+  const payment = judgePayment(transaction, all, question);
+  return "refusal" in payment ? undefined : { wallet: payment.payer, nonce: payment.nonce };
+}

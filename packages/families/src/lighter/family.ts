@@ -1,0 +1,23 @@
+import { final, refuted } from "../answer.ts";
+import { depositoriesOf, presentFirst } from "../depositories.ts";
+import type { Family } from "../family.ts";
+import type { ExchangeTransaction } from "./answers.ts";
+import { depositsIn } from "./deposits.ts";
+import { RETRY_AFTER_SECONDS } from "./finality.ts";
+import { judgePayments } from "./payments.ts";
+
+export interface LighterRules {
+  readonly depositories: readonly string[];
+  readonly exchangeChainId: bigint;
+}
+
+export const lighter: Family<"lighter", LighterRules, ExchangeTransaction> = {
+  id: "lighter",
+  retryAfterSeconds: () => RETRY_AFTER_SECONDS,
+  rules: (chain, { exchangeChainId }) => ({ depositories: depositoriesOf(chain), exchangeChainId }),
+  deposits: ({ depositories }, transaction) => final(depositsIn(presentFirst(depositories), transaction)),
+  payments: ({ depositories }, transaction, question) => {
+    const judgement = judgePayments(depositories, transaction, question);
+    return "refusal" in judgement ? refuted(judgement.refusal) : final(judgement);
+  },
+};

@@ -1,0 +1,30 @@
+import { final, paidIn, refuted } from "../answer.ts";
+import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
+import { depositoriesOf, presentFirst } from "../depositories.ts";
+import type { Family } from "../family.ts";
+import { depositsIn } from "./deposits.ts";
+import { depositoryAccounts, type DepositoryAccounts } from "./derived-addresses.ts";
+import type { TransactionFacts } from "./facts.ts";
+import { RETRY_AFTER_SECONDS } from "./finality.ts";
+import { judgePayments } from "./payments.ts";
+import { vaultAccountsIn } from "./vault-accounts.ts";
+
+export const solana: Family<"solana", readonly DepositoryAccounts[], TransactionFacts> = {
+  id: "solana",
+  retryAfterSeconds: () => RETRY_AFTER_SECONDS,
+  rules: async (chain) => await Promise.all(depositoriesOf(chain).map(depositoryAccounts)),
+  deposits: async (depositories, facts) => {
+    let logsCut = false;
+    const read = async (pdas: DepositoryAccounts): Promise<DepositoryReading> => {
+      const reading = depositsIn(pdas, await vaultAccountsIn(pdas, facts), facts);
+      if (reading.kind === "logsCut") logsCut = true;
+      return { depository: pdas.program, deposits: reading.kind === "read" ? reading.deposits : [] };
+    };
+    const [present, ...former] = presentFirst(depositories);
+    const attested = attestedDepository([await read(present), ...(await Promise.all(former.map(read)))]);
+    if (logsCut) return refuted("the endpoint truncates logs", "endpoint");
+    return final({ ...attested, timestamp: facts.timestamp });
+  },
+  payments: (depositories, facts, question) =>
+    paidIn({ timestamp: facts.timestamp }, judgePayments(depositories, facts, question)),
+};

@@ -1,0 +1,29 @@
+import type { Address } from "@causeway/domain";
+import { blockRetrySeconds, final, paidIn } from "../answer.ts";
+import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
+import { depositoriesOf, presentFirst } from "../depositories.ts";
+import type { Family } from "../family.ts";
+import type { SolidTransaction } from "./agreement.ts";
+import { depositsIn } from "./deposits.ts";
+import { paymentsIn, type PaymentRules } from "./payments.ts";
+import { machineAddress, tronAddress } from "./tron-address.ts";
+
+export const tron: Family<"tron", PaymentRules, SolidTransaction> = {
+  id: "tron",
+  retryAfterSeconds: blockRetrySeconds,
+  rules: (chain, { fillContracts }) => ({
+    depositories: depositoriesOf(chain).map(machineAddress),
+    fillContracts,
+  }),
+  deposits: ({ depositories }, transaction) => {
+    const read = (of: Address): DepositoryReading => ({
+      depository: tronAddress(of),
+      deposits: depositsIn(of, transaction),
+    });
+    const [present, ...former] = presentFirst(depositories);
+    const attested = attestedDepository([read(present), ...former.map(read)]);
+    return final({ ...attested, timestamp: transaction.block.timestamp });
+  },
+  payments: (rules, transaction, question) =>
+    paidIn({ timestamp: transaction.block.timestamp }, paymentsIn(rules, transaction, question)),
+};
