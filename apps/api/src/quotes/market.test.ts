@@ -33,14 +33,9 @@ test("the reading of a price that has to be fetched is that of the moment when i
 });
 
 test("what contradicts a price counts although the quote read the price before", async () => {
-  let disputedBy: PriceReading["disputedBy"];
-  const reading = (): PriceReading => ({
-    ageMs: 0,
-    volatilityBps: 0,
-    ...(disputedBy !== undefined && { disputedBy }),
-  });
-  const market = marketOf({ usd: () => 1n, reading });
+  const known: { reading: PriceReading } = { reading: { ageMs: 0, volatilityBps: 0 } };
+  const market = marketOf({ usd: () => 1n, reading: () => known.reading });
   expect(await market.decide(() => market.reading(token)?.disputedBy)).toBeUndefined();
-  disputedBy = "pool";
+  known.reading = { ...known.reading, disputedBy: "pool" };
   expect(await market.decide(() => market.reading(token)?.disputedBy)).toBe("pool");
 });

@@ -94,6 +94,9 @@ test("returns unspent origin gas to the sponsor, up to the part that the sponsor
   const { components } = promised();
   const relayOnly = { sponsorship: promised({ components: { ...components, execution: none } }) };
   expect(unusedSponsorUsd(relayOnly, paid, USD)).toBe(0n);
+  const rent = { selected: true, totalUsd: paid, sponsoredUsd: paid };
+  const rentOnly = { sponsorship: promised({ components: { ...components, execution: none, rent } }) };
+  expect(unusedSponsorUsd(rentOnly, paid, USD)).toBe(paid);
 });
 
 test("never returns more to a sponsor than it pays, or than was not spent", () => {

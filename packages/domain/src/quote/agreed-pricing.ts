@@ -59,8 +59,9 @@ export function sponsoredUsd(
  */
 export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;
-  const paid =
-    sponsorship.fixedRate === undefined ? sponsorship.components.execution.sponsoredUsd : sponsored;
+  // The gas of the origin transaction is part of whichever of the two the payment costs.
+  const { execution, rent } = sponsorship.components;
+  const paid = sponsorship.fixedRate === undefined ? execution.sponsoredUsd + rent.sponsoredUsd : sponsored;
   const limitUsd = paid < sponsored ? paid : sponsored;
   return unspentUsd < limitUsd ? unspentUsd : limitUsd;
 }
