@@ -20,7 +20,7 @@ export async function carryMappings(services: MappingServices): Promise<void> {
 }
 
 async function concludeCarried(services: MappingServices): Promise<void> {
-  const { said: nonceMappings, clock, uow, events, chainName, settlementPolicy: policy } = services;
+  const { nonceMappings, clock, uow, events, chainName, settlementPolicy: policy } = services;
   for (const { record, isOver } of await nonceMappings.carried(AT_ONCE)) {
     const name = chainName(record.chainId);
     if (name === undefined || (await settleMapping(services, name, record)) || !isOver) continue;
@@ -37,7 +37,7 @@ async function concludeCarried(services: MappingServices): Promise<void> {
 }
 
 async function carryNext(services: MappingServices): Promise<void> {
-  const { said: nonceMappings, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
+  const { nonceMappings, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
   for (const record of await nonceMappings.toCarry(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);

@@ -10,7 +10,7 @@ import { settleMapping } from "./settle-mapping.ts";
  * error for one mapping does not stop the others.
  */
 export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
-  const { said: nonceMappings, clock, settlementPolicy: policy, uow } = services;
+  const { nonceMappings, clock, settlementPolicy: policy, uow } = services;
   while (!signal.aborted) {
     const due = await nonceMappings.toSign(clock.nowMs(), policy.concurrency);
     if (due.length === 0) return;

@@ -211,7 +211,7 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
     ],
   };
   return await carriedOut(services, it, "initiated", key, async () => {
-    const words = wordsOf(services, it.order);
+    const words = orderToWire(services, it.order);
     const { settlementChainId, expectedAmount, ...rest } = words;
     const signature = await signPersonalMessage(
       signer,
@@ -325,7 +325,7 @@ async function confirm(
   const asked = await askOracles(
     services,
     "/attestations/withdrawal-initiated/v1",
-    wordsOf(services, it.order),
+    orderToWire(services, it.order),
     withdrawalInitiatedAnswer,
     ({ payloadParams }) => {
       const slot = {
@@ -406,7 +406,7 @@ async function attestOutcome(
     expectedAmount: _,
     settlementChainId: __,
     ...withdrawalAddressRequest
-  } = wordsOf(services, it.order);
+  } = orderToWire(services, it.order);
   const data = { chainId: it.order.chainName, withdrawal: payload };
   return await untilTrue(services, it.signal, () =>
     askOracles(
@@ -521,8 +521,8 @@ function attestedOrWaiting<T>(asked: Asked<T>): { readonly kind: "true"; readonl
   return asked;
 }
 
-/** The order in the oracle's format. */
-function wordsOf({ hub, signer, solverChainName }: WithdrawalServices, order: WithdrawalOrder) {
+/** The order in the format of the oracles. */
+function orderToWire({ hub, signer, solverChainName }: WithdrawalServices, order: WithdrawalOrder) {
   return {
     settlementChainId: hub.hub.name,
     expectedAmount: order.amount.toString(),
