@@ -20,8 +20,8 @@ export async function carryMappings(services: MappingServices): Promise<void> {
 }
 
 async function concludeCarried(services: MappingServices): Promise<void> {
-  const { nonceMappings, clock, uow, events, chainName, settlementPolicy: policy } = services;
-  for (const { record, isOver } of await nonceMappings.carried(AT_ONCE)) {
+  const { nonceMappingStore, clock, uow, events, chainName, settlementPolicy: policy } = services;
+  for (const { record, isOver } of await nonceMappingStore.carried(AT_ONCE)) {
     const name = chainName(record.chainId);
     if (name === undefined || (await settleMapping(services, name, record)) || !isOver) continue;
     // That transaction can no longer set it. Its signers may not be accepted any more.
@@ -37,9 +37,9 @@ async function concludeCarried(services: MappingServices): Promise<void> {
 }
 
 async function carryNext(services: MappingServices): Promise<void> {
-  const { nonceMappings, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
+  const { nonceMappingStore, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
-  for (const record of await nonceMappings.toCarry(clock.nowMs(), policy.batchSize)) {
+  for (const record of await nonceMappingStore.toCarry(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);
     if (name === undefined) {
       // Check it again later, so that it does not crowd out others in every round.

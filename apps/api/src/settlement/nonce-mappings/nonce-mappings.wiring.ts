@@ -47,7 +47,7 @@ export function nonceMappingAccess({
   return {
     reads: knownNonces({ clock, stored, hub: mappings, chainName }),
     ofHub: mappings && asAdaptersAsk(mappings),
-    publishing: (settling) => mappings && { ...settling, mappings, nonceMappings: stored, chainName },
+    publishing: (settling) => mappings && { ...settling, mappings, nonceMappingStore: stored, chainName },
   };
 }
 
