@@ -375,10 +375,10 @@ async function contextFiles(): Promise<readonly string[]> {
 }
 
 function expectRefusal(what: string, ok: boolean, output: string, says: readonly string[]): void {
-  const unsaid = says.filter((text) => !`${output}\n`.includes(text));
-  if (ok || unsaid.length > 0)
+  const missing = says.filter((text) => !`${output}\n`.includes(text));
+  if (ok || missing.length > 0)
     throw new Error(
-      `${what} must refuse to start with "${unsaid.join('", "')}", got:\n${output.slice(-4_000)}`,
+      `${what} must refuse to start with "${missing.join('", "')}", got:\n${output.slice(-4_000)}`,
     );
 }
 

@@ -192,7 +192,24 @@ ${states.join("\n")}
 
 ## Events
 
-An event that is not listed for a state, such as a duplicate, has no effects and leaves the state as it is; only whether a fast fill has a deposit, and is held or covered, may change. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. A state without a mark stands for requests that are paid by a deposit, and for fast fills unless the same event lists them with a mark. (call failed) marks an expired request whose gasless call failed, (deadline passed) one whose deadline passed. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example. The table also lists combinations that cannot occur in practice: it shows what \`decide\` would return.
+A mark after a state limits the row to some requests. Marks can be combined, as in (held, no deposit).
+
+| Mark | The row is for |
+| --- | --- |
+| none | requests that are paid by a deposit, and fast fills that the same event does not list with a mark |
+| (send) | same-chain payments by the user |
+| (call) | gasless calls without a deposit |
+| (held), (covered), (debited) | fast fills in this [condition](#states) |
+| (no deposit) | fast fills whose deposit was not seen; without this mark, it was |
+| (final) | fast fills whose fill is final |
+| (deadline passed), (call failed) | requests that expired for this reason |
+
+How to read the next table:
+
+- An event that is not listed for a state, such as a duplicate, has no effects and does not change the state. It may only change whether a fast fill has a deposit, and whether it is held or covered.
+- An empty "Next state" means that the state does not change. "final" means that it does not change, but becomes final.
+- An event that can have several reasons is shown with one of them.
+- Some rows cannot occur in practice. They show what \`decide\` would return.
 
 | Event | In state | Next state | Effects |
 | --- | --- | --- | --- |

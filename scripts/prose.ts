@@ -15,8 +15,9 @@ import {
 import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
 
 /**
- * Refuses the words that docs/GLOSSARY.md says to avoid, and lines that are too long. Docs and messages must
- * have none; comments, test names and identifiers may have those of the baseline, which may only shrink.
+ * Refuses the words that docs/GLOSSARY.md says to avoid, lines that are too long, and test names that begin
+ * with a number. Docs and messages must have none; comments, test names and identifiers may have those of the
+ * baseline, which may only shrink.
  */
 const BASELINE = "scripts/prose/baseline.json";
 const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {

@@ -25,14 +25,14 @@ export const txHash: Hex = `0x${"77".repeat(32)}`;
 export const blockHash: Hex = `0x${"bb".repeat(32)}`;
 
 /** What an event says, before it has its place in a block. */
-export type Said = Pick<LogFact, "address" | "topics" | "data">;
+export type EmittedLog = Pick<LogFact, "address" | "topics" | "data">;
 
-export function transfer(token: Address, from: Address, to: Address, amount: bigint): Said {
+export function transfer(token: Address, from: Address, to: Address, amount: bigint): EmittedLog {
   const data = encodeAbiParameters([{ type: "uint256" }], [amount]);
   return { address: token, topics: [TRANSFER_TOPIC, addressTopic(from), addressTopic(to)], data };
 }
 
-export function nativeDeposit(from: Address, amount: bigint, id: Hex, emitter = depository): Said {
+export function nativeDeposit(from: Address, amount: bigint, id: Hex, emitter = depository): EmittedLog {
   const types = [{ type: "address" }, { type: "uint256" }, { type: "bytes32" }] as const;
   return {
     address: emitter,
@@ -47,18 +47,18 @@ export function erc20Deposit(
   amount: bigint,
   id: Hex,
   emitter = depository,
-): Said {
+): EmittedLog {
   const types = [{ type: "address" }, { type: "address" }, { type: "uint256" }, { type: "bytes32" }] as const;
   const data = encodeAbiParameters(types, [from, token, amount, id]);
   return { address: emitter, topics: [ERC20_DEPOSIT_TOPIC], data };
 }
 
-export function solverNativeTransfer(emitter: Address, to: Address, amount: bigint): Said {
+export function solverNativeTransfer(emitter: Address, to: Address, amount: bigint): EmittedLog {
   const data = encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [to, amount]);
   return { address: emitter, topics: [SOLVER_NATIVE_TRANSFER_TOPIC], data };
 }
 
-export function solverCallExecuted(emitter: Address, to: Address, data: Hex, value: bigint): Said {
+export function solverCallExecuted(emitter: Address, to: Address, data: Hex, value: bigint): EmittedLog {
   const types = [{ type: "address" }, { type: "bytes" }, { type: "uint256" }] as const;
   return {
     address: emitter,
@@ -68,11 +68,11 @@ export function solverCallExecuted(emitter: Address, to: Address, data: Hex, val
 }
 
 /** Logs of one transaction in block 100, the first with index 40. */
-export function logsOf(...said: readonly Said[]): LogFact[] {
-  return said.map((one, at) => ({ ...one, logIndex: 40 + at, blockNumber: 100n, blockHash, txHash }));
+export function logsOf(...emitted: readonly EmittedLog[]): LogFact[] {
+  return emitted.map((one, at) => ({ ...one, logIndex: 40 + at, blockNumber: 100n, blockHash, txHash }));
 }
 
-export function receiptOf(...said: readonly Said[]): ReceiptFact {
+export function receiptOf(...emitted: readonly EmittedLog[]): ReceiptFact {
   return {
     txHash,
     status: "success",
@@ -80,7 +80,7 @@ export function receiptOf(...said: readonly Said[]): ReceiptFact {
     blockHash,
     gasUsed: 21_000n,
     effectiveGasPrice: 1n,
-    logs: logsOf(...said),
+    logs: logsOf(...emitted),
   };
 }
 

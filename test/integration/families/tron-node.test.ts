@@ -80,8 +80,8 @@ test("a call runs for real, and both interfaces show it under one id and in one 
     log: [{ address: usdcAddress.slice(2), data: 500n.toString(16).padStart(64, "0") }],
   });
   const block = await ask("/wallet/getblockbynum", { num: info["blockNumber"] });
-  for (const spelling of [`0x${id}`, id])
-    expect(await rpc("eth_getTransactionReceipt", spelling)).toMatchObject({
+  for (const format of [`0x${id}`, id])
+    expect(await rpc("eth_getTransactionReceipt", format)).toMatchObject({
       transactionHash: `0x${id}`,
       blockHash: `0x${String(block["blockID"])}`,
       status: "0x1",

@@ -149,7 +149,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     settlement: settlementReads(sql),
     settlementPolicy,
   };
-  const services: MappingServices = { ...settling, mappings, said: stored, chainName };
+  const services: MappingServices = { ...settling, mappings, nonceMappingStore: stored, chainName };
   const insertQuoted = groupedQuoteInserts(sql);
   const funds = new Map<Hex, bigint>();
   const users = { balance: async (user: Hex) => funds.get(user) ?? 1_000_000n };

@@ -90,7 +90,11 @@ function mortal(dieAt: number): { readonly services: MappingServices; readonly a
       },
       mappings: acting(services.mappings, "mappings", ["entry"]),
       oracles: services.oracles.map((oracle) => acting(oracle, "oracle", ["ask"])),
-      said: acting(services.said, "said", ["toSign", "toCarry", "carried"]),
+      nonceMappingStore: acting(services.nonceMappingStore, "nonceMappingStore", [
+        "toSign",
+        "toCarry",
+        "carried",
+      ]),
     },
   };
 }
@@ -164,7 +168,7 @@ test("a signature that the hub rejects is requested again, and delays no other m
 
 test("the metrics report how many mappings wait, and how long", async () => {
   const { registry } = createMetrics("test");
-  mappingGauges(registry, world.services.said, world.clock);
+  mappingGauges(registry, world.services.nonceMappingStore, world.clock);
   const shown = async (name: string, state: string): Promise<number> => {
     const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
     return Number(values.find(({ labels }) => labels["state"] === state)?.value);
@@ -191,7 +195,7 @@ test("a mapping for a chain that is no longer configured waits, and delays no ot
   const unsigned = await anAuthorization();
   await signMappings(without, new AbortController().signal);
   expect(await world.rowOf(unsigned)).toMatchObject({ state: "stored", tries: 1 });
-  expect(await world.services.said.toCarry(world.clock.nowMs(), 10)).toEqual([]);
+  expect(await world.services.nonceMappingStore.toCarry(world.clock.nowMs(), 10)).toEqual([]);
   world.clock.forward(settlementPolicy.rejectedRetryMs + 1);
   await world.untilQuiet();
   for (const authorization of [gone, unsigned])

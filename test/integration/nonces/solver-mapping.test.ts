@@ -134,7 +134,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
 test("a hub that is unreachable, or has no mapping yet, holds the payment back; it is broadcast once the hub has the mapping", async () => {
   world = await startRailWorld();
   const agreed = await deposited();
-  let state: "away" | "silent" | "said" = "away";
+  let state: "away" | "silent" | "mapped" = "away";
   const services = withNonceHub((wallet) => {
     if (state === "silent") return undefined;
     if (state === "away")
@@ -150,7 +150,7 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
     state = "silent";
   }
   expect(await mappingRows()).toHaveLength(1);
-  state = "said";
+  state = "mapped";
   world.clock.forward(60_000);
   await world.track(world.destination, services);
   world.destination.network.settle();

@@ -4,7 +4,7 @@ import type { ChainDirectory } from "./chains.port.ts";
 import type { AddressFormat } from "./address-format.port.ts";
 
 /** Ids of a chain that is no longer configured stay in hex. */
-export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressFormat {
+export function addressFormatOf(chains: Pick<ChainDirectory, "profile">): AddressFormat {
   return {
     address: (chainId, bytes) => {
       const chain = chains.profile(chainId);

@@ -172,7 +172,7 @@ export function publicKeyProblems(settings: SolverSettings, environment: string)
   );
 }
 
-const evm: Pick<AccountSettings, "ofKey" | "spell"> = { ofKey: evmAccount, spell: (account) => account };
+const evm: Pick<AccountSettings, "ofKey" | "format"> = { ofKey: evmAccount, format: (account) => account };
 
 /** The settings accept only addresses, separated by commas. */
 function evmAddresses(text: string | undefined): readonly Address[] {
@@ -215,7 +215,7 @@ function resolveOnRail(
     ...settings,
     keys: key ? [key] : [],
     addresses: address === undefined ? [] : [railAddress(chain, addressName, address, onlyForm)],
-    spell: (account) => formatAddress(chain, account),
+    format: (account) => formatAddress(chain, account),
   });
 }
 

@@ -14,7 +14,7 @@ export interface AccountSettings {
   /** @throws Error when the key is not valid */
   ofKey(privateKey: string): Hex;
   /** In the form that the address setting accepts. */
-  spell(account: Hex): string;
+  format(account: Hex): string;
 }
 
 export interface ResolvedAccounts {
@@ -28,33 +28,33 @@ export interface ResolvedAccounts {
  * @throws ConfigError without a key in it
  */
 export function resolveAccounts(role: ProcessRole, settings: AccountSettings): ResolvedAccounts {
-  const { keyName, keys, addressName, addresses, spell } = settings;
+  const { keyName, keys, addressName, addresses, format } = settings;
   if (keys.length === 0) {
     if (role === "worker" && addresses.length > 0)
       throw new ConfigError([`${keyName} is required in the worker because ${addressName} is set`]);
     return { accounts: addresses, warnings: [] };
   }
   const own = keys.map((key) => accountOfKey(settings, key));
-  const spelled = own.map(spell).join(",");
+  const formatted = own.map(format).join(",");
   const isSame = own.every((one) => addresses.includes(one)) && addresses.every((one) => own.includes(one));
   if (addresses.length > 0 && !isSame)
-    throw new ConfigError([`${addressName} must be ${spelled}, the address of ${keyName}`]);
-  return { accounts: own, warnings: warningsOf(role, settings, spelled) };
+    throw new ConfigError([`${addressName} must be ${formatted}, the address of ${keyName}`]);
+  return { accounts: own, warnings: warningsOf(role, settings, formatted) };
 }
 
 /** Names the value of the setting that is missing. */
 function warningsOf(
   role: ProcessRole,
   { keyName, addressName, addresses }: AccountSettings,
-  spelled: string,
+  formatted: string,
 ): readonly string[] {
   if (role === "api")
     return [
-      `${keyName} is ignored: the API does not need it. Remove it from the environment of the API, and set ${addressName}=${spelled} there if it is not set`,
+      `${keyName} is ignored: the API does not need it. Remove it from the environment of the API, and set ${addressName}=${formatted} there if it is not set`,
     ];
   if (addresses.length > 0) return [];
   return [
-    `${addressName} is not set: set ${addressName}=${spelled} in the environments of the worker and the API. Remove ${keyName} from the API's environment only; the worker needs it`,
+    `${addressName} is not set: set ${addressName}=${formatted} in the environments of the worker and the API. Remove ${keyName} from the API's environment only; the worker needs it`,
   ];
 }
 

@@ -12,7 +12,7 @@ import { createReportTurns, REQUEST_REPORT_LIMITS } from "../db/report-turns.ts"
 import { sharedAnswers } from "../db/shared-answers.ts";
 import { storeQuotes } from "../deposits/addresses/give-address.ts";
 import { createScanProgress } from "../deposits/scan-progress.ts";
-import { spellingOf } from "../chains/address-format.ts";
+import { addressFormatOf } from "../chains/address-format.ts";
 import { groupedQuoteInserts } from "../deposits/addresses/quoted-requests.postgres.ts";
 import { walletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import { createCurrencySearch } from "../discovery/search-currencies.ts";
@@ -97,7 +97,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     searchCurrencies: createCurrencySearch(quoting),
     requestSignature: createRequestSignature(context),
     readiness: readinessCheck(context, { requiredChains: config.requiredChains }),
-    addressFormat: spellingOf(chains),
+    addressFormat: addressFormatOf(chains),
     webhooks: webhookAdministration(context),
     push,
   };

@@ -11,7 +11,7 @@ export interface DeliveryServices {
   readonly clock: Clock;
   readonly events: Events;
   readonly hmac: Hmac;
-  readonly spelling: AddressFormat;
+  readonly addressFormat: AddressFormat;
   /** Random, from 0 to 1. */
   readonly chance: () => number;
 }
@@ -21,12 +21,12 @@ export interface DeliveryServices {
  * receiver may get an event twice, but never misses one. An attempt aborted by shutdown does not count.
  */
 export async function deliverWebhook(
-  { queue, sender, clock, events, hmac, chance, spelling }: DeliveryServices,
+  { queue, sender, clock, events, hmac, chance, addressFormat }: DeliveryServices,
   due: DueDelivery,
   signal: AbortSignal,
 ): Promise<void> {
   const startedAtMs = clock.nowMs();
-  const { body, headers } = webhookMessage(due, startedAtMs, hmac, spelling);
+  const { body, headers } = webhookMessage(due, startedAtMs, hmac, addressFormat);
   const outcome = await sender.send({ url: due.endpoint.url, headers, body, signal });
   if (signal.aborted && outcome.error !== undefined) return;
   const endedAtMs = clock.nowMs();

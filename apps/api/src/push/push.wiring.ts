@@ -1,6 +1,6 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import { createHmac, randomBytes } from "node:crypto";
-import { spellingOf } from "../chains/index.ts";
+import { addressFormatOf } from "../chains/index.ts";
 import type { ApiConfig } from "../config/config.ts";
 import { announceBeat } from "../db/announcements.postgres.ts";
 import { listen } from "../db/listen.postgres.ts";
@@ -55,7 +55,7 @@ export function startPush({ clock, events, chains, config, sql, lifecycle }: Pus
   return {
     feed,
     push: {
-      ...followStatus(feed, clock, spellingOf(chains)),
+      ...followStatus(feed, clock, addressFormatOf(chains)),
       places: connectionPlaces(policy),
       policy,
       sockets: { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 },
@@ -94,7 +94,7 @@ export function startWebhooks({ clock, events, chains, config, sql, lifecycle }:
     hmac: (secret, text) => createHmac("sha256", secret).update(text).digest("hex"),
     chance: Math.random,
     policy,
-    spelling: spellingOf(chains),
+    addressFormat: addressFormatOf(chains),
   });
   lifecycle.add("webhooks", () => delivering.close());
   const listener = listen(config.database.url.reveal(), WEBHOOK_CHANNEL, {

@@ -2,7 +2,7 @@ import { signPersonalMessage } from "@causeway/attest";
 import { requestAttestationFacts, requestAttestationHash, requestAttestationHashV2 } from "@causeway/domain";
 import type { Hex, RequestAttestationFacts, RequestId } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { spellingOf } from "../chains/index.ts";
+import { addressFormatOf } from "../chains/index.ts";
 
 /** Which facts are signed: `v1` includes the amount, `v2` the recipient's currency. */
 export type AttestationLayout = "v1" | "v2";
@@ -54,7 +54,7 @@ async function sign(
   const request = await reads.request(requestId);
   if (request === undefined) return undefined;
   const facts = requestAttestationFacts(request.terms);
-  const format = spellingOf(chains);
+  const format = addressFormatOf(chains);
   return {
     facts,
     words: {

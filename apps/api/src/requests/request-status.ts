@@ -5,7 +5,7 @@ import type { StatusRecord } from "../db/records.port.ts";
 import type { StatusView } from "./status-view.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
-import { formatAddresses, spellingOf } from "../chains/index.ts";
+import { formatAddresses, addressFormatOf } from "../chains/index.ts";
 
 /** The status of a request; undefined if it is unknown. All reads of one moment share one query. */
 export async function requestStatus(
@@ -15,7 +15,7 @@ export async function requestStatus(
   const { reads, chains, clock } = services;
   const record = await reads.status(asked);
   if (record === undefined) return undefined;
-  const format = spellingOf(chains);
+  const format = addressFormatOf(chains);
   const nowMs = clock.nowMs();
   if (record.supersededBy === undefined) return statusView(record, nowMs, format);
   // The money at its deposit address belongs to the successor, and callers ask what became of the money.

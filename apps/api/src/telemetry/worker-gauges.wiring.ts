@@ -69,7 +69,8 @@ export function workerGauges(
     clock,
   );
   settlementGauges(registry, settlementReads(sql), clock);
-  if (settling?.publishing !== undefined) mappingGauges(registry, settling.publishing.said, clock);
+  if (settling?.publishing !== undefined)
+    mappingGauges(registry, settling.publishing.nonceMappingStore, clock);
   const scanned = createScanProgress(reads, clock);
   scanGauges(registry, async () => await scanLags(chains, scanned));
   solverGauges(registry, chains, () => openPayments(sql), clock, gasPayersOf(needs));

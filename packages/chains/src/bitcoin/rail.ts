@@ -213,9 +213,9 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
     refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
     send: async ({ raw }) => {
       const answers = await Promise.allSettled(transports.map(async (one) => await sendTo(one, raw)));
-      const said = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-      const [first] = said;
-      if (said.includes("sent")) return "sent";
+      const results = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+      const [first] = results;
+      if (results.includes("sent")) return "sent";
       if (first !== undefined) return first;
       throw answers.find((answer) => answer.status === "rejected")?.reason;
     },

@@ -7,7 +7,7 @@ import {
   readReceipt,
   toQuantity,
   TRANSFER_TOPIC,
-  wordsOf,
+  splitWords,
 } from "@causeway/families/evm";
 import { fetchRangeLogs, type LogNode } from "./range-logs.ts";
 import { inconsistent } from "@causeway/families";
@@ -72,7 +72,7 @@ async function tokenPayments(
   );
   return logs.flatMap((log) => {
     const sender = addressOfTopic(log.topics[1]);
-    const amount = wordsOf(log.data)?.[0];
+    const amount = splitWords(log.data)?.[0];
     return sender === undefined || amount === undefined || amount === 0n ? [] : [{ from: sender, amount }];
   });
 }

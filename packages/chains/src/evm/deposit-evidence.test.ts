@@ -15,7 +15,7 @@ import {
   solver,
   transfer,
   usdc,
-  type Said,
+  type EmittedLog,
 } from "../../test/event-logs.ts";
 import type { DepositEvidence } from "@causeway/families";
 import {
@@ -39,8 +39,8 @@ const eip7708 = ["f".repeat(39) + "e", "e".repeat(40), "0".repeat(40)].map(
 const ovmBaseToken: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
 const mirrors = [...eip7708, ovmBaseToken];
 
-function read(said: readonly Said[], transaction?: TransactionFact): DepositEvidence[] {
-  return depositEvidenceIn(rules, receiptOf(...said), transaction);
+function read(emitted: readonly EmittedLog[], transaction?: TransactionFact): DepositEvidence[] {
+  return depositEvidenceIn(rules, receiptOf(...emitted), transaction);
 }
 
 function amountsOf(deposits: readonly DepositEvidence[]): string[] {
@@ -54,20 +54,20 @@ test("a deposit is named by the block-wide index of its log, in decimal", () => 
 });
 
 test("an ERC-20 deposit is named by its Transfer's log index", () => {
-  const said = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
-  expect(read(said)).toEqual([
+  const emitted = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
+  expect(read(emitted)).toEqual([
     { index: "40", depositor: alice, currency: usdc, amount: 5n, depositId: orderId },
   ]);
 });
 
 test("only a direct transfer that names no order is bare", () => {
-  const said = [
+  const emitted = [
     transfer(dai, bob, depository, 1n),
     transfer(usdc, bob, depository, 5n),
     erc20Deposit(alice, usdc, 5n, `0x${"00".repeat(32)}`),
     nativeDeposit(alice, 5n, orderId),
   ];
-  expect(read(said).map(({ currency, isBare }) => [currency, isBare])).toEqual([
+  expect(read(emitted).map(({ currency, isBare }) => [currency, isBare])).toEqual([
     [dai, true],
     [usdc, undefined],
     [NATIVE_CURRENCY, undefined],
@@ -106,8 +106,8 @@ test("credits one Transfer behind two equal events once, and two Transfers behin
 });
 
 test("attributes a deposit through a forwarder to the depositor that the event names, not to the sender", () => {
-  const said = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
-  expect(read(said, aTransaction({ from: solver }))).toMatchObject([{ depositor: alice }]);
+  const emitted = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
+  expect(read(emitted, aTransaction({ from: solver }))).toMatchObject([{ depositor: alice }]);
 });
 
 const direct = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 5n] });
@@ -150,13 +150,13 @@ test("reads neither 32 zero bytes nor, behind calldata, 16 leading zero bytes as
 });
 
 test("does not count Transfers that mirror the native token as deposits, on the chains that emit them", () => {
-  const said = [
+  const emitted = [
     transfer(zksyncBaseToken, alice, depository, 5n),
     ...mirrors.map((mirror) => transfer(mirror, alice, depository, 5n)),
     nativeDeposit(alice, 5n, orderId),
   ];
   const zksync = { depository, isZksyncStack: true };
-  expect(amountsOf(depositEvidenceIn(zksync, receiptOf(...said), undefined))).toEqual([
+  expect(amountsOf(depositEvidenceIn(zksync, receiptOf(...emitted), undefined))).toEqual([
     `5 ${NATIVE_CURRENCY} ${orderId}`,
   ]);
   for (const mirror of mirrors) expect(read([transfer(mirror, alice, depository, 5n)])).toEqual([]);
@@ -166,7 +166,7 @@ test("cases 11 and 12: native money that came without the depository's event is 
   expect(read([], aTransaction({ to: depository, value: 5n, input: orderId }))).toEqual([]);
 });
 
-const report = (token: Address, to: Address, amount: bigint, emitter = depository): Said => {
+const report = (token: Address, to: Address, amount: bigint, emitter = depository): EmittedLog => {
   const tuple = {
     type: "tuple",
     components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
@@ -211,13 +211,13 @@ test("does not count what the depository sends to itself or to others as a depos
 });
 
 test("keeps deposits with equal ids of two users, or of two currencies, separate", () => {
-  const said = [
+  const emitted = [
     nativeDeposit(alice, 5n, orderId),
     nativeDeposit(bob, 5n, orderId),
     transfer(usdc, alice, depository, 5n),
     erc20Deposit(alice, usdc, 5n, orderId),
   ];
-  expect(read(said).map(({ index, depositor, currency }) => [index, depositor, currency])).toEqual([
+  expect(read(emitted).map(({ index, depositor, currency }) => [index, depositor, currency])).toEqual([
     ["40", alice, NATIVE_CURRENCY],
     ["41", bob, NATIVE_CURRENCY],
     ["42", alice, usdc],
@@ -231,7 +231,7 @@ test("the transaction is asked for only when a direct transfer may carry an id",
 });
 
 /** Any mixture of honest and dishonest events around one depository. */
-const anyEvent: fc.Arbitrary<Said> = fc
+const anyEvent: fc.Arbitrary<EmittedLog> = fc
   .record({
     kind: fc.constantFrom("in", "out", "event", "native", "self", "fee"),
     token: fc.constantFrom(usdc, dai, zksyncBaseToken),
@@ -251,16 +251,16 @@ const anyEvent: fc.Arbitrary<Said> = fc
 
 test("invariant a: of no token is more credited than its Transfers brought and left, whatever else is said", () => {
   fc.assert(
-    fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (said, isZksyncStack) => {
-      const deposits = depositEvidenceIn({ depository, isZksyncStack }, receiptOf(...said), undefined);
+    fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (emitted, isZksyncStack) => {
+      const deposits = depositEvidenceIn({ depository, isZksyncStack }, receiptOf(...emitted), undefined);
       for (const token of [usdc, dai, zksyncBaseToken, lookalike]) {
         const credited = deposits.filter(({ currency }) => currency === token);
         const sum = credited.reduce((total, { amount }) => total + amount, 0n);
-        const inflow = receiptOf(...said)
+        const inflow = receiptOf(...emitted)
           .logs.filter((log) => log.address === token && log.topics[2] === addressTopic(depository))
           .filter((log) => log.topics[1] !== addressTopic(depository))
           .reduce((total, log) => total + BigInt(log.data), 0n);
-        const outflow = receiptOf(...said)
+        const outflow = receiptOf(...emitted)
           .logs.filter((log) => log.address === token && log.topics[1] === addressTopic(depository))
           .filter((log) => log.topics[2] !== addressTopic(depository))
           .reduce((total, log) => total + BigInt(log.data), 0n);

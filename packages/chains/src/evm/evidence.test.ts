@@ -10,7 +10,7 @@ import {
   orderId,
   transfer,
   usdc,
-  type Said,
+  type EmittedLog,
 } from "../../test/event-logs.ts";
 import { startAnsweringNode, type RpcCall } from "../../test/lying-node.ts";
 import type { EvidenceSource } from "@causeway/families";
@@ -35,7 +35,7 @@ const read = readWithdrawal(payload);
 if ("refusal" in read) throw new Error(read.refusal);
 const { id } = read;
 
-function report(emitter = depository): Said {
+function report(emitter = depository): EmittedLog {
   const tuple = {
     type: "tuple",
     components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
@@ -45,8 +45,8 @@ function report(emitter = depository): Said {
 }
 const paid = [transfer(usdc, depository, alice, 9n), report()];
 
-const logsIn = (transactionHash: Hex, said: readonly Said[]): Fields[] =>
-  said.map((one, at) => ({
+const logsIn = (transactionHash: Hex, emitted: readonly EmittedLog[]): Fields[] =>
+  emitted.map((one, at) => ({
     ...one,
     logIndex: `0x${at.toString(16)}`,
     blockNumber: "0x64",
@@ -55,7 +55,7 @@ const logsIn = (transactionHash: Hex, said: readonly Said[]): Fields[] =>
   }));
 const receiptOf = (
   transactionHash: Hex,
-  said: readonly Said[],
+  emitted: readonly EmittedLog[],
   status = "0x1",
   blockNumber = "0x64",
 ): Fields => ({
@@ -65,7 +65,7 @@ const receiptOf = (
   blockHash,
   gasUsed: "0x1",
   effectiveGasPrice: "0x1",
-  logs: logsIn(transactionHash, said).map((log) => ({ ...log, blockNumber })),
+  logs: logsIn(transactionHash, emitted).map((log) => ({ ...log, blockNumber })),
 });
 
 const closers: (() => Promise<void>)[] = [];
@@ -170,7 +170,7 @@ test("a look-alike's report is not taken for the depository's, though a node lis
 });
 
 test("reports a fault when logs exceed the limit, instead of no deposit or no payment", async () => {
-  const huge: Said = { address: bob, topics: [], data: `0x${"ab".repeat(64 * 1024)}` };
+  const huge: EmittedLog = { address: bob, topics: [], data: `0x${"ab".repeat(64 * 1024)}` };
   const told = receipts({ [hint]: receiptOf(hint, [...paid, huge]) });
   const source = await sourceOf(told, { rpc: { maxAnswerBytes: 64 * 1024 } });
   await expect(source.deposits(hint)).rejects.toMatchObject({ kind: "tooLarge" });
@@ -178,7 +178,7 @@ test("reports a fault when logs exceed the limit, instead of no deposit or no pa
 });
 
 test("reads the receipt of a transaction that fills a block", async () => {
-  const log: Said = { address: bob, topics: [], data: "0x" };
+  const log: EmittedLog = { address: bob, topics: [], data: "0x" };
   const spam = Array.from({ length: 40_000 }, () => log);
   const receipt = receiptOf(hint, [nativeDeposit(alice, 5n, orderId), ...spam]);
   expect(JSON.stringify(receipt).length).toBeGreaterThan(9 * 1024 * 1024);
@@ -187,7 +187,7 @@ test("reads the receipt of a transaction that fills a block", async () => {
 });
 
 test("caches only as many large transactions as memory allows", async () => {
-  const large: Said = { address: bob, topics: [], data: `0x${"ab".repeat(25_000)}` };
+  const large: EmittedLog = { address: bob, topics: [], data: `0x${"ab".repeat(25_000)}` };
   let asked = 0;
   const source = await sourceOf(({ method, params }) => {
     if (method !== "eth_getTransactionReceipt") return undefined;

@@ -47,13 +47,13 @@ function toldOf(change: Partial<FillThroughCalls> & { readonly currency?: Addres
   const [calls, refundTo, refundTokens] = isProxy ? given.slice(2) : given;
   return {
     spends: isProxy ? [String(given[0]).toLowerCase(), given[1]] : [NATIVE_CURRENCY, plan.value],
-    calls: (calls as readonly Made[]).map(wordsOf),
+    calls: (calls as readonly Made[]).map(describeCall),
     refundTo: String(refundTo).toLowerCase(),
     refundTokens: (refundTokens as readonly string[]).map((one) => one.toLowerCase()),
   };
 }
 
-function wordsOf({ to, data }: Made): string {
+function describeCall({ to, data }: Made): string {
   if (to.toLowerCase() !== router) return to.toLowerCase() === pool ? "exchange" : "call";
   const { functionName, args } = decodeFunctionData({ abi: routerAbi, data });
   return [functionName, ...args.map((arg) => String(arg).toLowerCase())].join(" ");

@@ -8,7 +8,7 @@ import {
   SOLVER_NATIVE_TRANSFER_TOPIC,
   TRANSFER_TOPIC,
   withOrderId,
-  wordsOf,
+  splitWords,
   type CallPlan,
   type Payment,
 } from "@causeway/families/evm";
@@ -116,7 +116,7 @@ export function leftInFill(
   { payment: { currency, recipient }, router }: Pick<FillThroughCalls, "payment" | "router">,
 ): bigint {
   const amounts = logs.flatMap((log) => {
-    const words = wordsOf(log.data);
+    const words = splitWords(log.data);
     if (currency === NATIVE_CURRENCY)
       return log.address === router &&
         log.topics[0] === SOLVER_NATIVE_TRANSFER_TOPIC &&

@@ -15,7 +15,7 @@ import {
   TRANSFER_TOPIC,
   transferCall,
   withOrderId,
-  wordsOf,
+  splitWords,
   type CallPlan,
   type InnerCall,
   type Payment,
@@ -94,7 +94,7 @@ export function withoutOwnMovements(
       topic === TRANSFER_TOPIC &&
       addressOfTopic(from) === solver &&
       addressOfTopic(to) === router &&
-      wordsOf(data)?.[0] === amount,
+      splitWords(data)?.[0] === amount,
   );
   return logs.filter(
     ({ address, topics: [topic, owner, spender] }, at) =>

@@ -24,7 +24,7 @@ import {
   solverNativeTransfer,
   transfer,
   usdc,
-  type Said,
+  type EmittedLog,
 } from "../../test/event-logs.ts";
 import type { PaymentQuestion } from "@causeway/families";
 import {
@@ -61,14 +61,14 @@ function question(fields: Partial<PaymentQuestion> = {}): PaymentQuestion {
 }
 
 function judge(
-  said: readonly Said[],
+  emitted: readonly EmittedLog[],
   fields: Partial<PaymentQuestion> = {},
   transaction: Partial<TransactionFact> = transferring(alice, 7n),
   timestamp = 1_000n,
 ): PaymentJudgement {
   const facts = {
     transaction: aTransaction({ input: ended, ...transaction }),
-    logs: logsOf(...said),
+    logs: logsOf(...emitted),
     timestamp,
   };
   return judgePayments(rules, facts, question(fields));
@@ -128,15 +128,15 @@ test("a token's payment is what its Transfers brought the recipient", () => {
 });
 
 test("accepts a payment at the deadline and refuses one a second later", () => {
-  const said = [transfer(usdc, solver, alice, 7n)];
+  const emitted = [transfer(usdc, solver, alice, 7n)];
   const paying = transferring(alice, 7n);
-  expect(judge(said, { deadline: 1_000 }, paying, 1_000n)).toEqual({ amounts: [7n] });
-  expect(judge(said, { deadline: 1_000 }, paying, 1_001n)).toHaveProperty("refusal");
+  expect(judge(emitted, { deadline: 1_000 }, paying, 1_000n)).toEqual({ amounts: [7n] });
+  expect(judge(emitted, { deadline: 1_000 }, paying, 1_001n)).toHaveProperty("refusal");
 });
 
 test("the input must end with the order's id, byte by byte", () => {
-  const said = [transfer(usdc, solver, alice, 7n)];
-  expect(judge(said)).toEqual({ amounts: [7n] });
+  const emitted = [transfer(usdc, solver, alice, 7n)];
+  expect(judge(emitted)).toEqual({ amounts: [7n] });
   const bare = orderId.slice(2);
   for (const input of [
     "0x",
@@ -145,7 +145,7 @@ test("the input must end with the order's id, byte by byte", () => {
     `0x0${bare}`,
     `0x${"2e".repeat(32)}`,
   ] as Hex[])
-    expect(judge(said, {}, { input })).toHaveProperty("refusal");
+    expect(judge(emitted, {}, { input })).toHaveProperty("refusal");
 });
 
 test("counts nothing for calldata that ends with the id but pays another recipient or in another token", () => {
@@ -159,10 +159,10 @@ test("counts each transfer for one recipient and currency, and refuses the same 
     { recipient: bob, currency: usdc },
     { recipient: alice, currency: dai },
   ];
-  const said = [transfer(usdc, solver, alice, 7n), transfer(usdc, solver, alice, 1n)];
-  expect(judge(said, { receipts }, transferring(alice, 8n))).toEqual({ amounts: [8n, 0n, 0n] });
+  const emitted = [transfer(usdc, solver, alice, 7n), transfer(usdc, solver, alice, 1n)];
+  expect(judge(emitted, { receipts }, transferring(alice, 8n))).toEqual({ amounts: [8n, 0n, 0n] });
   // Each recipient and currency by what is named for it.
-  const all = [...said, transfer(usdc, solver, bob, 2n), transfer(dai, solver, alice, 3n)].map((one) => ({
+  const all = [...emitted, transfer(usdc, solver, bob, 2n), transfer(dai, solver, alice, 3n)].map((one) => ({
     ...one,
     topics: [one.topics[0] ?? "0x", addressTopic(fill), ...one.topics.slice(2)] as const,
   }));
@@ -172,7 +172,7 @@ test("counts each transfer for one recipient and currency, and refuses the same 
     { recipient: alice, currency: usdc },
     { recipient: alice, currency: usdc },
   ];
-  expect(() => judge(said, { receipts: twice })).toThrow(RangeError);
+  expect(() => judge(emitted, { receipts: twice })).toThrow(RangeError);
 });
 
 test("counts funds that move in circles once, and funds that only pass through not at all", () => {
@@ -186,12 +186,12 @@ test("counts funds that move in circles once, and funds that only pass through n
 });
 
 test("a token whose Transfers cannot be read proves nothing", () => {
-  const odd: Said = {
+  const odd: EmittedLog = {
     ...transfer(usdc, alice, solver, 7n),
     topics: transfer(usdc, alice, solver, 7n).topics.slice(0, 1),
   };
   expect(judge([transfer(usdc, solver, alice, 7n), odd])).toHaveProperty("refusal");
-  const noWord: Said = { ...transfer(usdc, alice, solver, 7n), data: "0x" };
+  const noWord: EmittedLog = { ...transfer(usdc, alice, solver, 7n), data: "0x" };
   expect(judge([transfer(usdc, solver, alice, 7n), noWord])).toHaveProperty("refusal");
 });
 
@@ -226,29 +226,29 @@ test("native sent to the recipient with the id as its whole input is the value o
 });
 
 test("native through the fill contract is the sum of what it reports for that recipient", () => {
-  const said = [
+  const emitted = [
     solverNativeTransfer(fill, alice, 3n),
     solverNativeTransfer(fill, bob, 50n),
     solverNativeTransfer(fill, alice, 4n),
   ];
   const paying = routed([payNative(alice, 3n), payNative(bob, 50n), payNative(alice, 4n)], 57n);
-  expect(judge(said, native(alice), paying)).toEqual({ amounts: [7n] });
+  expect(judge(emitted, native(alice), paying)).toEqual({ amounts: [7n] });
   const one = encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [alice, 7n] });
   const alone = { to: fill, input: `${one}${tail}` as Hex, value: 7n };
   expect(judge([solverNativeTransfer(fill, alice, 7n)], native(alice), alone)).toEqual({ amounts: [7n] });
   // A function that is not the router's: what the trusted contract reports of itself counts.
   const foreign = { to: fill, input: ended, value: 57n };
-  expect(judge(said, native(alice), foreign)).toEqual({ amounts: [7n] });
+  expect(judge(emitted, native(alice), foreign)).toEqual({ amounts: [7n] });
 });
 
 test("ignores reports of a fill contract that is not trusted or that the order does not name", () => {
-  const said = [solverNativeTransfer(strange, alice, 7n)];
+  const emitted = [solverNativeTransfer(strange, alice, 7n)];
   const paying = routed([payNative(alice, 7n)], 7n);
   const elsewhere = { ...paying, to: strange };
-  expect(judge(said, { ...native(alice), extraData: encodeFillContract(strange) }, elsewhere)).toEqual({
+  expect(judge(emitted, { ...native(alice), extraData: encodeFillContract(strange) }, elsewhere)).toEqual({
     amounts: [0n],
   });
-  expect(judge(said, native(alice), elsewhere)).toEqual({ amounts: [0n] });
+  expect(judge(emitted, native(alice), elsewhere)).toEqual({ amounts: [0n] });
   const trusted = [solverNativeTransfer(fill, alice, 7n)];
   expect(judge(trusted, native(alice), paying)).toEqual({ amounts: [7n] });
   expect(judge(trusted, { ...native(alice), extraData: "0x" }, paying)).toEqual({ amounts: [0n] });
@@ -293,7 +293,8 @@ test("a mirror of the native coin is no token to be paid in", () => {
 const first = { to: bob, data: "0x1234" as Hex, value: 0n };
 const second = { to: dai, data: "0x" as Hex, value: 5n };
 const calls = [encodeOrderCall(first), encodeOrderCall(second)];
-const made = (call: typeof first, by = fill): Said => solverCallExecuted(by, call.to, call.data, call.value);
+const made = (call: typeof first, by = fill): EmittedLog =>
+  solverCallExecuted(by, call.to, call.data, call.value);
 const paid = transfer(usdc, fill, alice, 7n);
 const making = routed([step(7n), anything]);
 
@@ -327,9 +328,9 @@ test("a call with another target, data or value, or reported by another contract
 
 test("calls count only when the sender of the transaction called the fill contract", () => {
   const one = [encodeOrderCall(first)];
-  const said = [made(first), paid];
-  expect(judge(said, { calls: one }, making)).toEqual({ amounts: [7n] });
-  expect(judge(said, { calls: one }, { ...making, to: strange })).toHaveProperty("refusal");
+  const emitted = [made(first), paid];
+  expect(judge(emitted, { calls: one }, making)).toEqual({ amounts: [7n] });
+  expect(judge(emitted, { calls: one }, { ...making, to: strange })).toHaveProperty("refusal");
 });
 
 test("invariant b: no recipient is credited more than it gained, and all together not more than was sent to them", () => {
@@ -340,8 +341,8 @@ test("invariant b: no recipient is credited more than it gained, and all togethe
   fc.assert(
     fc.property(fc.array(move, { maxLength: 12 }), (moves) => {
       const receipts = [alice, bob].map((recipient) => ({ recipient, currency: usdc }));
-      const said = moves.map(({ from, to, amount }) => transfer(usdc, from, to, amount));
-      const judged = judge(said, { receipts }, routed([step(100n), step(100n, bob)]));
+      const emitted = moves.map(({ from, to, amount }) => transfer(usdc, from, to, amount));
+      const judged = judge(emitted, { receipts }, routed([step(100n), step(100n, bob)]));
       const balances = new Map<string, bigint>();
       for (const { from, to, amount } of moves) {
         balances.set(from, (balances.get(from) ?? 0n) - amount);
@@ -381,7 +382,7 @@ test("fills of the service count: direct, through the router, and through the ap
 });
 
 /** What a market of standing offers does when anybody takes the recipient's. */
-const taken = (payer: Address, by: Address): readonly Said[] => [
+const taken = (payer: Address, by: Address): readonly EmittedLog[] => [
   transfer(usdc, payer, alice, 7n),
   transfer(dai, alice, by, 7n),
 ];
@@ -404,13 +405,13 @@ test("the recipient's own trade is no fill, whoever takes the offer and however 
 test("a claim, a distribution or a bridge's withdrawal that anyone can trigger for the recipient is no fill", () => {
   const minted: Address = `0x${"00".repeat(20)}`;
   for (const payer of [strange, minted, depository]) {
-    const said = [transfer(usdc, payer, alice, 7n)];
-    expect(judge(said, {}, { to: strange, input: ended })).toEqual({ amounts: [0n] });
-    expect(judge(said, {}, routed([anything]))).toEqual({ amounts: [0n] });
-    expect(judge(said, {}, pulled([anything]))).toEqual({ amounts: [0n] });
+    const emitted = [transfer(usdc, payer, alice, 7n)];
+    expect(judge(emitted, {}, { to: strange, input: ended })).toEqual({ amounts: [0n] });
+    expect(judge(emitted, {}, routed([anything]))).toEqual({ amounts: [0n] });
+    expect(judge(emitted, {}, pulled([anything]))).toEqual({ amounts: [0n] });
     // Beside a payment the claim stays the recipient's own: it neither counts nor makes up for what is taken
     // back.
-    const beside = [...said, transfer(usdc, fill, alice, 2n), transfer(usdc, alice, bob, 8n)];
+    const beside = [...emitted, transfer(usdc, fill, alice, 2n), transfer(usdc, alice, bob, 8n)];
     expect(judge(beside, {}, routed([anything, step(2n)]))).toEqual({ amounts: [1n] });
   }
   const claimed = [solverNativeTransfer(fill, alice, 7n)];
@@ -431,8 +432,8 @@ test("a route that somebody else signed is no fill of whoever submits it", () =>
 });
 
 test("a proxy that the operator does not trust names nothing", () => {
-  const said = [transfer(usdc, fill, alice, 7n)];
-  expect(judge(said, {}, pulled([step(7n)], strange))).toEqual({ amounts: [0n] });
+  const emitted = [transfer(usdc, fill, alice, 7n)];
+  expect(judge(emitted, {}, pulled([step(7n)], strange))).toEqual({ amounts: [0n] });
 });
 
 test.each([1n, 95n])("attests a payment after calls that move %s of it out and back", (moved) => {
@@ -455,17 +456,19 @@ test.each([1n, 95n])("attests a payment after calls that move %s of it out and b
 });
 
 test("attests what the router checked, whatever the recipient does when the router pays it native afterwards", () => {
-  const said = [transfer(usdc, fill, alice, 95n), transfer(usdc, alice, bob, 95n)];
+  const emitted = [transfer(usdc, fill, alice, 95n), transfer(usdc, alice, bob, 95n)];
   const checked = [note(alice), step(95n), received(alice, 95n)];
-  expect(judge(said, {}, pulled(checked))).toEqual({ amounts: [95n] });
-  expect(judge(said, {}, pulled([...checked, payAll(dai, solver, 0n), payNative(alice, 1n)]))).toEqual({
+  expect(judge(emitted, {}, pulled(checked))).toEqual({ amounts: [95n] });
+  expect(judge(emitted, {}, pulled([...checked, payAll(dai, solver, 0n), payNative(alice, 1n)]))).toEqual({
     amounts: [95n],
   });
   // A check of less, or of the same balance twice, guarantees no more.
-  expect(judge(said, {}, pulled([note(alice), step(95n), received(alice, 90n)]))).toEqual({ amounts: [90n] });
+  expect(judge(emitted, {}, pulled([note(alice), step(95n), received(alice, 90n)]))).toEqual({
+    amounts: [90n],
+  });
   expect(
     judge(
-      [transfer(usdc, fill, alice, 95n), ...said],
+      [transfer(usdc, fill, alice, 95n), ...emitted],
       {},
       pulled([note(alice), step(95n), step(95n), received(alice, 90n), received(alice, 90n)]),
     ),
@@ -480,7 +483,7 @@ test("attests what the router checked, whatever the recipient does when the rout
     [step(95n), received(alice, 95n)],
     [note(alice), received(alice, 95n), step(95n)],
   ])
-    expect(judge(said, {}, pulled(steps))).toEqual({ amounts: [0n] });
+    expect(judge(emitted, {}, pulled(steps))).toEqual({ amounts: [0n] });
 });
 
 test("attests the minimum whenever the router made the payment and the recipient's balance grew by the minimum", () => {
@@ -498,14 +501,14 @@ test("attests the minimum whenever the router made the payment and the recipient
         0n,
       );
       fc.pre(grown >= minimum);
-      const said = (all: readonly (typeof payment)[]) =>
+      const emitted = (all: readonly (typeof payment)[]) =>
         all.map(({ from, to, amount }) => transfer(usdc, from, to, amount));
       const steps = [note(alice), anything, step(minimum), anything];
       const expected = { amounts: [minimum] };
-      expect(judge(said(checked), {}, pulled(steps))).toEqual(expected);
-      expect(judge(said([...checked, ...later]), {}, pulled([...steps, received(alice, minimum)]))).toEqual(
-        expected,
-      );
+      expect(judge(emitted(checked), {}, pulled(steps))).toEqual(expected);
+      expect(
+        judge(emitted([...checked, ...later]), {}, pulled([...steps, received(alice, minimum)])),
+      ).toEqual(expected);
     }),
   );
 });
@@ -547,10 +550,10 @@ test("a transaction whose sender deposits for the order is its fill only when th
     }),
   );
   for (const deposit of [encodeDeposit(orderId), balance]) {
-    const said = [paid, nativeDeposit(bob, 1n, orderId)];
+    const emitted = [paid, nativeDeposit(bob, 1n, orderId)];
     for (const paying of [routed([step(7n), deposit]), pulled([deposit, step(7n)])]) {
-      expect(judge(said, {}, paying)).toEqual({ amounts: [7n] });
-      expect(judge(said, { solver: bob }, paying)).toEqual(refused);
+      expect(judge(emitted, {}, paying)).toEqual({ amounts: [7n] });
+      expect(judge(emitted, { solver: bob }, paying)).toEqual(refused);
     }
   }
   // Of a function that is not the router's only the events tell.

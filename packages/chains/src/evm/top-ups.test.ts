@@ -14,7 +14,7 @@ import {
   transfer,
   txHash,
   usdc,
-  type Said,
+  type EmittedLog,
 } from "../../test/event-logs.ts";
 import { nativeTopUp, readMarked, tokenTopUps, topUpMarker } from "./top-ups.ts";
 
@@ -27,9 +27,9 @@ function transferCall(amount: bigint, tail = "", to: Address = solver): Hex {
   return `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] })}${tail}`;
 }
 
-function read(said: readonly Said[], fields: Partial<TransactionFact>) {
+function read(emitted: readonly EmittedLog[], fields: Partial<TransactionFact>) {
   const transaction = aTransaction({ from: alice, to: usdc, ...fields });
-  return tokenTopUps(question, logsOf(...said), new Map([[txHash, transaction]]));
+  return tokenTopUps(question, logsOf(...emitted), new Map([[txHash, transaction]]));
 }
 
 /**
@@ -93,37 +93,37 @@ test("a marker in the amount is an amount", () => {
 });
 
 test("of a token that keeps a fee only what arrived is credited", () => {
-  const said = [transfer(usdc, alice, dai, 3n), transfer(usdc, alice, solver, 47n)];
-  expect(read(said, { input: transferCall(50n, toBob) })).toMatchObject([{ amount: 47n, wallet: bob }]);
+  const emitted = [transfer(usdc, alice, dai, 3n), transfer(usdc, alice, solver, 47n)];
+  expect(read(emitted, { input: transferCall(50n, toBob) })).toMatchObject([{ amount: 47n, wallet: bob }]);
 });
 
 test("a token that looks like a listed one is none", () => {
-  const said = [transfer(lookAlike, alice, solver, 50n)];
-  expect(read(said, { to: lookAlike, input: transferCall(50n, toBob) })).toEqual([]);
+  const emitted = [transfer(lookAlike, alice, solver, 50n)];
+  expect(read(emitted, { to: lookAlike, input: transferCall(50n, toBob) })).toEqual([]);
 });
 
 test("a look-alike that makes a listed token move is told and credits nobody: its calldata is not the token's", () => {
-  const said = [transfer(lookAlike, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
-  expect(read(said, { to: lookAlike, input: transferCall(50n, toBob) })).toMatchObject([
+  const emitted = [transfer(lookAlike, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
+  expect(read(emitted, { to: lookAlike, input: transferCall(50n, toBob) })).toMatchObject([
     { currency: usdc, wallet: undefined },
   ]);
 });
 
 test("two transfers under one marker credit nobody: nothing says which of them is meant", () => {
-  const said = [transfer(usdc, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
-  expect(read(said, { input: transferCall(50n, toBob) })).toMatchObject([
+  const emitted = [transfer(usdc, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
+  expect(read(emitted, { input: transferCall(50n, toBob) })).toMatchObject([
     { ordinal: 0, amount: 50n, wallet: undefined },
     { ordinal: 1, amount: 50n, wallet: undefined },
   ]);
 });
 
 test("what others move to the solver in the same transaction is not the marked transfer", () => {
-  const said = [
+  const emitted = [
     transfer(usdc, bob, solver, 7n),
     transfer(usdc, alice, solver, 50n),
     transfer(dai, alice, solver, 9n),
   ];
-  expect(read(said, { input: transferCall(50n, toSender) })).toMatchObject([
+  expect(read(emitted, { input: transferCall(50n, toSender) })).toMatchObject([
     { sender: bob, amount: 7n, wallet: undefined },
     { sender: alice, amount: 50n, wallet: alice },
     { currency: dai, amount: 9n, wallet: undefined },
@@ -138,15 +138,15 @@ test("a marked call that transfers nothing, nothing to the solver, or nothing at
 });
 
 test("the marker behind a call of another contract credits nobody, whatever moved", () => {
-  const said = [transfer(usdc, alice, solver, 50n)];
+  const emitted = [transfer(usdc, alice, solver, 50n)];
   const input: Hex = `0xdeadbeef${toBob}`;
-  expect(read(said, { to: lookAlike, input })).toMatchObject([{ wallet: undefined }]);
-  expect(read(said, { to: lookAlike, input: "0xdeadbeef" })).toEqual([]);
+  expect(read(emitted, { to: lookAlike, input })).toMatchObject([{ wallet: undefined }]);
+  expect(read(emitted, { to: lookAlike, input: "0xdeadbeef" })).toEqual([]);
 });
 
 test("a transfer to somebody else that ends with a marker credits nobody, though the token pays the solver", () => {
-  const said = [transfer(usdc, alice, solver, 50n)];
-  expect(read(said, { input: transferCall(50n, toBob, bob) })).toMatchObject([{ wallet: undefined }]);
+  const emitted = [transfer(usdc, alice, solver, 50n)];
+  expect(read(emitted, { input: transferCall(50n, toBob, bob) })).toMatchObject([{ wallet: undefined }]);
 });
 
 test("what the solver sends itself is no income", () => {

@@ -3,7 +3,7 @@ import {
   addressOfTopic,
   addressTopic,
   TRANSFER_TOPIC,
-  wordsOf,
+  splitWords,
   type LogFact,
   type ReceiptFact,
   type TopUpFact,
@@ -102,7 +102,7 @@ function topUpsOfTransaction(
   if (marked.kind === "none") return [];
   const arrivals = logs.flatMap((log) => {
     const from = addressOfTopic(log.topics[1]);
-    const [amount, ...more] = wordsOf(log.data) ?? [];
+    const [amount, ...more] = splitWords(log.data) ?? [];
     // What the solver sends itself is no income.
     if (from === undefined || from === solver || amount === undefined || amount === 0n || more.length > 0)
       return [];

@@ -2,7 +2,16 @@ import { encodeAbiParameters, encodeFunctionData, erc20Abi, toEventSelector } fr
 import { expect, test } from "vitest";
 import { depositoryAbi } from "@causeway/contracts";
 import { encodeEvmCallRequest, NATIVE_CURRENCY, type EvmCall, type Hex } from "@causeway/domain";
-import { alice, bob, dai, depository, logsOf, transfer, usdc, type Said } from "../../test/event-logs.ts";
+import {
+  alice,
+  bob,
+  dai,
+  depository,
+  logsOf,
+  transfer,
+  usdc,
+  type EmittedLog,
+} from "../../test/event-logs.ts";
 import { CALL_EXECUTED_TOPIC, executionIn, readWithdrawal } from "@causeway/families/evm";
 
 const transferData = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [alice, 9n] });
@@ -65,7 +74,7 @@ const callType = {
   type: "tuple",
   components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
 } as const;
-function executed(id: Hex, call: EvmCall, emitter = depository): Said {
+function executed(id: Hex, call: EvmCall, emitter = depository): EmittedLog {
   const fields = [call.to, call.data, call.value, call.allowFailure] as const;
   const data = encodeAbiParameters([{ type: "bytes32" }, callType], [id, fields]);
   return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };

@@ -31,9 +31,9 @@ function errorMs({ message, data }: NodeErrorFacts): number | undefined {
       if (ms !== undefined && ms >= 0 && Number.isFinite(ms)) return ms;
     }
   }
-  const said =
+  const pattern =
     /(?:try again|retry) (?:in|after) (\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|minutes?)?)\b/i;
-  const text = said.exec(message)?.[1];
+  const text = pattern.exec(message)?.[1];
   return text === undefined ? undefined : textMs(text);
 }
 

@@ -48,24 +48,24 @@ const young = { kind: "notFinal", reason: "young", retryAfterSeconds: 9 } as con
 const dead = new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
 const silent = "silent";
 
-type Said = Deposits | Withdrawal | RpcFault | typeof silent;
+type Reply = Deposits | Withdrawal | RpcFault | typeof silent;
 
-function source(said: Said, afterMs = 0): EvidenceSource {
+function source(reply: Reply, afterMs = 0): EvidenceSource {
   const answer = async (): Promise<never> => {
-    if (said === silent) return await new Promise<never>(() => undefined);
+    if (reply === silent) return await new Promise<never>(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, afterMs));
-    if (said instanceof RpcFault) throw said;
-    return said as never;
+    if (reply instanceof RpcFault) throw reply;
+    return reply as never;
   };
   return { chain, deposits: answer, payments: answer, withdrawal: answer, close: async () => undefined };
 }
 
 function asked(
   agreeing: number,
-  ...said: (Said | EvidenceSource)[]
+  ...replies: (Reply | EvidenceSource)[]
 ): { source: EvidenceSource; told: Disagreement[] } {
   const told: Disagreement[] = [];
-  const sources = said.map((one) => (typeof one === "object" && "deposits" in one ? one : source(one)));
+  const sources = replies.map((one) => (typeof one === "object" && "deposits" in one ? one : source(one)));
   const options = { agreeing, retryAfterSeconds: 2, onDisagreement: (one: Disagreement) => told.push(one) };
   return { source: quorumEvidence(chain, sources, options), told };
 }

@@ -165,14 +165,14 @@ test("where it left off telling, what no mint could keep a part of is a deposit 
 test("the logs tell who speaks: nobody can speak for the depository", () => {
   const event = Buffer.from("an event").toString("base64");
   const other = "Other1111111111111111111111111111111111111";
-  const said = (...lines: string[]) => eventsOf(pdas.program, lines);
+  const eventsIn = (...lines: string[]) => eventsOf(pdas.program, lines);
   const begin = (program: string, depth: number) => `Program ${program} invoke [${depth}]`;
   expect(
-    said(begin(pdas.program, 1), `Program data: ${event}`, `Program ${pdas.program} success`),
+    eventsIn(begin(pdas.program, 1), `Program data: ${event}`, `Program ${pdas.program} success`),
   ).toHaveLength(1);
-  expect(said(begin(other, 1), `Program data: ${event}`, `Program ${other} success`)).toEqual([]);
+  expect(eventsIn(begin(other, 1), `Program data: ${event}`, `Program ${other} success`)).toEqual([]);
   expect(
-    said(
+    eventsIn(
       begin(pdas.program, 1),
       begin(other, 2),
       `Program data: ${event}`,
@@ -181,7 +181,7 @@ test("the logs tell who speaks: nobody can speak for the depository", () => {
     ),
   ).toEqual([]);
   expect(
-    said(
+    eventsIn(
       begin(other, 1),
       `Program log: Program ${pdas.program} invoke [1]`,
       `Program data: ${event}`,

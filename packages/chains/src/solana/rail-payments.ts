@@ -102,8 +102,8 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
 
   /** What a payment needs to know of the chain, read at once. */
   async function plan({ recipient, currency, amount }: Omit<RailPayment, "orderId">) {
-    const wallet = spelled(recipient);
-    const token = spelled(currency);
+    const wallet = toBase58(recipient);
+    const token = toBase58(currency);
     if (token === NATIVE) {
       const [account] = await reads.accounts([wallet], "confirmed");
       return {
@@ -166,7 +166,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
     balances: async (currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>> => {
       const places = await Promise.all(
         currencies.map(async (currency) => {
-          const token = spelled(currency);
+          const token = toBase58(currency);
           return token === NATIVE ? payer : await ownTokens(token);
         }),
       );
@@ -176,7 +176,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
       return new Map(
         currencies.map((currency, at) => {
           const account = found.get(places[at] ?? "");
-          return [currency, spelled(currency) === NATIVE ? (account?.lamports ?? 0n) : heldIn(account)];
+          return [currency, toBase58(currency) === NATIVE ? (account?.lamports ?? 0n) : heldIn(account)];
         }),
       );
     },
@@ -184,7 +184,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
     /** A recipient that nobody named may have no token account yet. */
     paymentCost: async (currency: Hex, recipient: Hex | undefined): Promise<bigint> => {
       const price = await computePrice();
-      const token = spelled(currency);
+      const token = toBase58(currency);
       if (token === NATIVE) return priced(price, UNITS.lamports + UNITS.spread);
       const fact = await knownMint(token);
       const fee = priced(price, UNITS.tokens + UNITS.spread);
@@ -192,7 +192,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
       const rent = await tokenRent(fact);
       if (recipient === undefined) return fee + rent;
       const [target] = await reads.accounts(
-        [await associatedTokenAddress(spelled(recipient), token, fact.tokenProgram)],
+        [await associatedTokenAddress(toBase58(recipient), token, fact.tokenProgram)],
         "confirmed",
       );
       return target !== undefined && target.data.length > 0 ? fee : fee + rent;
@@ -351,7 +351,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
   }
 }
 
-function spelled(bytes: Hex): string {
+function toBase58(bytes: Hex): string {
   return decodeAddress("solana-vm", bytes);
 }
 

@@ -70,14 +70,14 @@ export async function createSolanaUsers(options: SolanaUsersOptions): Promise<So
 
   return {
     balance: async (user, currency) => {
-      const [wallet, token] = [spelled(user), spelled(currency)];
+      const [wallet, token] = [toBase58(user), toBase58(currency)];
       const place =
         token === NATIVE ? wallet : await associatedTokenAddress(wallet, token, await programOf(token));
       const [account] = await reads.accounts([place], "confirmed");
       return token === NATIVE ? (account?.lamports ?? 0n) : heldIn(account);
     },
     deposit: async ({ user, currency, amount, orderId: id }) => {
-      const [sender, mint] = [spelled(user), spelled(currency)];
+      const [sender, mint] = [toBase58(user), toBase58(currency)];
       const wish = { pdas, sender, amount, id };
       const { programId, keys, data } =
         mint === NATIVE
@@ -94,6 +94,6 @@ export async function createSolanaUsers(options: SolanaUsersOptions): Promise<So
   };
 }
 
-function spelled(bytes: Hex): string {
+function toBase58(bytes: Hex): string {
   return decodeAddress("solana-vm", bytes);
 }

@@ -139,7 +139,7 @@ function parsed(psbt: Uint8Array): ReadPsbt | undefined {
 
 /** What a signature is of (BIP 143 and 341): everything; taproot may leave that unsaid. */
 const ALL: number = SigHash.ALL;
-const UNSAID: number = SigHash.DEFAULT;
+const DEFAULT: number = SigHash.DEFAULT;
 
 function isForWhole({
   sighashType = ALL,
@@ -150,9 +150,9 @@ function isForWhole({
   const taproot = [tapKeySig, ...tapScriptSig.map(([, signature]) => signature)];
   return [
     sighashType,
-    ...partialSig.map(([, signature]) => signature.at(-1) ?? UNSAID),
-    ...taproot.map((signature) => (signature?.length === 65 ? signature[64] : UNSAID)),
-  ].every((of) => of === ALL || of === UNSAID);
+    ...partialSig.map(([, signature]) => signature.at(-1) ?? DEFAULT),
+    ...taproot.map((signature) => (signature?.length === 65 ? signature[64] : DEFAULT)),
+  ].every((of) => of === ALL || of === DEFAULT);
 }
 
 function carriesText(script: string): boolean {

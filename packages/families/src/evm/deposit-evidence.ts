@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY, type Address } from "@causeway/domain";
 import type { DepositEvidence } from "../evidence.ts";
 import type { DepositFact, LogFact, ReceiptFact, TransactionFact } from "./port.ts";
 import { addressTopic, depositsInLogs, TRANSFER_TOPIC, type DepositReading } from "./deposits.ts";
-import { addressOfTopic, wordsOf } from "./event-words.ts";
+import { addressOfTopic, splitWords } from "./event-words.ts";
 import { nativeMirrors } from "./native-mirrors.ts";
 import { CALL_EXECUTED_TOPIC, tokenPaymentIn } from "./withdrawals.ts";
 
@@ -88,7 +88,7 @@ function netInflow(depository: Address, token: Address, logs: readonly LogFact[]
       // What left before one report is not explained by the next.
       sent = [];
     } else if (log.address === token && topic === TRANSFER_TOPIC && log.topics.length === 3 && from !== to) {
-      const words = wordsOf(log.data);
+      const words = splitWords(log.data);
       const amount = words?.length === 1 ? (words[0] ?? 0n) : 0n;
       const recipient = addressOfTopic(to);
       if (to === own) net += amount;

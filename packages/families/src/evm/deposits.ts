@@ -179,7 +179,7 @@ function creditOf(
     ignored.push({ log, why });
     return undefined;
   };
-  const words = wordsOf(log.data);
+  const words = splitWords(log.data);
   if (log.topics[0] === TRANSFER_TOPIC) {
     const from = addressIn(log.topics[1]);
     const amount = words[0];
@@ -263,7 +263,7 @@ function inChainOrder(a: LogFact, b: LogFact): number {
 }
 
 /** Whole 32-byte words; empty when the data is no whole number of them. */
-function wordsOf(data: Hex): bigint[] {
+function splitWords(data: Hex): bigint[] {
   if ((data.length - 2) % 64 !== 0) return [];
   const words: bigint[] = [];
   for (let at = 2; at < data.length; at += 64) words.push(BigInt(`0x${data.slice(at, at + 64)}`));

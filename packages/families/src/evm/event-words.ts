@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 
 /** Whole 32-byte words of event data; undefined when it is no whole number of them. */
-export function wordsOf(data: Hex): readonly bigint[] | undefined {
+export function splitWords(data: Hex): readonly bigint[] | undefined {
   if ((data.length - 2) % 64 !== 0) return undefined;
   const words: bigint[] = [];
   for (let at = 2; at < data.length; at += 64) words.push(BigInt(`0x${data.slice(at, at + 64)}`));

@@ -14,7 +14,7 @@ export {
 export * from "./block-trail.ts";
 export { depositEvidenceIn, needsCalldata, type DepositRules } from "./deposit-evidence.ts";
 export * from "./deposits.ts";
-export { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
+export { addressOfTopic, addressOfWord, splitWords } from "./event-words.ts";
 export * from "./fill-calldata.ts";
 export { finalityOf, headTagOf, lowerCandidate } from "./finality.ts";
 export { evm, needsTransaction, type EvmRules, type EvmTransaction } from "./family.ts";

@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, FrameLog } from "@causeway/domain";
 import { TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
+import { addressOfTopic, addressOfWord, splitWords } from "./event-words.ts";
 import { SOLVER_NATIVE_TRANSFER_TOPIC } from "./router-events.ts";
 
 /** What the logs of a transaction say of who received what. Pure. */
@@ -28,7 +28,7 @@ export function tokenFlows(
     if (log.address !== token || log.topics[0] !== TRANSFER_TOPIC) continue;
     const from = addressOfTopic(log.topics[1]);
     const to = addressOfTopic(log.topics[2]);
-    const words = wordsOf(log.data);
+    const words = splitWords(log.data);
     const amount = words?.[0];
     if (from === undefined || to === undefined || log.topics.length !== 3) return undefined;
     if (amount === undefined || words?.length !== 1) return undefined;
@@ -77,7 +77,7 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
   let paid = 0n;
   for (const { topics, data } of reports) {
     if (topics.length !== 1 || topics[0] !== SOLVER_NATIVE_TRANSFER_TOPIC) continue;
-    const words = wordsOf(data);
+    const words = splitWords(data);
     if (words?.length === 2 && addressOfWord(words[0]) === recipient) paid += words[1] ?? 0n;
   }
   return paid;

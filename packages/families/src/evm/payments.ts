@@ -3,7 +3,7 @@ import { encodeOrderCall, NATIVE_CURRENCY, type Address, type Hex } from "@cause
 import type { PaymentQuestion } from "../evidence.ts";
 import type { LogFact, TransactionFact } from "./port.ts";
 import { ERC20_DEPOSIT_TOPIC, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
+import { addressOfTopic, addressOfWord, splitWords } from "./event-words.ts";
 import { nativeMirrors } from "./native-mirrors.ts";
 import { namedPayments, type NamedPayments } from "./named-payments.ts";
 import { keptPayment, nativeReported } from "./net-inflow.ts";
@@ -123,7 +123,7 @@ function endsWith(input: Hex, orderId: Hex): boolean {
 
 function fillContractOf(extraData: Hex): Address | undefined | "malformed" {
   if (extraData === "0x") return undefined;
-  const words = wordsOf(extraData);
+  const words = splitWords(extraData);
   return (words?.length === 1 ? addressOfWord(words[0]) : undefined) ?? "malformed";
 }
 

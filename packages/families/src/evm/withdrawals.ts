@@ -11,7 +11,7 @@ import {
 import { decodeAbiParameters, decodeFunctionData, erc20Abi } from "viem";
 import type { LogFact } from "./port.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
-import { wordsOf } from "./event-words.ts";
+import { splitWords } from "./event-words.ts";
 
 /** Reads withdrawal payloads and what their execution left in the logs. Pure. */
 
@@ -93,7 +93,7 @@ export function executionIn(
     } else if (log.address === payment.currency && log.topics[0] === TRANSFER_TOPIC) {
       const [, from, to] = log.topics;
       const isOurs = from === addressTopic(depository) && to === addressTopic(payment.recipient);
-      if (isOurs && (wordsOf(log.data)?.[0] ?? 0n) > 0n) moved = true;
+      if (isOurs && (splitWords(log.data)?.[0] ?? 0n) > 0n) moved = true;
     }
   }
   return "notHere";

@@ -162,11 +162,11 @@ const HOUR = 3_600n;
 const at = 1_763_761_234n;
 
 test("a transfer is for what was said of its nonce within an hour after it", () => {
-  const said = (setAt: bigint, asOf = setAt) =>
+  const meaning = (setAt: bigint, asOf = setAt) =>
     meaningOf({ entry: { id, depositor: friend, setAt }, asOf }, at);
   for (const setAt of [0n, at, at + HOUR])
-    expect(said(setAt, at + 9n * HOUR)).toEqual({ kind: "for", id, depositor: friend });
-  expect(said(at + HOUR + 1n)).toEqual({ kind: "nothing" });
+    expect(meaning(setAt, at + 9n * HOUR)).toEqual({ kind: "for", id, depositor: friend });
+  expect(meaning(at + HOUR + 1n)).toEqual({ kind: "nothing" });
 });
 
 test("nothing said is nothing meant once the hub's final block is past the hour, and open until then", () => {

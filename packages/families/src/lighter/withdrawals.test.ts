@@ -276,18 +276,18 @@ test("whatever happens at the exchange and whatever part of it is seen, nothing 
   fc.assert(
     fc.property(steps, fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), (plan, seen) => {
       const history = historyOf(plan);
-      const said = new Set<string>();
+      const outcomes = new Set<string>();
       for (const records of history) {
         const transactions = records.map(({ transaction }) => transaction);
         const part = transactions.filter((_, at) => seen[at % seen.length]);
-        said.add(outcome(transactions, true));
-        said.add(outcome(part, false));
+        outcomes.add(outcome(transactions, true));
+        outcomes.add(outcome(part, false));
       }
-      expect(said.has("executed") && said.has("expired")).toBe(false);
+      expect(outcomes.has("executed") && outcomes.has("expired")).toBe(false);
       const end = history.at(-1) ?? [];
       const isPaid = end.some(({ isPayload, transaction }) => isPayload && transaction.standing === "final");
-      if (isPaid) expect(said.has("expired")).toBe(false);
-      else expect(said.has("executed")).toBe(false);
+      if (isPaid) expect(outcomes.has("expired")).toBe(false);
+      else expect(outcomes.has("executed")).toBe(false);
     }),
     { numRuns: 3_000 },
   );

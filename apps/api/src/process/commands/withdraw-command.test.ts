@@ -94,10 +94,10 @@ test.for([
 
 test("an address with the right checksum, or without one, is a recipient", async () => {
   const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-  for (const spelling of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`]) {
+  for (const format of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`]) {
     printed = "";
-    await runWithdraw([...wish, "--recipient", spelling], env, noFurther);
-    expect(printed, spelling).toBe("opened\n");
+    await runWithdraw([...wish, "--recipient", format], env, noFurther);
+    expect(printed, format).toBe("opened\n");
   }
 });
 

@@ -5,11 +5,11 @@ import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fa
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { RequestStory } from "./request-history.port.ts";
-import { spellingOf } from "../../chains/address-format.ts";
+import { addressFormatOf } from "../../chains/address-format.ts";
 import { formatTrace } from "./format-trace.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
-const format = spellingOf(createChainDirectory([], [svm, bvm]));
+const format = addressFormatOf(createChainDirectory([], [svm, bvm]));
 const depositTx: Hex = `0x${"d1".repeat(64)}`;
 const fillTx: Hex = `0x${"f1".repeat(32)}`;
 const terms = someTerms({

@@ -8,7 +8,7 @@ import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fa
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { PastAmount, PastRequest, PastTransaction } from "./past-requests.port.ts";
-import { spellingOf } from "../../chains/address-format.ts";
+import { addressFormatOf } from "../../chains/address-format.ts";
 import { pastRequestJson, pastRequestV2Json } from "./past-request-json.ts";
 import { questionOf } from "./requests-question.route.ts";
 
@@ -16,7 +16,7 @@ import { questionOf } from "./requests-question.route.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
 const chains = createChainDirectory([], [svm, bvm]);
-const format = spellingOf(chains);
+const format = addressFormatOf(chains);
 const signature: Hex = `0x${"d1".repeat(64)}`;
 const txid: Hex = `0x${"f1".repeat(32)}`;
 const terms = someTerms({

@@ -3,7 +3,7 @@ import type { RequestId } from "@causeway/domain";
 import type { HistorySlot, RequestStory } from "./request-history.port.ts";
 import { endOfMonth } from "../../db/month.ts";
 import type { RequestTrace, TraceEntry } from "./past-requests.port.ts";
-import { spellingOf } from "../../chains/index.ts";
+import { addressFormatOf } from "../../chains/index.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
 import { fundsOf, hashOf } from "./past-request.ts";
@@ -23,7 +23,7 @@ export async function requestTrace(
     status: publicStatus(story.state, story.addressFunds),
     fundsAt: fundsOf(story),
     summary: moneySentence(story),
-    entries: formatTrace(entriesOf(story), story, spellingOf(chains)),
+    entries: formatTrace(entriesOf(story), story, addressFormatOf(chains)),
   };
 }
 

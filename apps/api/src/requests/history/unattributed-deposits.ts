@@ -2,7 +2,7 @@ import type { TxHash } from "@causeway/domain";
 import type { DepositRecord } from "../../db/records.port.ts";
 import type { UnattributedDeposit } from "./past-requests.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { spellingOf } from "../../chains/index.ts";
+import { addressFormatOf } from "../../chains/index.ts";
 
 export type UnattributedServices = Pick<Services, "chains"> & {
   readonly enginePolicy: Pick<Services["enginePolicy"], "unattributedRefundAfterMs">;
@@ -19,7 +19,7 @@ export async function unattributedDeposits(
   chainIds = [...chains.all, ...chains.rails].map(({ chain }) => chain.id),
 ): Promise<readonly UnattributedDeposit[]> {
   const deposits = txHashes.length === 0 ? [] : await reads.unaskedDeposits(chainIds, txHashes);
-  const format = spellingOf(chains);
+  const format = addressFormatOf(chains);
   return deposits.map((deposit) => {
     const { chainId, txHash, currency, amount } = deposit;
     const depositor = format.address(chainId, deposit.depositor);

@@ -17,7 +17,7 @@ export interface MappingServices extends Pick<
   | "settlementPolicy"
 > {
   readonly mappings: HubMappings;
-  readonly said: NonceMappingStore;
+  readonly nonceMappingStore: NonceMappingStore;
   /** The oracles' name of a chain. Undefined for a chain that is no longer configured. */
   readonly chainName: (chainId: number) => string | undefined;
 }

@@ -46,7 +46,7 @@ export function nonceMappingAccess({
   return {
     reads: knownNonces({ clock, stored, hub: mappings, chainName }),
     ofHub: mappings && asAdaptersAsk(mappings),
-    publishing: (settling) => mappings && { ...settling, mappings, said: stored, chainName },
+    publishing: (settling) => mappings && { ...settling, mappings, nonceMappingStore: stored, chainName },
   };
 }
 

@@ -10,9 +10,9 @@ import { settleMapping } from "./settle-mapping.ts";
  * error for one mapping does not stop the others.
  */
 export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
-  const { said: nonceMappings, clock, settlementPolicy: policy, uow } = services;
+  const { nonceMappingStore, clock, settlementPolicy: policy, uow } = services;
   while (!signal.aborted) {
-    const due = await nonceMappings.toSign(clock.nowMs(), policy.concurrency);
+    const due = await nonceMappingStore.toSign(clock.nowMs(), policy.concurrency);
     if (due.length === 0) return;
     await Promise.all(
       due.map((record) =>

@@ -195,7 +195,7 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
   const { hub, signer } = services;
   const expected = initiationExecution(hub.hub.name, it, it.order.amount);
   return await carriedOut(services, it, "initiated", expected.idempotencyKey, async () => {
-    const words = wordsOf(services, it.order);
+    const words = orderToWire(services, it.order);
     const signature = await signPersonalMessage(
       signer,
       ownerAuthorisationHash(withdrawalAuthorisation(hub.hub, it.order.depository, words)),
@@ -287,7 +287,7 @@ async function confirm(
   const asked = await askOracles(
     services,
     "/attestations/withdrawal-initiated/v1",
-    wordsOf(services, it.order),
+    orderToWire(services, it.order),
     withdrawalInitiatedAnswer,
     ({ payloadParams }) => {
       const signatures = (payloadParams?.signatures ?? []).map(({ signature }) => signature);
@@ -357,7 +357,7 @@ async function attestOutcome(
     expectedAmount: _,
     settlementChainId: __,
     ...withdrawalAddressRequest
-  } = wordsOf(services, it.order);
+  } = orderToWire(services, it.order);
   const data = { chainId: it.order.chainName, withdrawal: payload };
   return await untilTrue(services, it.signal, () =>
     askOracles(
@@ -465,8 +465,8 @@ function attestedOrWaiting<T>(asked: Asked<T>): { readonly kind: "true"; readonl
   return asked;
 }
 
-/** The order in the oracle's format. */
-function wordsOf({ hub, signer, solverChainName }: WithdrawalServices, order: WithdrawalOrder) {
+/** The order in the format of the oracles. */
+function orderToWire({ hub, signer, solverChainName }: WithdrawalServices, order: WithdrawalOrder) {
   return {
     settlementChainId: hub.hub.name,
     expectedAmount: order.amount.toString(),

@@ -138,7 +138,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
       );
     },
     ticksAbout: async (stretches, blockHash) => {
-      const words = stretches.map(wordsOf);
+      const words = stretches.map(wordIndices);
       const calls = words.flatMap((inside, index) =>
         inside.map((word) => tickWordCall((stretches[index] as TickStretch).pool, word)),
       );
@@ -205,7 +205,7 @@ function placeCall(place: PoolPlace): SubCall {
 }
 
 /** Words of the bitmap that a stretch reaches, ascending, none where no tick can be. */
-function wordsOf({ tickSpacing, about, words }: TickStretch): number[] {
+function wordIndices({ tickSpacing, about, words }: TickStretch): number[] {
   const wordOf = (tick: number): number => Math.floor(Math.floor(tick / tickSpacing) / TICKS_PER_WORD);
   const first = Math.max(wordOf(about) - words, wordOf(MIN_TICK));
   const last = Math.min(wordOf(about) + words, wordOf(MAX_TICK));
