@@ -208,6 +208,7 @@ How to read the next table:
 
 - An event that is not listed for a state, such as a duplicate, has no effects and does not change the state. It may only change whether a fast fill has a deposit, and whether it is held or covered.
 - An empty "Next state" means that the state does not change. "final" means that it does not change, but becomes final.
+- An empty "Effects" means that the change has no effects. "none" means that nothing changes for these states, unlike for those of the row above.
 - An event that can have several reasons is shown with one of them.
 - Some rows cannot occur in practice. They show what \`decide\` would return.
 
