@@ -12,13 +12,10 @@ const root = resolve(import.meta.dirname, "../..");
  * here, and a number may only fall.
  */
 const KNOWN: Readonly<Record<string, number>> = {
-  "apps/api/src/settlement/nonce-mappings/ask-for-entry.ts": 1,
-  "apps/api/src/settlement/nonce-mappings/known-nonces.ts": 1,
-  "apps/api/src/settlement/nonce-mappings/nonce-mappings.wiring.ts": 1,
-  "apps/oracle/src/adapters/hub/nonce-mappings.ts": 1,
   "apps/oracle/src/usecases/attest-withdrawal.ts": 1,
   "apps/oracle/src/usecases/initiate-withdrawal.ts": 1,
   "apps/oracle/src/usecases/sign-nonce-mapping.ts": 1,
+  "packages/attest/src/messages/nonce-mapping.ts": 1,
   "packages/config/src/chain-file.ts": 1,
   "packages/config/src/chain-schema.ts": 1,
   "packages/config/src/rail-schema.ts": 1,
