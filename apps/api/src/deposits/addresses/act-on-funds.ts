@@ -329,7 +329,7 @@ async function requote(
   otherwise: FundsDecision,
 ): Promise<RequestTerms | "later" | undefined> {
   const question = requoteInput(await services.depositAddresses.question(at.address));
-  if (endOf(services.chains, Number(question.destinationChainId))?.isRateLimited === true) {
+  if (endOf(services.chains, question.destinationChainId)?.isRateLimited === true) {
     // The quote asks the chain about the recipient, and anyone can send dust to many addresses.
     if (otherwise.kind === "hold" && otherwise.reason === "AMOUNT_TOO_LOW") return undefined;
     if (performance.now() > askUntilMs) return "later";
