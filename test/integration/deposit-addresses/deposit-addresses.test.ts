@@ -14,6 +14,8 @@ import { postgresRequestHistory } from "../../../apps/api/src/requests/history/r
 import { webhookQueue } from "../../../apps/api/src/push/webhook-queue.postgres.ts";
 import { addressReport } from "../../../apps/api/src/deposits/addresses/deposit-address-report.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
+import type { RequestEnd } from "../../../apps/api/src/chains/chains.port.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.port.ts";
 import { createAddressWatch } from "../../../apps/api/src/deposits/addresses/address-watch.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
@@ -336,6 +338,36 @@ test("a sweep that only refunds pays its own gas; an excess swept with the quote
   // Also the quoted amount, if it was to be refunded from the start.
   const forced = await keptOf(100, 100, { referrer: "debug-force-refund" });
   expect(forced).toBeGreaterThan(withQuoted * 2n);
+});
+
+test("dust at an open address asks a rate-limited chain nothing, and is held", async () => {
+  const { chains } = world.services;
+  const asked: string[] = [];
+  const limited: WorkerServices = {
+    ...world.services,
+    chains: {
+      ...chains,
+      get(chainId) {
+        const connected = chains.get(chainId);
+        if (chainId !== world.destination.chain.id || connected === undefined) return connected;
+        const costOfPaying: NonNullable<RequestEnd["costOfPaying"]> = async (_, account) => {
+          asked.push(account);
+          throw new Error("unreachable");
+        };
+        return { ...connected, isRateLimited: true, costOfPaying } as typeof connected;
+      },
+    },
+  };
+  const dust = await world.address();
+  await world.sendTo(dust.at, 1n);
+  const enough = await world.address();
+  await world.sendTo(enough.at, usd(50));
+  for (let n = 0; n < 5; n++) await world.origin.mine();
+  await world.scan(world.origin);
+  await world.look(world.origin, limited);
+  expect(asked).toContain(enough.terms.recipient);
+  expect(asked).not.toContain(dust.terms.recipient);
+  expect(await world.reads.fundsAt(dust.at)).toMatchObject([{ amount: 1n, held: "AMOUNT_TOO_LOW" }]);
 });
 
 test("an excess below its own refund cost stays at the strict address, and the quote is filled", async () => {

@@ -394,6 +394,23 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
   );
 });
 
+test("keeps quotes with calls for a month if their origin returns no deposit without its request", async () => {
+  const dayOldMs = NOW_MS - KEPT_MS.large_requests - 1;
+  const [evm, other] = await quotesFrom(EVM, dayOldMs, 2, withCalls());
+  await pool.query("update requests set state = 'expired', updated_at_ms = $1", [dayOldMs]);
+  await pool.query("update requests set origin_chain_id = 8253038 where request_id = $1", [other?.requestId]);
+  await pool.query(
+    "insert into rail_cursors (chain_id, cursor, block_number, block_hash, block_seconds) values (8253038, '', 1, '0x', 1)",
+  );
+  await readUpTo(EVM, NOW_MS);
+  await pruneHistory(servicesAt(NOW_MS));
+  const left = await requestsLeft();
+  expect(left).not.toContain(evm?.requestId);
+  expect(left).toContain(other?.requestId);
+  const oldest = await reads.oldestPrunable();
+  expect(oldest.find(({ table }) => table === "large_requests")?.sinceMs).toBeUndefined();
+});
+
 /** A pending delivery of a request's last change. */
 async function aWebhookWaitingFor(terms: RequestTerms | undefined): Promise<void> {
   await pool.query(

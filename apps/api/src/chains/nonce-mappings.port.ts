@@ -129,11 +129,11 @@ export interface NonceMappingWrites {
     mapped: MappedNonce | undefined,
     atMs: number,
   ): Promise<void>;
-  /** The transaction did not publish it: it must be signed again. */
+  /** The transaction did not publish it: it must be signed again. False if it no longer carries it. */
   release(
     carried: { readonly key: string; readonly slotId: string },
     reason: string,
     nextTryMs: number,
     atMs: number,
-  ): Promise<void>;
+  ): Promise<boolean>;
 }

@@ -7,6 +7,7 @@ const AWAY: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "ETIMEDOUT",
   "ENOENT",
+  "EPIPE",
 ]);
 /** What the driver reports without a code. */
 const CONNECTION_LOST =
@@ -26,12 +27,12 @@ export function whyDatabaseAway(error: unknown): string | undefined {
   return code === "" ? error.message : code;
 }
 
-/** Code of Postgres for a statement that took longer than `statement_timeout`. */
-const QUERY_CANCELED = "57014";
+/** Codes of Postgres: connection failures, insufficient resources, and interventions, such as a timeout. */
+const NOT_SERVED = /^(?:08|53|57)/;
 
 /** Whether the server is unreachable or did not answer in time: another statement would wait as long. */
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isLate = "code" in error && error.code === QUERY_CANCELED;
-  return isLate || error.message === "Query read timeout" || whyDatabaseAway(error) !== undefined;
+  const isNotServed = "code" in error && NOT_SERVED.test(String(error.code));
+  return isNotServed || error.message === "Query read timeout" || whyDatabaseAway(error) !== undefined;
 }

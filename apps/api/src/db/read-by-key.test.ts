@@ -59,19 +59,21 @@ test("rows that cannot be read fail no other read", async () => {
   ]);
 });
 
-test.each(["Query read timeout", "Connection terminated unexpectedly"])(
-  "a database that does not answer is asked once for all keys: %s",
-  async (message) => {
-    let asked = 0;
-    const read = readByKey(
-      async (_: readonly number[]): Promise<{ key: number }[]> => {
-        asked++;
-        throw new Error(message);
-      },
-      ({ key }) => key,
-    );
-    const ends = await Promise.allSettled([read(1), read(2), read(3)]);
-    expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(asked).toBe(1);
-  },
-);
+test.each([
+  ["Query read timeout", undefined],
+  ["Connection terminated unexpectedly", undefined],
+  ["sorry, too many clients already", "53300"],
+  ["terminating connection due to administrator command", "57P01"],
+])("a database that does not answer is asked once for all keys: %s", async (message, code) => {
+  let asked = 0;
+  const read = readByKey(
+    async (_: readonly number[]): Promise<{ key: number }[]> => {
+      asked++;
+      throw Object.assign(new Error(message), code !== undefined && { code });
+    },
+    ({ key }) => key,
+  );
+  const ends = await Promise.allSettled([read(1), read(2), read(3)]);
+  expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(asked).toBe(1);
+});

@@ -220,7 +220,8 @@ function minRefund(
       ? gasOfRevertedFills(route.pricing, values.deposited)
       : 0n;
   const rest = refund.kind === "refund" ? refund.amount - revertedGas : 0n;
-  return rest > 0n ? rest : 0n;
+  // Less than the chain accepts cannot be refunded.
+  return rest > 0n && rest >= from.minPayment ? rest : 0n;
 }
 
 /**

@@ -196,15 +196,15 @@ export const MICRO_USD = 10n ** 12n;
 
 /**
  * Divides the difference between charge and quote: an increase counts as swap; a decrease first reduces the
- * execution (the service may not have sent the origin transaction) or, for a fixed rate, the swap.
+ * execution or rent (the service may not have sent the origin transaction) or, for a fixed rate, the swap.
  */
 function changesBy({ components, fixedRate }: FeeSponsorship, off: bigint): Record<FeeComponent, bigint> {
   const changes: Record<FeeComponent, bigint> = { execution: 0n, swap: 0n, relay: 0n, app: 0n, rent: 0n };
   if (off > 0n) return { ...changes, swap: off };
   let rest = -off;
   const first: readonly FeeComponent[] =
-    fixedRate === undefined ? ["execution", "swap"] : ["swap", "execution"];
-  for (const one of [...first, "relay", "app", "rent"] as const) {
+    fixedRate === undefined ? ["execution", "rent", "swap"] : ["swap", "execution", "rent"];
+  for (const one of [...first, "relay", "app"] as const) {
     const { sponsoredUsd } = components[one];
     const less = rest < sponsoredUsd ? rest : sponsoredUsd;
     changes[one] = -less;

@@ -28,6 +28,14 @@ import { returnFacts, valueOf } from "./return-facts.ts";
 import { refundTerms, termsWithRefundTo } from "./successor-terms.ts";
 import type { FillContracts } from "./successor-terms.ts";
 
+/** Funds at an address whose confirmed part can be decided. */
+interface Confirmed {
+  readonly funds: ObservedFunds;
+  readonly confirmed: bigint;
+  /** Until when rate-limited chains are asked, on the monotonic clock: the others must not wait for them. */
+  readonly askUntilMs: number;
+}
+
 /** What to do with observed funds, once every source has been asked. */
 type Plan =
   | { readonly kind: "hold"; readonly reason: HoldReason }
@@ -62,11 +70,10 @@ export async function actOnFunds(
   services: AddressServices,
   connected: ConnectedChain,
   at: DepositAddress,
-  funds: ObservedFunds,
-  confirmed: bigint,
+  { funds, confirmed, askUntilMs }: Confirmed,
 ): Promise<void> {
   const awaiting = await awaitingRequest(services, at, funds);
-  const planned = await plan(services, connected, at, awaiting, { funds, confirmed });
+  const planned = await plan(services, connected, at, awaiting, { funds, confirmed, askUntilMs });
   // Decided again while the fast fill is not covered; the same answer is stored once.
   if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
@@ -174,7 +181,7 @@ async function plan(
   connected: ConnectedChain,
   at: DepositAddress,
   { terms, standing }: AwaitingRequest,
-  { funds, confirmed }: { readonly funds: ObservedFunds; readonly confirmed: bigint },
+  { funds, confirmed, askUntilMs }: Confirmed,
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
   // The time at which half of it had arrived: dust before or after does not change the age.
@@ -224,6 +231,7 @@ async function plan(
     decision,
     isLate,
     sender,
+    askUntilMs,
   });
   // Funds held for their amount or sender may be decided differently together with newer funds.
   return decided.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : decided;
@@ -236,6 +244,8 @@ interface DecisionContext {
   readonly decision: FundsDecision;
   /** The wait for temporary obstacles is over. */
   readonly isLate: boolean;
+  /** Until when rate-limited chains are asked, on the monotonic clock. */
+  readonly askUntilMs: number;
   readonly sender: AddressFacts["sender"];
 }
 
@@ -295,7 +305,7 @@ async function planDecision(
       };
     }
     case "requote": {
-      const agreed = await requote(services, deciding);
+      const agreed = await requote(services, deciding, decision.otherwise);
       if (agreed === "later") return { kind: "later" };
       if (agreed === undefined)
         return await planDecision(services, connected, { ...deciding, decision: decision.otherwise });
@@ -315,9 +325,15 @@ async function planDecision(
 /** Quotes the funds that arrived. Undefined: not possible, for a permanent reason. */
 async function requote(
   services: AddressServices,
-  { at, funds, sender, isLate }: DecisionContext,
+  { at, funds, sender, isLate, askUntilMs }: DecisionContext,
+  otherwise: FundsDecision,
 ): Promise<RequestTerms | "later" | undefined> {
   const question = requoteInput(await services.depositAddresses.question(at.address));
+  if (endOf(services.chains, question.destinationChainId)?.isRateLimited === true) {
+    // The quote asks the chain about the recipient, and anyone can send dust to many addresses.
+    if (otherwise.kind === "hold" && otherwise.reason === "AMOUNT_TOO_LOW") return undefined;
+    if (performance.now() > askUntilMs) return "later";
+  }
   const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
   try {
     return await services.agreeOn(

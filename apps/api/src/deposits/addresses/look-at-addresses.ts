@@ -76,7 +76,8 @@ export async function lookAtAddresses(
   });
   const unstored = await storeFunds(services, connected, here, changed, { atBlock, lookedAt });
   const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
-  for (const funds of current) {
+  const askUntilMs = performance.now() + ASKING_MS;
+  for (const funds of inTurn(current, atBlock)) {
     const at = here.get(funds.address);
     // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
@@ -84,7 +85,7 @@ export async function lookAtAddresses(
     const confirmed = await confirmedOf(services, chain, funds, atBlock);
     if (confirmed === 0n) continue;
     try {
-      await actOnFunds(services, connected, at, funds, confirmed);
+      await actOnFunds(services, connected, at, { funds, confirmed, askUntilMs });
     } catch (error) {
       // One address's fault must not delay the others.
       services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
@@ -100,6 +101,16 @@ export async function lookAtAddresses(
 /** The quoted currencies of the addresses: still read if they were removed from the configuration since. */
 function quotedCurrencies({ id }: Chain, here: ReadonlyMap<Address, DepositAddress>): readonly Address[] {
   return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
+}
+
+/** For how long one look asks rate-limited chains about recipients. */
+const ASKING_MS = 5_000;
+
+/** Each look begins at another place, so that each funds get their turn to ask. */
+function inTurn<T>(all: readonly T[], atBlock: bigint): readonly T[] {
+  if (all.length === 0) return all;
+  const first = Number(atBlock % BigInt(all.length));
+  return [...all.slice(first), ...all.slice(0, first)];
 }
 
 type Present = CurrencyAt & { readonly amount: bigint };

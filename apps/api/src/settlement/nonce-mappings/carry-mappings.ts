@@ -35,9 +35,10 @@ async function concludeCarried(services: MappingServices): Promise<void> {
     // That transaction can no longer set it. Its signers may not be accepted any more.
     const reason = "the hub transaction did not set the nonce mapping";
     const nowMs = clock.nowMs();
-    await uow.run((tx) =>
+    const isReleased = await uow.run((tx) =>
       tx.nonceMappings.release({ key: record.key, slotId: slot.id }, reason, nowMs + policy.retryMs, nowMs),
     );
+    if (!isReleased) continue;
     events.alarm("mapping_left_out", {
       requestId: record.requestId,
       wallet: record.wallet,

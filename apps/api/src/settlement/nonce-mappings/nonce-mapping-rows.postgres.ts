@@ -198,13 +198,14 @@ const settle = defineWrite("nonce_mapping_settle", (db, p: Params<Settled>) =>
     })
     .where(text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed')`),
 );
-const release = defineWrite("nonce_mapping_release", (db, p: Params<Again & { slotId: string }>) =>
+const release = defineQuery("nonce_mapping_release", (db, p: Params<Again & { slotId: string }>) =>
   db
     .update(mappings)
     .set({ ...again(p), state: "stored", slotId: null, hubSignature: null })
     .where(
       text`${mappings.key} = ${p.key} and ${mappings.state} = 'signed' and ${mappings.slotId} = ${p.slotId}`,
-    ),
+    )
+    .returning({ key: mappings.key }),
 );
 
 /** Nonce mappings on a Postgres pool. */
@@ -269,7 +270,7 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
       await settle(sql, { key, state, mappedId, depositor, setAt, atMs });
     },
     async release({ key, slotId }, reason, nextTryMs, atMs) {
-      await release(sql, { key, slotId, reason, nextTryMs, atMs });
+      return (await release(sql, { key, slotId, reason, nextTryMs, atMs })).length > 0;
     },
   };
 }
