@@ -160,8 +160,8 @@ export function refuseBeyondCaps(
         rule,
         requestId,
         rule === "maxFillAmountUsd"
-          ? `maxFillAmountUsd is $${formatUsd(maxUsd)}, but the fill, plus what the quoted deposit exceeds the given input by, is worth $${formatUsd(usd)}`
-          : `The API key allows fast fills of at most $${formatUsd(maxUsd)} (maxFastFillUsd), but the fill, plus what the quoted deposit exceeds the given input by, is worth $${formatUsd(usd)}`,
+          ? `maxFillAmountUsd is $${formatUsd(maxUsd)}, but this fast fill counts as $${formatUsd(usd)}: its fill, plus the part of the quoted deposit beyond the given input`
+          : `The API key allows fast fills of at most $${formatUsd(maxUsd)} (maxFastFillUsd), but this fast fill counts as $${formatUsd(usd)}: its fill, plus the part of the quoted deposit beyond the given input`,
         { fillUsd: formatUsd(usd), maxUsd: formatUsd(maxUsd) },
       );
   }

@@ -113,7 +113,7 @@ async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
   if (isConfigured && isReplaced && (await hub.lane.nativeBalance(sender)) >= gasLimit * maxFeePerGas) return;
   const lacking = isReplaced
     ? "the sender lacks the native token of the hub"
-    : "it was sent with a former key, whose transactions are not replaced while the hub's chain is enabled";
+    : "it was sent with a former key, and the service replaces only transactions of the current key on an enabled chain";
   const reason = isConfigured ? lacking : "the key of the sender is not configured";
   const freed = await uow.run((tx) => tx.settlement.abandon(id, reason, clock.nowMs()));
   if (freed > 0) events.alarm("hub_transaction_abandoned", { sender, nonce, reason, freed });
@@ -126,7 +126,7 @@ async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
 async function takeApart(services: Needs, { id, nonce }: Slot): Promise<void> {
   const { uow, clock, events, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
-  const reason = "the hub's node refuses the transaction that carried it";
+  const reason = "the hub's node refuses the transaction that contains it";
   const freed = await uow.run(async (tx) => {
     const executions = await tx.settlement.takeApart(id, nowMs + policy.retryMs);
     const [only, ...others] = executions;

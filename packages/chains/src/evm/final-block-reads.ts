@@ -55,7 +55,7 @@ export function finalBlockReads(
       if (policy.kind === "tag")
         throw inconsistent(
           "eth_getBlockByNumber",
-          "the node's finalized block is not final by the chain's finality rule",
+          "the node returned no finalized block for the tag finalized",
         );
       const number = lowerCandidate(policy, block, head, blockTimeSeconds);
       if (number === undefined) return finality;

@@ -101,7 +101,7 @@ function sponsorshipOf(
   // A fixed rate pays every fee, also those that are not selected.
   if (fixedRate !== undefined && isRent && !sponsor.selected.has("rent"))
     throw badRate(
-      "fixedRate also pays the rent of a new token account, which the recipient can claim: name rent in sponsoredFeeComponents",
+      "With fixedRate the sponsor also pays the rent of a new token account, which the recipient gets back by closing it; to accept this, add rent to sponsoredFeeComponents",
     );
   const agreed = feeSponsorshipOf(
     { ...sponsor, cap: capOf(sponsor, facts) },

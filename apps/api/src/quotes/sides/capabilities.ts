@@ -137,7 +137,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
   fastFill: {
     capability: "fastFills",
     end: "both",
-    why: "a fast fill is priced by the gas and confirmations of EVM chains",
+    why: "fast fills are supported between EVM chains only",
   },
 };
 
