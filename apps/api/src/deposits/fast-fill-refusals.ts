@@ -160,8 +160,8 @@ export function refuseBeyondCaps(
         rule,
         requestId,
         rule === "maxFillAmountUsd"
-          ? `maxFillAmountUsd is $${formatUsd(maxUsd)}, but this fast fill counts as $${formatUsd(usd)}: its fill, plus the part of the quoted deposit beyond the given input`
-          : `The API key allows fast fills of at most $${formatUsd(maxUsd)} (maxFastFillUsd), but this fast fill counts as $${formatUsd(usd)}: its fill, plus the part of the quoted deposit beyond the given input`,
+          ? `maxFillAmountUsd is $${formatUsd(maxUsd)}, but this fast fill counts as $${formatUsd(usd)}: the value of the fill, plus the amount by which the quoted deposit exceeds solverInputCurrencyAmount`
+          : `The API key allows fast fills of at most $${formatUsd(maxUsd)} (maxFastFillUsd), but this fast fill counts as $${formatUsd(usd)}: the value of the fill, plus the amount by which the quoted deposit exceeds solverInputCurrencyAmount`,
         { fillUsd: formatUsd(usd), maxUsd: formatUsd(maxUsd) },
       );
   }

@@ -83,7 +83,10 @@ export function createWallet(
     unspentInChain: async ({ txid, vout }) => {
       const coin = await read(txid, vout);
       if (coin === undefined || !(await reads.isUnspent(coin, false)))
-        throw inconsistent("gettxout", "outputs that an earlier attempt spends are already spent");
+        throw inconsistent(
+          "gettxout",
+          "another transaction has spent outputs that an earlier attempt spends",
+        );
       return coin;
     },
   };
