@@ -98,11 +98,14 @@ test("a locked table delays the partition, and neither inserts nor the worker", 
 
 test("moves a month of rows that one statement could not, and lets others write meanwhile", async () => {
   const ROWS = 300_000;
-  await pool.query(
-    `insert into request_events (request_id, at_ms, event, detail)
-     select '0x' || md5(n::text), $1::bigint - (n % 3)::bigint * 2678400000, 'fillMined', '{}' from generate_series(1, ${ROWS}) n`,
-    [NOW_MS],
-  );
+  const AT_ONCE = 30_000;
+  for (let from = 1; from < ROWS; from += AT_ONCE)
+    await pool.query(
+      `insert into request_events (request_id, at_ms, event, detail)
+       select '0x' || md5(n::text), $1::bigint - (n % 3)::bigint * 2678400000, 'fillMined', '{}'
+       from generate_series($2::int, $3::int) n`,
+      [NOW_MS, from, from + AT_ONCE - 1],
+    );
   const late = createPool(database.url, { max: 2, statementTimeoutMs: 1_000, applicationName: "test" });
   let isMoving = true;
   let written = 0;

@@ -500,7 +500,7 @@ test("calls that take the rest from the recipient are refused", async () => {
   const { data } = transferFromCall(usdc, recipient, stranger.address as Address, 5n);
   const { status, body } = await refusalOf({ recipient, txs: [{ to: usdc, value: "0", data }] });
   expect({ status, code: body["errorCode"] }).toEqual({ status: 400, code: "DESTINATION_TX_FAILED" });
-  expect(String(body["errorData"])).toContain("take the remaining output from the recipient");
+  expect(String(body["errorData"])).toContain("take from the recipient what is left of the output");
 });
 
 const ways: readonly [string, () => Ask][] = [

@@ -37,7 +37,7 @@ export function createExchangeRail(options: RailOptions): OpenRail {
     throw new RangeError(`invariant violated: chain ${chain.name} is not Hyperliquid`);
   if (hyperliquid.profile !== exchange.profile || (hyperliquid.network === "Testnet") !== exchange.isTestnet)
     throw new RangeError(
-      `chain ${chain.name}: signingProfile or exchangeNetwork differs from its value in the fields that oracles read`,
+      `chain ${chain.name}: signingProfile or exchangeNetwork differs from its value in additionalData, which oracles read`,
     );
   const primary = parseAddress(chain.depository);
   if (primary === undefined) throw new RangeError(`chain ${chain.name} has no depository`);
