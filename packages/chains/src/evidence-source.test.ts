@@ -77,7 +77,7 @@ test.each<Evidence<bigint>>([
   expect(await source.payments(id, question)).toEqual(answer);
 });
 
-test("an id in another format is not looked up, and is no hint", async () => {
+test("an id in another format is not looked up, nor used as a hint", async () => {
   const { endpoint, asked } = anEndpoint(final(9n));
   const source = endpointEvidence(chain, aFamily().family, endpoint);
   const refutation = { kind: "refuted", reason: "transaction id must be 80 lowercase hex digits" };

@@ -1,23 +1,17 @@
 import { hubAlias, hubTokenId, withdrawalAddress } from "@causeway/attest";
+import type { WithdrawalRequestTexts } from "@causeway/attest";
 import { canonicalAddress } from "@causeway/domain";
 import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 import { knownChain } from "./known-chain.ts";
 
 /** The owner and target of a withdrawal, as requests name them. */
-export interface WithdrawalWords {
-  readonly chainId: string;
-  readonly currency: string;
-  readonly withdrawer: string;
-  readonly withdrawerChainId: string;
-  readonly recipient: string;
-  readonly withdrawalNonce: string;
-}
+export type WithdrawalTexts = Omit<WithdrawalRequestTexts, "settlementChainId" | "expectedAmount">;
 
 /** The same in canonical format, with its hub accounts. */
 export interface HubWithdrawal {
   readonly chain: AttestationChain;
-  readonly words: WithdrawalWords & { readonly withdrawalNonce: Hex32 };
+  readonly words: WithdrawalTexts & { readonly withdrawalNonce: Hex32 };
   readonly tokenId: bigint;
   /** The owner's account on the hub. */
   readonly ownerAlias: Address;
@@ -29,7 +23,7 @@ export interface HubWithdrawal {
  * @param path prefix of the field names in errors, with a trailing dot, or empty
  * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain
  */
-export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalWords, path = ""): HubWithdrawal {
+export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalTexts, path = ""): HubWithdrawal {
   const { chain } = knownChain(chains, given.chainId, `${path}chainId`);
   const home = knownChain(chains, given.withdrawerChainId, `${path}withdrawerChainId`).chain;
   const currency = canonicalAddress(chain.vmType, given.currency, `${path}currency`);

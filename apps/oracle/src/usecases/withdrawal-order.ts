@@ -1,8 +1,9 @@
+import type { WithdrawalRequestTexts } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
 import { invalid } from "../ports/attestation-error.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { readHubWithdrawal } from "./hub-withdrawal.ts";
-import type { HubWithdrawal, WithdrawalWords } from "./hub-withdrawal.ts";
+import type { HubWithdrawal } from "./hub-withdrawal.ts";
 import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
 
 /** A withdrawal of a stated amount from this hub through the chain's depository. */
@@ -23,7 +24,7 @@ export interface WithdrawalOrder {
  */
 export function readWithdrawalOrder(
   { chains, hub }: Pick<AttestationServices, "chains" | "hub">,
-  request: WithdrawalWords & { readonly settlementChainId: string; readonly expectedAmount: string },
+  request: WithdrawalRequestTexts,
 ): WithdrawalOrder {
   if (request.settlementChainId !== hub.name)
     throw invalid("settlementChainId", `settlementChainId must be the hub of this oracle, ${hub.name}`);

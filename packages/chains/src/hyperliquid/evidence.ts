@@ -34,7 +34,7 @@ export function hyperliquidEvidence(
       deadlineMs,
       ...observed,
     });
-    const told = rememberedLedgers();
+    const ledgers = rememberedLedgers();
     return {
       transaction: async (hash, rules, question) => {
         const found = await findTransaction(rpc, hash as Hex32, network);
@@ -50,7 +50,7 @@ export function hyperliquidEvidence(
         const all = { ...rules, profile: rpc.profile, decimalsOf };
         const withdrawal = readWithdrawal(payload, all);
         if ("refusal" in withdrawal) return refuted(withdrawal.refusal);
-        const outcome = await searchExecution(rpc, withdrawal, all, hint as Hex32 | undefined, told);
+        const outcome = await searchExecution(rpc, withdrawal, all, hint as Hex32 | undefined, ledgers);
         return final(toAnswer(withdrawal, outcome, presentFirst(rules.depositories)[0]));
       },
       close: rpc.close,

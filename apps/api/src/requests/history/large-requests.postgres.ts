@@ -3,9 +3,9 @@ import { nonEvmCursors } from "../../deposits/deposits.tables.ts";
 import { requests } from "../requests.tables.ts";
 
 /**
- * Expired quotes whose destination calls take most of their row: the predicate of the index
- * `requests_prunable_large`. Not those from chains that are not EVM chains: nothing returns a late deposit
- * there without its request.
+ * Expired quotes whose destination calls take most of their row, by the predicate of the index
+ * `requests_prunable_large`, and whose origin is an EVM chain: elsewhere nothing returns a late deposit
+ * without its request.
  */
 export const isLarge = text`${requests.depositAddress} is null and octet_length(${requests.terms}) > 4096
   and ${requests.originChainId} not in (select ${nonEvmCursors.chainId} from ${nonEvmCursors})`;
