@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalClient } from "@causeway/testkit";
-import type { Hex, PrivateKeyAccount, TransactionReceipt } from "viem";
+import {
+  TransactionReceiptNotFoundError,
+  type Hex,
+  type PrivateKeyAccount,
+  type TransactionReceipt,
+} from "viem";
 
 /** A transaction of a user whose signed bytes are kept, so that it can be sent again. */
 export interface KeptTransaction {
@@ -36,7 +41,7 @@ export interface KeptTransactions {
   close(): Promise<void>;
 }
 
-/** Deeper than any reorg of a run: receipts below are not asked for again. */
+/** Deeper than any reorg of a run: a receipt that was read with so many blocks above it is not read again. */
 const SETTLED_DEPTH = 10n;
 const ASK_EVERY_MS = 50;
 
@@ -47,6 +52,7 @@ const ASK_EVERY_MS = 50;
  */
 export function keepTransactions(client: LocalClient, resendLost: boolean): KeptTransactions {
   const all: KeptTransaction[] = [];
+  const settled = new Set<KeptTransaction>();
   const nonces = new Map<string, number>();
   const closing = new AbortController();
   const waiters = new Map<KeptTransaction, (() => void)[]>();
@@ -56,9 +62,7 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
   const refresh = async (): Promise<void> => {
     const block = await client.getBlock();
     if (block.hash === head.hash) return;
-    const watched = all.filter(
-      ({ receipt }) => receipt === undefined || receipt.blockNumber + SETTLED_DEPTH > block.number,
-    );
+    const watched = all.filter((transaction) => !settled.has(transaction));
     const receipts = await Promise.all(
       watched.map(async ({ hash }) => await client.getTransactionReceipt({ hash }).catch(missing)),
     );
@@ -66,6 +70,8 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
       const receipt = receipts[index];
       transaction.receipt = receipt;
       if (receipt === undefined) return;
+      // Judged by this answer: after a slow round, a reorg may have dropped what an older answer showed.
+      if (receipt.blockNumber + SETTLED_DEPTH <= block.number) settled.add(transaction);
       transaction.firstMinedAtMs ??= Date.now();
       waiters.get(transaction)?.forEach((wake) => wake());
       waiters.delete(transaction);
@@ -144,9 +150,7 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
   };
 }
 
-/**
- * viem throws when there is no receipt; any other fault leaves the old knowledge to the next round as well.
- */
-function missing(): undefined {
-  return undefined;
+/** viem throws when there is no receipt. @throws any other error, which ends the round */
+function missing(error: unknown): undefined {
+  if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
 }
