@@ -113,7 +113,7 @@ test("API and worker start with .env.example filled in, with every chain that it
   for (const read of [readApiConfig, readWorkerConfig]) {
     const config = read(env);
     expect(config.chains.map(({ name }) => name)).toEqual(["sepolia", "base-sepolia"]);
-    expect(config.rails.map(({ chain }) => chain.vmType)).toEqual(["svm", "bvm", "hypevm"]);
+    expect(config.nonEvmChains.map(({ chain }) => chain.vmType)).toEqual(["svm", "bvm", "hypevm"]);
     expect(config.http.trustProxy).toBe(1);
     expect(config.settlement?.oracles).toHaveLength(1);
   }

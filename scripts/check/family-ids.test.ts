@@ -18,10 +18,10 @@ const KNOWN: Readonly<Record<string, number>> = {
   "packages/attest/src/messages/nonce-mapping.ts": 1,
   "packages/config/src/chain-file.ts": 1,
   "packages/config/src/chain-schema.ts": 1,
-  "packages/config/src/rail-schema.ts": 1,
+  "packages/config/src/non-evm-schema.ts": 1,
   "packages/domain/src/address/format-order.ts": 1,
   "packages/domain/src/address/format.ts": 1,
-  "packages/domain/src/chain/rail-chain.ts": 3,
+  "packages/domain/src/chain/non-evm-chain.ts": 3,
   "packages/localnet/src/tour/tell-tour.ts": 4,
 };
 

@@ -15,7 +15,7 @@ export function familyIdsOutOfPlace(
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** In the family's folder, or named after it: `bitcoin/rail.ts`, `bitcoin.ts`, `bitcoin-facts.ts`. */
+/** In the family's folder, or named after it: `bitcoin/connection.ts`, `bitcoin.ts`, `bitcoin-facts.ts`. */
 function belongsTo(path: string, family: FamilyId): boolean {
   return path.split("/").some((part) => part.split(/[-.]/)[0] === family);
 }

@@ -73,22 +73,21 @@ test.each([
   'if ("evm" !== vmType) f();',
   "switch (chain.vmType) {}",
   'if (vm === "solana-vm") f();',
-  'if ("rail" in end) f();',
   'if ("depository" in chain) f();',
   "if (origin.chain.exchange !== undefined) f();",
   "if (chain.bitcoin === undefined) f();",
-  "if (chains.rail(id) !== undefined) f();",
-  "if ((rail(a) ?? rail(b)) !== undefined) f();",
-  "ends.some((rail) => rail !== undefined);",
-  "const onRail = services.chains.rail(id); if (onRail === undefined) f();",
+  "if (chains.nonEvm(id) !== undefined) f();",
+  "if ((nonEvm(a) ?? nonEvm(b)) !== undefined) f();",
+  "ends.some((nonEvm) => nonEvm !== undefined);",
+  "const nonEvm = services.chains.nonEvm(id); if (nonEvm === undefined) f();",
 ])("a question for the kind of a chain is a branch: %s", (text) => {
   expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(1);
 });
 
 test.each([
   "if (a === b) f();",
-  "const end = chains.get(id) ?? chains.rail(id);",
-  "const { pulse } = chains.rail(id); if (pulse === undefined) f();",
+  "const end = chains.get(id) ?? chains.nonEvm(id);",
+  "const { pulse } = chains.nonEvm(id); if (pulse === undefined) f();",
   "if (swap.exchange === undefined) f();",
 ])("no question for the kind of a chain is a branch: %s", (text) => {
   expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(0);

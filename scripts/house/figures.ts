@@ -135,7 +135,7 @@ function isCast(node: Node, text: string): boolean {
 /** Names of chain families, as the API and the oracles write them. */
 const FAMILY = /^"(?:evm|svm|bvm|hypevm|(?:ethereum|solana|bitcoin|hyperliquid|lighter|tron)-vm)"$/;
 /** What only chains of one kind have, or what a lookup among them returned. */
-const OF_ONE_KIND = /\bchain\.(?:exchange|bitcoin)$|\brail(?:\([^()]*\))?\)?$/;
+const OF_ONE_KIND = /\bchain\.(?:exchange|bitcoin)$|\bnonEvm(?:\([^()]*\))?\)?$/;
 
 function asksKindOfChain({ type, callee, operator, left, right, discriminant }: Node, text: string): boolean {
   const of = (node: unknown): string => textOf(node, text);
@@ -143,16 +143,16 @@ function asksKindOfChain({ type, callee, operator, left, right, discriminant }: 
   if (type === "SwitchStatement") return /\bvmType$/.test(of(discriminant));
   if (type !== "BinaryExpression") return false;
   const sides = [of(left), of(right)];
-  if (operator === "in") return /^"(?:rail|depository)"$/.test(sides[0] ?? "");
+  if (operator === "in") return sides[0] === '"depository"';
   if (operator !== "===" && operator !== "!==") return false;
   if (sides.some((side) => /\bvmType$/.test(side) || FAMILY.test(side))) return true;
   const isKindOnly = (side: string): boolean => OF_ONE_KIND.test(side) || namesOfLookups(text).has(side);
   return sides.includes("undefined") && sides.some(isKindOnly);
 }
 
-/** Names that a file gives to results of `chains.rail(id)`. */
+/** Names that a file gives to results of `chains.nonEvm(id)`. */
 function namesOfLookups(text: string): ReadonlySet<string> {
-  return new Set([...text.matchAll(/const (\w+) = [\w.]*\brail\(/g)].map(([, name = ""]) => name));
+  return new Set([...text.matchAll(/const (\w+) = [\w.]*\bnonEvm\(/g)].map(([, name = ""]) => name));
 }
 
 function textOf(node: unknown, text: string): string {

@@ -1,4 +1,4 @@
-import type { ChainConnection, PayingRail, SignedNonceMapping } from "@causeway/chains";
+import type { ChainConnection, PayingConnection, SignedNonceMapping } from "@causeway/chains";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
@@ -69,26 +69,26 @@ export function mortalServices(
     heads: connection.heads,
     close: async () => undefined,
   });
-  const mortalRail = (rail: PayingRail): PayingRail => {
-    const acted = acting(rail, "rail", ["onNews", "close"]);
+  const mortalNonEvm = (connection: PayingConnection): PayingConnection => {
+    const acted = acting(connection, "connection", ["onNews", "close"]);
     return {
-      vm: rail.vm,
-      solver: rail.solver,
-      replaces: rail.replaces,
-      takesBack: rail.takesBack,
+      vm: connection.vm,
+      solver: connection.solver,
+      replaces: connection.replaces,
+      takesBack: connection.takesBack,
       arrivals: async (cursor) => await acted.arrivals(cursor),
       arrivalsOf: async (id) => await acted.arrivalsOf(id),
       balances: async (currencies) => await acted.balances(currencies),
       paymentCost: async (...asked) => await acted.paymentCost(...asked),
       refusalOf: async (payment) => await acted.refusalOf(payment),
       prepare: async (...asked) => await acted.prepare(...asked),
-      ...(rail.signNonceMapping && {
+      ...(connection.signNonceMapping && {
         signNonceMapping: async (...asked) =>
           (await acted.signNonceMapping?.(...asked)) as SignedNonceMapping,
       }),
-      send: (attempt) => tracedAct("rail.send", async () => await rail.send(attempt)),
+      send: (attempt) => tracedAct("connection.send", async () => await connection.send(attempt)),
       outcome: async (attempt) => await acted.outcome(attempt),
-      onNews: (listener) => rail.onNews(listener),
+      onNews: (listener) => connection.onNews(listener),
       close: async () => undefined,
     };
   };
@@ -101,9 +101,9 @@ export function mortalServices(
     signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
   });
   const all = services.chains.all.map(mortal);
-  const rails = services.chains.rails.map((connected) => ({
+  const nonEvmChains = services.chains.nonEvmChains.map((connected) => ({
     ...connected,
-    rail: mortalRail(connected.rail),
+    connection: mortalNonEvm(connected.connection),
   }));
   return {
     ...services,
@@ -116,9 +116,9 @@ export function mortalServices(
     chains: {
       ...services.chains,
       all,
-      rails,
+      nonEvmChains,
       get: (id) => all.find(({ chain }) => chain.id === id),
-      rail: (id) => rails.find(({ chain }) => chain.id === id),
+      nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id),
     },
     reads: acting(services.reads, "reads"),
     balances: acting(services.balances, "balances"),

@@ -3,7 +3,7 @@ import type { Address, Chain, ChainLiquidity, Currency, Hex32, RequestTerms } fr
 import { defaultFeePolicy, gasCostWei, NATIVE_CURRENCY } from "@causeway/domain";
 import { accountsOn } from "../../apps/api/src/chains/accounts-on.ts";
 import type { QuoteInput } from "@causeway/wire";
-import type { ConnectedChain, ConnectedRail } from "../../apps/api/src/chains/chains.port.ts";
+import type { ConnectedChain, ConnectedNonEvmChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { QuoteServices } from "../../apps/api/src/quotes/create-quote.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
@@ -156,7 +156,7 @@ export interface World {
   /** Sources that are external services. */
   readonly external?: readonly string[];
   /** Non-EVM chains, in addition to the two. */
-  readonly rails?: readonly ConnectedRail[];
+  readonly nonEvmChains?: readonly ConnectedNonEvmChain[];
 }
 
 export const defaultGasPrices: GasPrices = {
@@ -205,7 +205,7 @@ export function quoteWorld(world: World = {}): QuoteWorld {
     solver,
     clock: { nowMs: () => NOW_MS },
     random: { bytes32: (): Hex32 => `0x${(++salt).toString(16).padStart(64, "0")}` },
-    chains: createChainDirectory(connected, world.rails),
+    chains: createChainDirectory(connected, world.nonEvmChains),
     prices: { usd: (currency) => prices.get(currency.priceId) ?? 0n },
     quotePolicy: {
       ...defaultFeePolicy,

@@ -6,7 +6,7 @@ import {
   encodeBitcoinAddress,
   decodeAddress,
   type Hex,
-  type RailChain,
+  type NonEvmChain,
 } from "@causeway/domain";
 import { bitcoinAddress, type BitcoinCoin, type BitcoinControls } from "@causeway/simulators/bitcoin";
 
@@ -116,6 +116,6 @@ export function anAttestationChain(
 }
 
 /** The part of a configured chain that the adapter reads. */
-export function aRailChain(depository: Owner): RailChain {
-  return { blockTimeSeconds: 1, depository: depository.bytes, confirmations: CONFIRMATIONS } as RailChain;
+export function aNonEvmChain(depository: Owner): NonEvmChain {
+  return { blockTimeSeconds: 1, depository: depository.bytes, confirmations: CONFIRMATIONS } as NonEvmChain;
 }

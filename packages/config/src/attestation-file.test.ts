@@ -281,15 +281,19 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
     );
     expect(evm.every((chain) => (chain.evm?.fillContracts.length ?? 0) > 0)).toBe(true);
     // What the service believes to be a deposit must be one to oracles.
-    const rails = chains.filter(({ vmType }) =>
+    const nonEvmChains = chains.filter(({ vmType }) =>
       ["solana-vm", "bitcoin-vm", "hyperliquid-vm"].includes(vmType),
     );
-    expect(rails.map(({ name, vmType, depository }) => [name, vmType, depository])).toEqual(
-      api.rails.map(({ name, family, depository }) => [name, family, decodeAddress(family, depository)]),
+    expect(nonEvmChains.map(({ name, vmType, depository }) => [name, vmType, depository])).toEqual(
+      api.nonEvmChains.map(({ name, family, depository }) => [
+        name,
+        family,
+        decodeAddress(family, depository),
+      ]),
     );
-    for (const { exchange, name } of api.rails) {
+    for (const { exchange, name } of api.nonEvmChains) {
       if (exchange === undefined) continue;
-      const attested = rails.find((one) => one.name === name)?.hyperliquid;
+      const attested = nonEvmChains.find((one) => one.name === name)?.hyperliquid;
       expect([attested?.profile, attested?.usdcTokenId, attested?.network === "Testnet"]).toEqual([
         exchange.profile,
         exchange.usdcTokenId,

@@ -1,8 +1,8 @@
 import { canonicalCase, parseAddress } from "@causeway/domain";
 import type { ChainEntry } from "./chain-schema.ts";
-import type { RailEntry } from "./rail-schema.ts";
+import type { NonEvmEntry } from "./non-evm-schema.ts";
 
-type Entry = ChainEntry | RailEntry;
+type Entry = ChainEntry | NonEvmEntry;
 
 /** What is wrong between entries that are each right by themselves, one sentence per problem. */
 export function consistencyProblems(entries: readonly Entry[]): readonly string[] {

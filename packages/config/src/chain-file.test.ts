@@ -259,7 +259,7 @@ test("refuses an address with a wrong checksum, without suggesting a corrected o
     }),
   );
   expect(fromVariable).toContain("(local-a).tokens[0].address (USDC): has an invalid EIP-55 checksum");
-  const rail = problemsOf(() =>
+  const connection = problemsOf(() =>
     loadEdited((entries) =>
       Object.assign(entries.find(({ vmType }) => vmType === "hyperliquid-vm") ?? {}, {
         depository: MISTYPED,
@@ -267,7 +267,7 @@ test("refuses an address with a wrong checksum, without suggesting a corrected o
       }),
     ),
   );
-  expect(rail).toMatch(/depository: has an invalid[^]*additionalDepositories\[1\]: has an invalid/);
+  expect(connection).toMatch(/depository: has an invalid[^]*additionalDepositories\[1\]: has an invalid/);
 });
 
 test("what is wrong in the file does not hide what is wrong in its variables", () => {
@@ -318,10 +318,10 @@ test.each([
   ["mainnets.prod", 7],
   ["testnets.prod", 6],
 ])("every chain of %s works once its variables are set", (environment, evmChains) => {
-  const { chains, rails, warnings } = loadWithEveryVariable(environment);
+  const { chains, nonEvmChains, warnings } = loadWithEveryVariable(environment);
   expect(warnings).toEqual([]);
   expect(chains).toHaveLength(evmChains);
-  expect(rails.map(({ vmType }) => vmType)).toEqual(["svm", "bvm", "hypevm"]);
+  expect(nonEvmChains.map(({ vmType }) => vmType)).toEqual(["svm", "bvm", "hypevm"]);
   const unset = loadChains({ environment, configsDir, env: {} });
   expect(unset.off).toHaveLength(evmChains + 3);
   expect(unset.warnings).toEqual([]);
@@ -358,8 +358,8 @@ test.each([
       solana: 130,
       bitcoin: 87_000,
     };
-    const { chains, rails } = loadWithEveryVariable(environment);
-    for (const { name, native, tokens } of [...chains, ...rails])
+    const { chains, nonEvmChains } = loadWithEveryVariable(environment);
+    for (const { name, native, tokens } of [...chains, ...nonEvmChains])
       for (const { symbol, decimals, priceId, logoUri, maxFillAmount } of [native, ...tokens]) {
         expect(logoUri, `${name} ${symbol}`).toMatch(/^https:\/\/.+\.png$/);
         const worthUsd = (Number(maxFillAmount) / 10 ** decimals) * (thenUsd[priceId] ?? 0);
@@ -369,8 +369,8 @@ test.each([
 );
 
 test("every currency of the local system has a picture, which no other server has to serve", () => {
-  const { chains, rails } = loadChains({ environment: "local", configsDir, env: bothNodes });
-  for (const { name, native, tokens } of [...chains, ...rails])
+  const { chains, nonEvmChains } = loadChains({ environment: "local", configsDir, env: bothNodes });
+  for (const { name, native, tokens } of [...chains, ...nonEvmChains])
     for (const { symbol, logoUri } of [native, ...tokens])
       expect(logoUri, `${name} ${symbol}`).toMatch(/^data:image\/svg\+xml,/);
 });
@@ -427,14 +427,14 @@ test("fixed prices are USD with 18 decimals, and every currency that the solver 
 });
 
 /** The entry of a non-EVM chain in the file for real networks. */
-function railEntryOf(vmType: string): Entry & Record<string, Record<string, unknown>> {
+function nonEvmEntryOf(vmType: string): Entry & Record<string, Record<string, unknown>> {
   const text = readFileSync(join(configsDir, "chains.mainnets.prod.json"), "utf8");
   const found = (JSON.parse(text) as Entry[]).find((entry) => entry["vmType"] === vmType);
   if (found === undefined) throw new Error(`there is a ${vmType}`);
-  return found as ReturnType<typeof railEntryOf>;
+  return found as ReturnType<typeof nonEvmEntryOf>;
 }
 
-const railEnv = {
+const nonEvmEnv = {
   SOLANA_RPC_URL: "https://node.test",
   SOLANA_DEPOSITORY_PROGRAM: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
   BITCOIN_RPC_URL: "https://node.test",
@@ -445,17 +445,17 @@ const railEnv = {
 };
 
 test("reads the addresses of a non-EVM chain as bytes, in the format of its family", () => {
-  const { chains, rails } = loadEdited(
+  const { chains, nonEvmChains } = loadEdited(
     (entries) =>
       entries.splice(
         0,
         entries.length,
-        ...["solana-vm", "bitcoin-vm", "hyperliquid-vm"].map((vmType) => railEntryOf(vmType)),
+        ...["solana-vm", "bitcoin-vm", "hyperliquid-vm"].map((vmType) => nonEvmEntryOf(vmType)),
       ),
-    railEnv,
+    nonEvmEnv,
   );
   expect(chains).toEqual([]);
-  const [solana, bitcoin, exchange] = rails;
+  const [solana, bitcoin, exchange] = nonEvmChains;
   expect(solana).toMatchObject({
     id: 792_703_809,
     vmType: "svm",
@@ -464,7 +464,7 @@ test("reads the addresses of a non-EVM chain as bytes, in the format of its fami
     fees: { flatUsd: 20_000_000_000_000_000n },
   });
   expect(formatAddress({ vmType: "svm" }, solana?.depository ?? "0x")).toBe(
-    railEnv.SOLANA_DEPOSITORY_PROGRAM,
+    nonEvmEnv.SOLANA_DEPOSITORY_PROGRAM,
   );
   expect(solana?.tokens.map(({ address }) => formatAddress({ vmType: "svm" }, address))).toContain(
     "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
@@ -494,12 +494,12 @@ test("reads the addresses of a non-EVM chain as bytes, in the format of its fami
 test("refuses what does not fit the family in the entry of a non-EVM chain, naming its place", () => {
   const problemsWith = (vmType: string, change: object): string =>
     problemsOf(() =>
-      loadEdited((entries) => entries.splice(2, 3, Object.assign(railEntryOf(vmType), change)), {
+      loadEdited((entries) => entries.splice(2, 3, Object.assign(nonEvmEntryOf(vmType), change)), {
         ...bothNodes,
-        ...railEnv,
+        ...nonEvmEnv,
       }),
     );
-  const token = { ...railEntryOf("solana-vm").tokens[0], id: "other" };
+  const token = { ...nonEvmEntryOf("solana-vm").tokens[0], id: "other" };
   for (const [vmType, change, problem] of [
     ["solana-vm", { depository: `0x${"ab".repeat(20)}` }, "(solana).depository: must be a solana-vm address"],
     ["bitcoin-vm", { depository: "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8" }, "(bitcoin).depository:"],
@@ -523,11 +523,11 @@ test("refuses what does not fit the family in the entry of a non-EVM chain, nami
 });
 
 test("without an explorer nothing is paid on Bitcoin: the chain is off", () => {
-  const { BITCOIN_ESPLORA_URL: _, ...withoutExplorer } = railEnv;
-  const { rails, warnings } = loadEdited((entries) => {
-    entries.splice(2, 3, railEntryOf("bitcoin-vm"));
+  const { BITCOIN_ESPLORA_URL: _, ...withoutExplorer } = nonEvmEnv;
+  const { nonEvmChains, warnings } = loadEdited((entries) => {
+    entries.splice(2, 3, nonEvmEntryOf("bitcoin-vm"));
   }, withoutExplorer);
-  expect(rails.filter(({ vmType }) => vmType === "bvm")).toEqual([]);
+  expect(nonEvmChains.filter(({ vmType }) => vmType === "bvm")).toEqual([]);
   expect(warnings).toContain("chain bitcoin is disabled; missing variables: BITCOIN_ESPLORA_URL");
 });
 
@@ -542,10 +542,10 @@ test("a chain for which some variables are set is disabled with a warning that n
 });
 
 test("an unset variable disables a non-EVM chain, and entries of families that only oracles know are skipped", () => {
-  const { chains, rails, off } = loadEdited((entries) => {
-    entries.splice(2, 3, railEntryOf("solana-vm"), { id: "tron", vmType: "tron-vm", tokens: [] });
+  const { chains, nonEvmChains, off } = loadEdited((entries) => {
+    entries.splice(2, 3, nonEvmEntryOf("solana-vm"), { id: "tron", vmType: "tron-vm", tokens: [] });
   });
   expect(chains).toHaveLength(2);
-  expect(rails.filter(({ name }) => name === "solana")).toEqual([]);
+  expect(nonEvmChains.filter(({ name }) => name === "solana")).toEqual([]);
   expect(off).toContain("solana");
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Chain, RailChain } from "@causeway/domain";
+import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import type { ChainEntry } from "./chain-schema.ts";
@@ -8,17 +8,17 @@ import { chainEntry } from "./chain-schema.ts";
 import { consistencyProblems } from "./chain-consistency.ts";
 import type { Env } from "./env.ts";
 import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
-import type { RailEntry } from "./rail-schema.ts";
-import { attestedOnlyFamilies, railEntry, paidFamilies } from "./rail-schema.ts";
+import type { NonEvmEntry } from "./non-evm-schema.ts";
+import { attestedOnlyFamilies, nonEvmEntry, paidFamilies } from "./non-evm-schema.ts";
 import { toChain } from "./to-chain.ts";
-import { toRailChain } from "./to-rail-chain.ts";
+import { toNonEvmChain } from "./to-non-evm-chain.ts";
 
 /** What the chain file of an environment gives. */
 export interface LoadedChains {
   /** Enabled EVM chains in the order of the file. */
   readonly chains: readonly Chain[];
   /** Enabled non-EVM chains, likewise. */
-  readonly rails: readonly RailChain[];
+  readonly nonEvmChains: readonly NonEvmChain[];
   /** Chains that are off although some of their variables are set, and which are not. */
   readonly warnings: readonly string[];
   /** Names of chains that are off because none of their variables is set. */
@@ -67,9 +67,9 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
   const warnings: string[] = [];
   const off: string[] = [];
   const chains: Chain[] = [];
-  const rails: RailChain[] = [];
+  const nonEvmChains: NonEvmChain[] = [];
   const faulty: ReadChains["faulty"][number][] = [];
-  const written: (ChainEntry | RailEntry)[] = [];
+  const written: (ChainEntry | NonEvmEntry)[] = [];
   for (const [index, document] of (documents as unknown[]).entries()) {
     if (attestedOnlyFamilies.includes(familyOf(document))) continue;
     const place = `${fileName}: ${placeOf(document, index)}`;
@@ -102,10 +102,10 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
     const entry = check(resolved.value, place, problems, document);
     if (entry === undefined) faulty.push(identityOf(document));
     else if (entry.vmType === "ethereum-vm") chains.push(toChain(entry));
-    else rails.push(toRailChain(entry));
+    else nonEvmChains.push(toNonEvmChain(entry));
   }
   problems.push(...consistencyProblems(written).map((problem) => `${fileName}: ${problem}`));
-  return { chains, rails, warnings, off, problems, faulty };
+  return { chains, nonEvmChains, warnings, off, problems, faulty };
 }
 
 /**
@@ -158,9 +158,9 @@ function check(
   place: string,
   problems: string[],
   source: unknown = document,
-): ChainEntry | RailEntry | undefined {
+): ChainEntry | NonEvmEntry | undefined {
   const isNonEvm = (paidFamilies as readonly string[]).includes(familyOf(document));
-  const result = isNonEvm ? railEntry.safeParse(document) : chainEntry.safeParse(document);
+  const result = isNonEvm ? nonEvmEntry.safeParse(document) : chainEntry.safeParse(document);
   if (result.success) return result.data;
   problems.push(
     ...result.error.issues.map(

@@ -1,8 +1,8 @@
 export * from "./ids/hex.ts";
 export * from "./ids/api-key-text.ts";
 export * from "./chain/chain.ts";
-export * from "./chain/rail-chain.ts";
-export * from "./chain/rail-vm.ts";
+export * from "./chain/non-evm-chain.ts";
+export * from "./chain/non-evm-vm-type.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";
 export type * from "./chain/evm-facts.ts";

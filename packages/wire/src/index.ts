@@ -11,7 +11,7 @@ export * from "./api/swap-sources.ts";
 export * from "./api/order.ts";
 export * from "./api/quote-request.ts";
 export * from "./api/quote-answer.ts";
-export * from "./api/rail-steps.ts";
+export * from "./api/non-evm-steps.ts";
 export * from "./api/price-answer.ts";
 export * from "./api/execute.ts";
 export * from "./api/authorize.ts";

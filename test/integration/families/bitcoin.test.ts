@@ -1,6 +1,6 @@
 import { Transaction } from "@scure/btc-signer";
-import { bitcoinEvidence, createBitcoinRail, createBitcoinUsers } from "@causeway/chains/bitcoin";
-import type { PayingRail, EvidenceSource, RailAttempt, RailPayment } from "@causeway/chains";
+import { bitcoinEvidence, connectBitcoin, createBitcoinUsers } from "@causeway/chains/bitcoin";
+import type { PayingConnection, EvidenceSource, NonEvmAttempt, NonEvmPayment } from "@causeway/chains";
 import {
   bitcoinPsbtId,
   nativeCurrency,
@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   anAttestationChain,
   anOwner,
-  aRailChain,
+  aNonEvmChain,
   CONFIRMATIONS,
   utxoOf,
   FEE,
@@ -188,13 +188,13 @@ test("a withdrawal is executed by its own transaction, or made impossible by ano
 });
 
 /** A solver with unspent outputs, and its adapter. */
-async function aRail(
+async function aConnection(
   amounts: readonly bigint[],
-): Promise<{ rail: PayingRail; solver: ReturnType<typeof anOwner> }> {
+): Promise<{ connection: PayingConnection; solver: ReturnType<typeof anOwner> }> {
   const solver = anOwner();
   for (const amount of amounts) await utxoOf(bitcoinOf(), solver, amount);
-  const rail = await createBitcoinRail({
-    chain: aRailChain(depository),
+  const connection = await connectBitcoin({
+    chain: aNonEvmChain(depository),
     attestation: chain(),
     solver: solver.bytes,
     now: () => Date.now(),
@@ -202,8 +202,8 @@ async function aRail(
       throw error;
     },
   }).withKey(`0x${Buffer.from(solver.key).toString("hex")}`);
-  expect(rail.solver).toBe(solver.bytes);
-  return { rail, solver };
+  expect(connection.solver).toBe(solver.bytes);
+  return { connection, solver };
 }
 
 const question = (orderId: OrderId, recipient: string) => ({
@@ -216,23 +216,23 @@ const question = (orderId: OrderId, recipient: string) => ({
 });
 
 test("an oracle attests the adapter's payment once, however often it is broadcast", async () => {
-  const { rail } = await aRail([200_000n, 90_000n]);
+  const { connection } = await aConnection([200_000n, 90_000n]);
   const recipient = anOwner();
   const orderId = newId();
-  const payment: RailPayment = { recipient: recipient.bytes, currency: NATIVE, amount: 70_000n, orderId };
-  expect((await rail.balances([NATIVE])).get(NATIVE)).toBe(290_000n);
-  expect(await rail.refusalOf(payment)).toBeUndefined();
-  expect(await rail.paymentCost(NATIVE, recipient.bytes)).toBeGreaterThan(100n);
-  const attempt = await rail.prepare(payment, [], []);
-  expect(await rail.outcome(attempt)).toEqual({ kind: "unseen" });
-  expect(await rail.send(attempt)).toBe("sent");
-  expect(await rail.send(attempt)).toBe("sent");
-  expect(await rail.outcome(attempt)).toEqual({ kind: "pending" });
+  const payment: NonEvmPayment = { recipient: recipient.bytes, currency: NATIVE, amount: 70_000n, orderId };
+  expect((await connection.balances([NATIVE])).get(NATIVE)).toBe(290_000n);
+  expect(await connection.refusalOf(payment)).toBeUndefined();
+  expect(await connection.paymentCost(NATIVE, recipient.bytes)).toBeGreaterThan(100n);
+  const attempt = await connection.prepare(payment, [], []);
+  expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
+  expect(await connection.send(attempt)).toBe("sent");
+  expect(await connection.send(attempt)).toBe("sent");
+  expect(await connection.outcome(attempt)).toEqual({ kind: "pending" });
   await bitcoinOf().mine(1);
-  expect(await rail.outcome(attempt)).toMatchObject({ kind: "mined" });
-  expect(await rail.send(attempt)).toBe("sent");
+  expect(await connection.outcome(attempt)).toMatchObject({ kind: "mined" });
+  expect(await connection.send(attempt)).toBe("sent");
   await bitcoinOf().mine(CONFIRMATIONS - 1);
-  expect(await rail.outcome(attempt)).toMatchObject({ kind: "final" });
+  expect(await connection.outcome(attempt)).toMatchObject({ kind: "final" });
   expect(
     await evidence.payments(attempt.txId.slice(2), question(orderId, recipient.canonical)),
   ).toMatchObject({
@@ -240,30 +240,30 @@ test("an oracle attests the adapter's payment once, however often it is broadcas
     value: { amounts: [70_000n] },
   });
   // The smallest sufficient output was spent, and its change came back.
-  expect((await rail.balances([NATIVE])).get(NATIVE)).toBe(290_000n - 70_000n - attempt.fee);
-  await rail.close();
+  expect((await connection.balances([NATIVE])).get(NATIVE)).toBe(290_000n - 70_000n - attempt.fee);
+  await connection.close();
 });
 
 test("a replacement conflicts with every earlier attempt, and only one of them pays", async () => {
-  const { rail } = await aRail([100_000n, 100_000n]);
+  const { connection } = await aConnection([100_000n, 100_000n]);
   const recipient = anOwner();
-  const payment: RailPayment = {
+  const payment: NonEvmPayment = {
     recipient: recipient.bytes,
     currency: NATIVE,
     amount: 99_000n,
     orderId: newId(),
   };
-  const attempts: RailAttempt[] = [];
+  const attempts: NonEvmAttempt[] = [];
   for (let made = 0; made < 3; made++) {
-    const attempt = await rail.prepare(
+    const attempt = await connection.prepare(
       payment,
       attempts,
       attempts.map(({ raw }) => raw),
     );
-    expect(await rail.send(attempt)).toBe("sent");
+    expect(await connection.send(attempt)).toBe("sent");
     attempts.push(attempt);
   }
-  const inputsOf = ({ raw }: RailAttempt) => {
+  const inputsOf = ({ raw }: NonEvmAttempt) => {
     const tx = Transaction.fromRaw(Buffer.from(raw.slice(2), "hex"), { allowUnknownOutputs: true });
     return Array.from({ length: tx.inputsLength }, (_, at) =>
       Buffer.from(tx.getInput(at).txid ?? []).toString("hex"),
@@ -277,46 +277,46 @@ test("a replacement conflicts with every earlier attempt, and only one of them p
   expect(await bitcoinOf().call("getrawmempool")).toEqual([attempts[2]?.txId.slice(2)]);
   // An earlier one may still be mined.
   await bitcoinOf().mineExactly([`${attempts[0]?.raw.slice(2)}`]);
-  await expect(rail.prepare(payment, attempts, [])).rejects.toThrow(/was mined/);
-  expect(await rail.outcome(attempts[2] as RailAttempt)).toEqual({ kind: "unseen" });
+  await expect(connection.prepare(payment, attempts, [])).rejects.toThrow(/was mined/);
+  expect(await connection.outcome(attempts[2] as NonEvmAttempt)).toEqual({ kind: "unseen" });
   await bitcoinOf().mine(CONFIRMATIONS - 1);
-  expect(await rail.outcome(attempts[0] as RailAttempt)).toMatchObject({ kind: "final" });
+  expect(await connection.outcome(attempts[0] as NonEvmAttempt)).toMatchObject({ kind: "final" });
   for (const lost of attempts.slice(1)) {
-    expect(await rail.outcome(lost)).toMatchObject({ kind: "dead" });
-    expect(await rail.send(lost)).toHaveProperty("refused");
+    expect(await connection.outcome(lost)).toMatchObject({ kind: "dead" });
+    expect(await connection.send(lost)).toHaveProperty("refused");
   }
-  await rail.close();
+  await connection.close();
 });
 
 test("outputs of pending payments are not spent, and an amount above the rest is refused", async () => {
-  const { rail } = await aRail([50_000n, 80_000n]);
-  const payment = (): RailPayment => ({
+  const { connection } = await aConnection([50_000n, 80_000n]);
+  const payment = (): NonEvmPayment => ({
     recipient: anOwner().bytes,
     currency: NATIVE,
     amount: 40_000n,
     orderId: newId(),
   });
-  const first = await rail.prepare(payment(), [], []);
+  const first = await connection.prepare(payment(), [], []);
   // Not broadcast yet: only its bytes show which outputs it spends.
-  const second = await rail.prepare(payment(), [], [first.raw]);
-  expect(await rail.send(second)).toBe("sent");
-  expect(await rail.send(first)).toBe("sent");
-  await expect(rail.prepare(payment(), [], [first.raw, second.raw])).rejects.toThrow(
+  const second = await connection.prepare(payment(), [], [first.raw]);
+  expect(await connection.send(second)).toBe("sent");
+  expect(await connection.send(first)).toBe("sent");
+  await expect(connection.prepare(payment(), [], [first.raw, second.raw])).rejects.toThrow(
     /insufficient solver balance/,
   );
-  expect(await rail.refusalOf({ ...payment(), amount: 200n })).toMatch(/must be at least/);
-  expect(await rail.refusalOf({ ...payment(), recipient: depository.bytes })).toMatch(/depository/);
-  expect(await rail.refusalOf({ ...payment(), recipient: NATIVE })).toMatch(/not a valid address/);
-  expect(await rail.refusalOf({ ...payment(), recipient: rail.solver })).toMatch(/payer/);
+  expect(await connection.refusalOf({ ...payment(), amount: 200n })).toMatch(/must be at least/);
+  expect(await connection.refusalOf({ ...payment(), recipient: depository.bytes })).toMatch(/depository/);
+  expect(await connection.refusalOf({ ...payment(), recipient: NATIVE })).toMatch(/not a valid address/);
+  expect(await connection.refusalOf({ ...payment(), recipient: connection.solver })).toMatch(/payer/);
   await bitcoinOf().mine(1);
-  await rail.close();
+  await connection.close();
 });
 
 test("final deposits are read once, and again from the same cursor", async () => {
-  const { rail } = await aRail([]);
+  const { connection } = await aConnection([]);
   await bitcoinOf().mine(CONFIRMATIONS);
-  let { cursor } = await rail.arrivals(undefined);
-  for (let last = ""; last !== cursor;) [last, cursor] = [cursor, (await rail.arrivals(cursor)).cursor];
+  let { cursor } = await connection.arrivals(undefined);
+  for (let last = ""; last !== cursor;) [last, cursor] = [cursor, (await connection.arrivals(cursor)).cursor];
   const user = anOwner();
   const id = newId();
   const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
@@ -335,10 +335,10 @@ test("final deposits are read once, and again from the same cursor", async () =>
   expect(step.fee).toBeGreaterThanOrEqual(BigInt(tx.vsize) * 2n);
   await bitcoinOf().send(tx.hex);
   await bitcoinOf().mine(CONFIRMATIONS - 1);
-  expect((await rail.arrivals(cursor)).deposits).toEqual([]);
-  expect(await rail.arrivalsOf(`0x${tx.id}` as TxHash)).toEqual({ kind: "notFinal" });
+  expect((await connection.arrivals(cursor)).deposits).toEqual([]);
+  expect(await connection.arrivalsOf(`0x${tx.id}` as TxHash)).toEqual({ kind: "notFinal" });
   await bitcoinOf().mine(1);
-  const seen = await rail.arrivals(cursor);
+  const seen = await connection.arrivals(cursor);
   expect(seen.deposits).toMatchObject([
     {
       txHash: `0x${tx.id}`,
@@ -350,19 +350,19 @@ test("final deposits are read once, and again from the same cursor", async () =>
       id,
     },
   ]);
-  expect((await rail.arrivals(cursor)).deposits).toEqual(seen.deposits);
-  expect((await rail.arrivals(seen.cursor)).deposits).toEqual([]);
-  expect(await rail.arrivalsOf(`0x${tx.id}` as TxHash)).toMatchObject({
+  expect((await connection.arrivals(cursor)).deposits).toEqual(seen.deposits);
+  expect((await connection.arrivals(seen.cursor)).deposits).toEqual([]);
+  expect(await connection.arrivalsOf(`0x${tx.id}` as TxHash)).toMatchObject({
     kind: "final",
     deposits: seen.deposits,
   });
   // Blocks that counted as final are reorged out: the new ones are read, and known deposits are reported
   // again.
   await bitcoinOf().reorganize(CONFIRMATIONS, [tx.hex]);
-  expect((await rail.arrivals(seen.cursor)).upTo.number).toBeLessThan(seen.upTo.number);
+  expect((await connection.arrivals(seen.cursor)).upTo.number).toBeLessThan(seen.upTo.number);
   let reported: readonly string[] = [];
   for (let at = seen.cursor, last = ""; last !== at;) {
-    const read = await rail.arrivals(at);
+    const read = await connection.arrivals(at);
     [last, at] = [at, read.cursor];
     reported = [...reported, ...read.deposits.map(({ txHash }) => txHash)];
   }
@@ -372,5 +372,5 @@ test("final deposits are read once, and again from the same cursor", async () =>
   ).toMatchObject({ psbt: undefined });
   expect(utxo.amount).toBe(100_000n);
   await users.close();
-  await rail.close();
+  await connection.close();
 });

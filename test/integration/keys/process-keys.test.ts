@@ -1,4 +1,4 @@
-import { createRail, type ChainRail, type PayingRail } from "@causeway/chains";
+import { connectNonEvm, type NonEvmConnection, type PayingConnection } from "@causeway/chains";
 import { Secret } from "@causeway/config";
 import { expect, expectTypeOf, test } from "vitest";
 import { readApiConfig, readWorkerConfig } from "../../../apps/api/src/config/config.ts";
@@ -63,11 +63,11 @@ test.each(Object.entries(keys))("an API that gets %s reports it", (name, key) =>
   ]);
 });
 
-test.each(readApiConfig(apiEnv).rails)(
+test.each(readApiConfig(apiEnv).nonEvmChains)(
   "the adapter of $chain.name opens with the solver's address, and pays only with its key",
   async ({ chain, attestation }) => {
     const { solver, solana = "0x", bitcoin = "0x" } = readApiConfig(apiEnv).accounts;
-    const rail = await createRail({
+    const connection = await connectNonEvm({
       chain,
       attestation,
       solver: { svm: solana, bvm: bitcoin, hypevm: solver }[chain.vmType],
@@ -75,22 +75,22 @@ test.each(readApiConfig(apiEnv).rails)(
       onFault: () => undefined,
     });
     try {
-      expect(rail).not.toHaveProperty("prepare");
-      expect(rail).not.toHaveProperty("signNonceMapping");
-      await expect((async () => await rail.withKey(familyKey("user")))()).rejects.toThrow(
+      expect(connection).not.toHaveProperty("prepare");
+      expect(connection).not.toHaveProperty("signNonceMapping");
+      await expect((async () => await connection.withKey(familyKey("user")))()).rejects.toThrow(
         `chain ${chain.name}: key does not match the solver address`,
       );
-      const paying = await rail.withKey(familyKey("solver"));
+      const paying = await connection.withKey(familyKey("solver"));
       expect(paying.prepare).toBeTypeOf("function");
-      expect(paying.solver).toBe(rail.solver);
+      expect(paying.solver).toBe(connection.solver);
     } finally {
-      await rail.close();
+      await connection.close();
     }
   },
 );
 
 test("the API's use cases cannot sign for lanes or non-EVM chains", () => {
   expectTypeOf<Services>().not.toExtend<LaneKeys>();
-  expectTypeOf<ChainRail>().not.toExtend<PayingRail>();
-  expectTypeOf<Services["chains"]["rails"][number]["rail"]>().not.toExtend<PayingRail>();
+  expectTypeOf<NonEvmConnection>().not.toExtend<PayingConnection>();
+  expectTypeOf<Services["chains"]["nonEvmChains"][number]["connection"]>().not.toExtend<PayingConnection>();
 });

@@ -3,7 +3,7 @@ import type { Hex } from "@causeway/domain";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
-import { addBitcoin, type AddedBitcoin } from "../../support/rail-world.ts";
+import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
 // Deposits of bitcoin whose fills make calls on an EVM chain: the money of both chains is accounted for,

@@ -128,7 +128,7 @@ async function arrived(terms: RequestTerms): Promise<void> {
       },
     ]);
     if (stored === undefined) throw new Error("the deposit is new");
-    await tx.rails.noteNonce(stored.id, BigInt(terms.walletNonce ?? 0), world.clock.nowMs() + 3_600_000);
+    await tx.nonEvm.noteNonce(stored.id, BigInt(terms.walletNonce ?? 0), world.clock.nowMs() + 3_600_000);
   });
 }
 

@@ -11,7 +11,7 @@ import {
   type Address,
   type AttestationHub,
   type Hex,
-  type RailChain,
+  type NonEvmChain,
   type RequestTerms,
 } from "@causeway/domain";
 import { createLocalClient, startAnvil, type LocalClient } from "@causeway/testkit";
@@ -48,7 +48,7 @@ export const EXCHANGE_ID = 1337;
 const NAME = "exchange";
 
 /** The service's description of Hyperliquid; nothing here calls it. */
-const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", needsNonceMappings: true } as RailChain;
+const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", needsNonceMappings: true } as NonEvmChain;
 
 /**
  * `POST /authorize`, the worker's rounds and what the engine reads of them, on a real database, a real hub,
@@ -140,7 +140,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     formerSigners: [],
     uow,
     reads: postgresReads(sql),
-    chains: { all: [], rails: [], profile: () => undefined },
+    chains: { all: [], nonEvmChains: [], profile: () => undefined },
     hub: hubChain,
     // The last one has the other two as peers; asked first, it gives a quorum at once.
     oracles: oracles
@@ -154,7 +154,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   const funds = new Map<Hex, bigint>();
   const users = { balance: async (user: Hex) => funds.get(user) ?? 1_000_000n };
   const chains = {
-    rail: (id: number) => (id === EXCHANGE_ID ? { chain: exchange, users } : undefined),
+    nonEvm: (id: number) => (id === EXCHANGE_ID ? { chain: exchange, users } : undefined),
   } as Parameters<typeof authorizeNonce>[0]["chains"];
 
   const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });

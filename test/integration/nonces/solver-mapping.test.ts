@@ -1,16 +1,20 @@
 import { rawKeySigner, signatureToHex, nonceMappingDigest, recoverSigner } from "@causeway/attest";
-import { RpcFault, type PayingRail } from "@causeway/chains";
+import { RpcFault, type PayingConnection } from "@causeway/chains";
 import { EXCHANGE_WALLET_CHAIN, type Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/solver-mapping.ts";
-import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
+import {
+  startNonEvmWorld,
+  type AgreedOnNonEvmChains,
+  type NonEvmWorld,
+} from "../../support/non-evm-world.ts";
 
 // A payment that cannot carry its order id is broadcast once its mapping is where oracles look for it.
 
-let world: RailWorld;
+let world: NonEvmWorld;
 afterEach(async () => await world.stop());
 
 const key = rawKeySigner(`0x${"71".repeat(32)}`);
@@ -21,10 +25,10 @@ const key = rawKeySigner(`0x${"71".repeat(32)}`);
  */
 function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
-  const rails = chains.rails.map((connected): TransferChain => {
+  const nonEvmChains = chains.nonEvmChains.map((connected): TransferChain => {
     if (connected.chain.id !== world.destination.chain.id) return connected;
-    const rail: PayingRail = {
-      ...connected.rail,
+    const connection: PayingConnection = {
+      ...connected.connection,
       idsComeLater: true,
       signNonceMapping: async ({ madeAtMs }, id) => {
         const wallet = key.address;
@@ -34,12 +38,12 @@ function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefin
         return { nonce, signature: signatureToHex(await key.signDigest(digest)), signatureChainId: 1 };
       },
     };
-    return { ...connected, rail };
+    return { ...connected, connection };
   });
   const of = async (_chainId: number, wallet: Hex, nonce: bigint) => hub(wallet, nonce);
   return {
     ...world.services,
-    chains: { ...chains, rails, rail: (id) => rails.find(({ chain }) => chain.id === id) },
+    chains: { ...chains, nonEvmChains, nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id) },
     nonceMappings: {
       of,
       read: async (...asked) => ({ mapped: await of(...asked), asOf: 2n ** 40n }),
@@ -59,7 +63,7 @@ async function mappingRows(): Promise<MappingRow[]> {
   return (await world.pool.query<MappingRow>("select * from nonce_mappings order by key")).rows;
 }
 
-async function deposited(): Promise<AgreedOnRails> {
+async function deposited(): Promise<AgreedOnNonEvmChains> {
   const agreed = await world.agree();
   world.pay(agreed);
   world.origin.network.settle();
@@ -69,7 +73,7 @@ async function deposited(): Promise<AgreedOnRails> {
 const sent = () => world.destination.network.payments();
 
 test("the payment waits for its mapping, which was committed with its bytes, and is broadcast when the hub has it", async () => {
-  world = await startRailWorld();
+  world = await startNonEvmWorld();
   const agreed = await deposited();
   const seen: MappingRow[][] = [];
   let [asked, outcomes] = [0, 0];
@@ -80,10 +84,10 @@ test("the payment waits for its mapping, which was committed with its bytes, and
     expect(outcomes).toBe(asked > 3 ? 1 : 0);
     return asked < 3 || nonce === 0n ? undefined : { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
-  const before = world.destination.rail.send.bind(world.destination.rail);
-  const outcomeOf = world.destination.rail.outcome.bind(world.destination.rail);
-  for (const { rail } of services.chains.rails)
-    Object.assign(rail, {
+  const before = world.destination.connection.send.bind(world.destination.connection);
+  const outcomeOf = world.destination.connection.outcome.bind(world.destination.connection);
+  for (const { connection } of services.chains.nonEvmChains)
+    Object.assign(connection, {
       outcome: async (attempt: Parameters<typeof before>[0]) => {
         outcomes += 1;
         return await outcomeOf(attempt);
@@ -104,7 +108,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
   expect(asked).toBe(4);
   expect(seen[0]).toHaveLength(1);
   const [word] = seen[0] ?? [];
-  const solver = world.destination.rail.solver;
+  const solver = world.destination.connection.solver;
   expect(word).toMatchObject({
     wallet: solver,
     depositor: solver,
@@ -132,7 +136,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
 });
 
 test("a hub that is unreachable, or has no mapping yet, holds the payment back; it is broadcast once the hub has the mapping", async () => {
-  world = await startRailWorld();
+  world = await startNonEvmWorld();
   const agreed = await deposited();
   let state: "away" | "silent" | "mapped" = "away";
   const services = withNonceHub((wallet) => {
@@ -160,7 +164,7 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
 });
 
 test("a payment may be broadcast when the hub has exactly its order and depositor", async () => {
-  world = await startRailWorld();
+  world = await startNonEvmWorld();
   const id: Hex = `0x${"0d".repeat(32)}`;
   const slot = {
     chainId: 1,
@@ -168,14 +172,14 @@ test("a payment may be broadcast when the hub has exactly its order and deposito
     leg: { kind: "fill", id: "1", requestId: id },
   };
   const attempt = { raw: "0x", txId: id, fee: 0n, madeAtMs: 5 } as const;
-  const rail = {
+  const connection = {
     solver: key.address,
     signNonceMapping: async () => ({ nonce: 5n, signature: "0x", signatureChainId: 1 }),
-  } as unknown as PayingRail;
-  const answered = async (mapped: MappedNonce | undefined, plain = rail, of = slot) =>
+  } as unknown as PayingConnection;
+  const answered = async (mapped: MappedNonce | undefined, plain = connection, of = slot) =>
     await isMappedOnHub(
       { nonceMappings: { of: async () => mapped, read: async () => ({ mapped, asOf: 1n }) } },
-      { rail: plain },
+      { connection: plain },
       of as Parameters<typeof isMappedOnHub>[2],
       attempt,
     );
@@ -185,6 +189,6 @@ test("a payment may be broadcast when the hub has exactly its order and deposito
   expect(await answered({ ...ours, id: `0x${"0e".repeat(32)}` })).toBe(false);
   expect(await answered({ ...ours, depositor: id })).toBe(false);
   // Payments that carry their order id, or have no order, need no mapping.
-  expect(await answered(undefined, { solver: key.address } as PayingRail)).toBe(true);
-  expect(await answered(undefined, rail, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
+  expect(await answered(undefined, { solver: key.address } as PayingConnection)).toBe(true);
+  expect(await answered(undefined, connection, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
 });

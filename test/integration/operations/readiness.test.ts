@@ -40,7 +40,7 @@ beforeAll(async () => {
           },
         },
       ],
-      rails: [{ chain: { name: "two" }, pulse: { lagging: () => true, headAgeMs: () => 90_000 } }],
+      nonEvmChains: [{ chain: { name: "two" }, pulse: { lagging: () => true, headAgeMs: () => 90_000 } }],
     },
   } as unknown as WorkerServices;
   relay = await startOutboxRelay(services, {} as Catalog, {
@@ -116,7 +116,7 @@ test("callers of a public readiness route share one check per second", async () 
         pings++;
       },
     },
-    chains: { all: [], rails: [] },
+    chains: { all: [], nonEvmChains: [] },
   } as unknown as WorkerServices;
   const check = readinessCheck(services);
   await Promise.all(Array.from({ length: 50 }, () => check()));
@@ -162,7 +162,7 @@ const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], nee
             headAgeMs: () => 0,
           },
         })),
-        rails: [],
+        nonEvmChains: [],
       },
     } as unknown as WorkerServices,
     needs,
@@ -173,7 +173,7 @@ test("a worker reports the leaders, which decide nothing, and omits them if they
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: {
       all: [],
-      rails: [{ chain: { name: "two" }, pulse: { lagging: () => false, headAgeMs: () => 0 } }],
+      nonEvmChains: [{ chain: { name: "two" }, pulse: { lagging: () => false, headAgeMs: () => 0 } }],
     },
   } as unknown as WorkerServices;
   const leaders = { two: { leader: "none" as const } };

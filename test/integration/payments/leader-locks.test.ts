@@ -197,7 +197,7 @@ test("every worker reports which worker leads a chain, and the leader reports ho
   const [one, two] = [aProcess(), aProcess()];
   const chains = {
     all: [{ chain: { id: 1, name: "base" } }, { chain: { id: 2, name: "optimism" } }],
-    rails: [{ chain: { id: 9_286_185, name: "solana" } }],
+    nonEvmChains: [{ chain: { id: 9_286_185, name: "solana" } }],
   } as unknown as ChainDirectory;
   const leadership = await one.lead("watch:1", forever);
   await one.lead("settlement", forever);

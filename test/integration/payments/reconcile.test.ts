@@ -21,7 +21,7 @@ import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
 import { noChains } from "../../fakes/no-chains.ts";
 import { aChain } from "../../fakes/quote-world.ts";
-import { aRailChain } from "../../fakes/rail-chains.ts";
+import { aNonEvmChain } from "../../fakes/non-evm-chains.ts";
 import { recordedEvents, type RecordedEvents } from "../../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { enginePolicy } from "../../support/engine-policy.ts";
@@ -30,8 +30,8 @@ import { someAddress, someHash, someTerms } from "../../support/terms.ts";
 const NOW_MS = 1_700_000_100_000;
 const LATE_MS = NOW_MS - enginePolicy.expiryGraceMs - 1;
 const [EVM, OTHER_EVM, REMOVED] = [1, 2, 3];
-const rails = (["svm", "bvm", "hypevm"] as const).map((vmType) => aRailChain(vmType));
-const profiles = chainProfiles([aChain(EVM), aChain(OTHER_EVM), ...rails]);
+const nonEvmChains = (["svm", "bvm", "hypevm"] as const).map((vmType) => aNonEvmChain(vmType));
+const profiles = chainProfiles([aChain(EVM), aChain(OTHER_EVM), ...nonEvmChains]);
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -93,7 +93,8 @@ async function aQuoteFrom(chainId: number, fillDeadlineMs: number): Promise<Requ
 async function readUpTo(chainId: number, timeMs: number): Promise<void> {
   const block = { number: 7n, hash: someHash(), timestamp: BigInt(Math.ceil(timeMs / 1000)) };
   await uow.run(async (tx) => {
-    if (rails.some(({ id }) => id === chainId)) return await tx.rails.setCursor(chainId, "cursor", block);
+    if (nonEvmChains.some(({ id }) => id === chainId))
+      return await tx.nonEvm.setCursor(chainId, "cursor", block);
     const whole = { ...block, parentHash: someHash(), baseFeePerGas: 1n };
     await tx.trail.replace(chainId, 0n, [whole], 10);
     await tx.trail.setCursor(chainId, whole);
@@ -117,7 +118,7 @@ const sponsoredBy = (wallet: Address): NonNullable<RequestTerms["sponsorship"]> 
 
 const stateOf = async ({ requestId }: RequestTerms) => (await reads.request(requestId))?.state;
 
-test.each(rails.map(({ id, vmType }) => [vmType, id] as const))(
+test.each(nonEvmChains.map(({ id, vmType }) => [vmType, id] as const))(
   "expires an unpaid quote from a %s chain once blocks beyond its deadline are read",
   async (_vmType, chainId) => {
     const terms = await aQuoteFrom(chainId, LATE_MS);
@@ -462,14 +463,14 @@ test("deletes nothing by age while no chain's newest block is within an hour of 
   const aheadMs = NOW_MS + KEPT_MS.idempotency_keys + 1;
   await pruneHistory(servicesAt(aheadMs));
   await readUpTo(EVM, NOW_MS);
-  await readUpTo(rails[0]?.id ?? 0, NOW_MS);
+  await readUpTo(nonEvmChains[0]?.id ?? 0, NOW_MS);
   await pruneHistory(servicesAt(aheadMs));
   expect(await keysLeft()).toEqual([key]);
   expect(events.of("clock_implausible").map(({ level, facts }) => ({ level, ...facts }))).toEqual([
     { level: "alarm", nowMs: aheadMs, newestBlockMs: undefined },
     { level: "alarm", nowMs: aheadMs, newestBlockMs: NOW_MS },
   ]);
-  await readUpTo(rails[0]?.id ?? 0, aheadMs);
+  await readUpTo(nonEvmChains[0]?.id ?? 0, aheadMs);
   await pruneHistory(servicesAt(aheadMs));
   expect(await keysLeft()).toEqual([]);
 });

@@ -1,6 +1,13 @@
-import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head, PayingRail } from "@causeway/chains";
-import type { Address, Chain, Currency, Hex, RailChain } from "@causeway/domain";
-import type { RailUsers } from "./rail-steps.port.ts";
+import type {
+  ChainConnection,
+  NonEvmConnection,
+  EffectsView,
+  GasPrices,
+  Head,
+  PayingConnection,
+} from "@causeway/chains";
+import type { Address, Chain, Currency, Hex, NonEvmChain } from "@causeway/domain";
+import type { NonEvmUsers } from "./non-evm-users.port.ts";
 
 /** The newest facts of a chain of any family, kept in memory, so that quotes do not wait for the chain. */
 export interface Pulse {
@@ -61,7 +68,7 @@ export interface ConnectedChain extends Connected {
   readonly chain: Chain;
   readonly connection: ChainConnection;
   readonly pulse: ChainPulse;
-  readonly users: Pick<RailUsers, "balance">;
+  readonly users: Pick<NonEvmUsers, "balance">;
 }
 
 /** An EVM chain as the engine needs it to sign, send and follow transactions. */
@@ -82,35 +89,37 @@ export interface CalledChain extends LaneChain {
 }
 
 /** The newest facts of a non-EVM chain, refreshed in the background. */
-export interface RailPulse extends Pulse {
+export interface NonEvmPulse extends Pulse {
   paymentCost(currency: Address): bigint;
 }
 
 /** A chain without account nonces (Solana, Bitcoin, Hyperliquid), and the connection to it. */
-export interface ConnectedRail<R extends ChainRail = ChainRail> extends Connected {
-  readonly chain: RailChain;
-  readonly rail: R;
-  readonly pulse: RailPulse;
+export interface ConnectedNonEvmChain<R extends NonEvmConnection = NonEvmConnection> extends Connected {
+  readonly chain: NonEvmChain;
+  readonly connection: R;
+  readonly pulse: NonEvmPulse;
   /** Undefined: this build cannot make steps for its users, so nothing is quoted from it. */
-  readonly users?: RailUsers;
+  readonly users?: NonEvmUsers;
 }
 
 /** A non-EVM chain on which this process can pay. */
-export type TransferChain = ConnectedRail<PayingRail>;
+export type TransferChain = ConnectedNonEvmChain<PayingConnection>;
 
 /** An origin or destination chain of any family. */
-export type RequestEnd<R extends ChainRail = ChainRail> = ConnectedChain | ConnectedRail<R>;
+export type RequestEnd<R extends NonEvmConnection = NonEvmConnection> =
+  | ConnectedChain
+  | ConnectedNonEvmChain<R>;
 
 /** Every enabled chain of this instance. */
-export interface ChainDirectory<R extends ChainRail = ChainRail> {
+export interface ChainDirectory<R extends NonEvmConnection = NonEvmConnection> {
   /** EVM chains. */
   readonly all: readonly ConnectedChain[];
   /** Non-EVM chains. */
-  readonly rails: readonly ConnectedRail<R>[];
+  readonly nonEvmChains: readonly ConnectedNonEvmChain<R>[];
   /** Undefined when no non-EVM chain has this id. */
-  rail(chainId: number): ConnectedRail<R> | undefined;
+  nonEvm(chainId: number): ConnectedNonEvmChain<R> | undefined;
   /** The configured facts of a chain of any family; undefined when it is not configured or not enabled. */
-  profile(chainId: number): Chain | RailChain | undefined;
+  profile(chainId: number): Chain | NonEvmChain | undefined;
   /** Undefined when the id is not of an enabled EVM chain. */
   get(chainId: number): ConnectedChain | undefined;
   /** The configured currency; undefined when unknown on that chain. */

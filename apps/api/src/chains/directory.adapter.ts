@@ -1,29 +1,29 @@
-import type { ChainRail, PayingRail } from "@causeway/chains";
-import type { Chain, RailChain } from "@causeway/domain";
-import type { ChainDirectory, ConnectedChain, ConnectedRail } from "./chains.port.ts";
+import type { NonEvmConnection, PayingConnection } from "@causeway/chains";
+import type { Chain, NonEvmChain } from "@causeway/domain";
+import type { ChainDirectory, ConnectedChain, ConnectedNonEvmChain } from "./chains.port.ts";
 
 /**
  * Finds chains and currencies by id with one or two map reads.
  * @throws RangeError for a duplicate id
  */
-export function createChainDirectory<R extends ChainRail = PayingRail>(
+export function createChainDirectory<R extends NonEvmConnection = PayingConnection>(
   all: readonly ConnectedChain[],
-  rails: readonly ConnectedRail<R>[] = [],
+  nonEvmChains: readonly ConnectedNonEvmChain<R>[] = [],
 ): ChainDirectory<R> {
   const chains = new Map(all.map((connected) => [connected.chain.id, connected]));
-  const railChains = new Map(rails.map((connected) => [connected.chain.id, connected]));
+  const nonEvmById = new Map(nonEvmChains.map((connected) => [connected.chain.id, connected]));
   return {
     all,
-    rails,
+    nonEvmChains,
     get: (chainId) => chains.get(chainId),
-    rail: (chainId) => railChains.get(chainId),
-    ...chainProfiles([...all, ...rails].map(({ chain }) => chain)),
+    nonEvm: (chainId) => nonEvmById.get(chainId),
+    ...chainProfiles([...all, ...nonEvmChains].map(({ chain }) => chain)),
   };
 }
 
 /** The configured facts of chains, without connections. @throws RangeError for a duplicate id */
 export function chainProfiles(
-  profiles: readonly (Chain | RailChain)[],
+  profiles: readonly (Chain | NonEvmChain)[],
 ): Pick<ChainDirectory, "profile" | "currency"> {
   const byId = new Map(profiles.map((chain) => [chain.id, chain]));
   const twice = profiles.find((chain) => byId.get(chain.id) !== chain);

@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ConnectedChain, ConnectedRail } from "./chains.port.ts";
+import type { ConnectedChain, ConnectedNonEvmChain } from "./chains.port.ts";
 import { createChainDirectory } from "./directory.adapter.ts";
 
 const token: Address = "0x2222222222222222222222222222222222222222";
@@ -28,12 +28,16 @@ test("finds chains and currencies by id and address, each currency on its own ch
 
 test("finds non-EVM chains next to EVM chains, and refuses a duplicate id", () => {
   const one = aConnected(1, []);
-  const rail = aConnected(7, [token]) as unknown as ConnectedRail;
-  const directory = createChainDirectory([one], [rail]);
-  expect([directory.get(7), directory.rail(7), directory.rail(1)]).toEqual([undefined, rail, undefined]);
-  expect([directory.profile(1), directory.profile(7)]).toEqual([one.chain, rail.chain]);
+  const connection = aConnected(7, [token]) as unknown as ConnectedNonEvmChain;
+  const directory = createChainDirectory([one], [connection]);
+  expect([directory.get(7), directory.nonEvm(7), directory.nonEvm(1)]).toEqual([
+    undefined,
+    connection,
+    undefined,
+  ]);
+  expect([directory.profile(1), directory.profile(7)]).toEqual([one.chain, connection.chain]);
   expect(directory.currency(7, token)).toMatchObject({ chainId: 7 });
-  expect(() => createChainDirectory([one], [aConnected(1, []) as unknown as ConnectedRail])).toThrow(
+  expect(() => createChainDirectory([one], [aConnected(1, []) as unknown as ConnectedNonEvmChain])).toThrow(
     /more than once/,
   );
 });

@@ -1,15 +1,15 @@
-import type { NonceMappings, OpenRail, PayingRail, RailOptions } from "@causeway/chains";
-import { createRail } from "@causeway/chains";
-import type { Hex, Hex32, RailVm } from "@causeway/domain";
+import type { NonceMappings, OpenConnection, PayingConnection, NonEvmOptions } from "@causeway/chains";
+import { connectNonEvm } from "@causeway/chains";
+import type { Hex, Hex32, NonEvmVmType } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import type { ApiConfig, NonEvmChainConfig, WorkerConfig } from "../config/config.ts";
 import { monotonicClock } from "../config/monotonic-clock.ts";
 import type { Services } from "../db/services.port.ts";
-import type { ConnectedRail } from "./chains.port.ts";
+import type { ConnectedNonEvmChain } from "./chains.port.ts";
 import { withCapabilities } from "./chain-capabilities.ts";
 import type { ObserveEndpoint } from "./observe-endpoint.port.ts";
-import { createRailPulse } from "./rail-pulse.adapter.ts";
-import { createRailUsers } from "./rail-users.adapter.ts";
+import { createNonEvmPulse } from "./non-evm-pulse.adapter.ts";
+import { createNonEvmUsers } from "./non-evm-users.adapter.ts";
 
 /** Balances and costs expire after this many block times, but never sooner than the minimum. */
 const MAX_AGE_BLOCKS = 3;
@@ -20,7 +20,7 @@ const MIN_PAUSE_MS = 2_000;
 const LIMITED_PAUSE_MS = 10_000;
 
 interface NonEvmNeeds extends Pick<Services, "clock" | "events"> {
-  readonly config: Pick<ApiConfig, "rails" | "accounts">;
+  readonly config: Pick<ApiConfig, "nonEvmChains" | "accounts">;
   readonly lifecycle: Lifecycle;
   readonly observeEndpoint: ObserveEndpoint;
   /** Whether this process responds to clients. */
@@ -35,17 +35,19 @@ interface NonEvmNeeds extends Pick<Services, "clock" | "events"> {
 export async function connectNonEvmChains(
   needs: NonEvmNeeds,
   nonceMappings: NonceMappings | undefined,
-): Promise<readonly ConnectedRail<OpenRail>[]> {
-  return await Promise.all(needs.config.rails.map((one) => connectNonEvmChain(one, needs, nonceMappings)));
+): Promise<readonly ConnectedNonEvmChain<OpenConnection>[]> {
+  return await Promise.all(
+    needs.config.nonEvmChains.map((one) => connectNonEvmChain(one, needs, nonceMappings)),
+  );
 }
 
 async function connectNonEvmChain(
   { chain, attestation }: NonEvmChainConfig,
   { config, clock, events, lifecycle, answersClients, observeEndpoint }: NonEvmNeeds,
   nonceMappings: NonceMappings | undefined,
-): Promise<ConnectedRail<OpenRail>> {
+): Promise<ConnectedNonEvmChain<OpenConnection>> {
   const facts = { chain: chain.name };
-  const options: RailOptions = {
+  const options: NonEvmOptions = {
     chain,
     attestation,
     solver: solverAccountOn(config.accounts, chain.vmType),
@@ -55,11 +57,11 @@ async function connectNonEvmChain(
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
   };
-  const rail = await createRail(options);
-  lifecycle.add(`non-EVM chain ${chain.name}`, () => rail.close());
-  const pulse = createRailPulse({
+  const connection = await connectNonEvm(options);
+  lifecycle.add(`non-EVM chain ${chain.name}`, () => connection.close());
+  const pulse = createNonEvmPulse({
     chain,
-    rail,
+    connection,
     monotonic: monotonicClock,
     maxAgeMs: Math.max(MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, MIN_MAX_AGE_MS),
     refreshMs: REFRESH_MS,
@@ -70,9 +72,9 @@ async function connectNonEvmChain(
   await pulse
     .refresh()
     .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
-  const users = await createRailUsers(options);
+  const users = await createNonEvmUsers(options);
   if (users !== undefined) lifecycle.add(`users of ${chain.name}`, () => users.close());
-  return withCapabilities({ chain, rail, pulse, ...(users && { users }) });
+  return withCapabilities({ chain, connection, pulse, ...(users && { users }) });
 }
 
 /**
@@ -80,26 +82,26 @@ async function connectNonEvmChain(
  * @throws RangeError when a key is missing or belongs to a different account
  */
 export async function withSolverKeys(
-  chains: readonly ConnectedRail<OpenRail>[],
+  chains: readonly ConnectedNonEvmChain<OpenConnection>[],
   config: Pick<WorkerConfig, "keys" | "solver">,
-): Promise<ConnectedRail<PayingRail>[]> {
+): Promise<ConnectedNonEvmChain<PayingConnection>[]> {
   return await Promise.all(
     chains.map(async (one) => ({
       ...one,
-      rail: await one.rail.withKey(solverKeyOn(config, one.chain.vmType)),
+      connection: await one.connection.withKey(solverKeyOn(config, one.chain.vmType)),
     })),
   );
 }
 
 /** On Hyperliquid the solver uses its EVM account. */
-function solverAccountOn({ solver, solana, bitcoin }: ApiConfig["accounts"], vm: RailVm): Hex {
+function solverAccountOn({ solver, solana, bitcoin }: ApiConfig["accounts"], vm: NonEvmVmType): Hex {
   const account = { svm: solana, bvm: bitcoin, hypevm: solver }[vm];
   if (account === undefined)
     throw new RangeError(`invariant violated: no solver account for chains of type ${vm}`);
   return account;
 }
 
-function solverKeyOn({ keys, solver }: Pick<WorkerConfig, "keys" | "solver">, vm: RailVm): Hex32 {
+function solverKeyOn({ keys, solver }: Pick<WorkerConfig, "keys" | "solver">, vm: NonEvmVmType): Hex32 {
   const key = { svm: keys.solana, bvm: keys.bitcoin, hypevm: solver.privateKey }[vm];
   if (key === undefined) throw new RangeError(`invariant violated: no solver key for chains of type ${vm}`);
   return key.reveal() as Hex32;

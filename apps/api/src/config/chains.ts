@@ -1,18 +1,18 @@
 import type { ConfigLocation, Env, ReadChains } from "@causeway/config";
 import { ConfigError, loadAttestationChains, noChainProblems } from "@causeway/config";
-import type { AttestationChain, Chain, RailChain } from "@causeway/domain";
+import type { AttestationChain, Chain, NonEvmChain } from "@causeway/domain";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import type { SettlementHub } from "./settlement.ts";
 
 /** A non-EVM chain, as the API and as oracles read it. */
 export interface NonEvmChainConfig {
-  readonly chain: RailChain;
+  readonly chain: NonEvmChain;
   readonly attestation: AttestationChain;
 }
 
 /** @throws ConfigError for a chain without the fields that oracles read */
 export function readNonEvmChains(
-  chains: readonly RailChain[],
+  chains: readonly NonEvmChain[],
   source: ConfigLocation & { readonly env: Env },
 ): readonly NonEvmChainConfig[] {
   if (chains.length === 0) return [];
@@ -38,7 +38,7 @@ export function chainProblems(
     problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
   if (fixedPrices !== undefined) {
     // Currencies that the solver does not hold are priced by their pools.
-    const held = [...chains, ...loaded.rails].flatMap((chain) =>
+    const held = [...chains, ...loaded.nonEvmChains].flatMap((chain) =>
       [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
     );
     const wanted = new Set(held.map(({ priceId }) => priceId));
@@ -50,7 +50,7 @@ export function chainProblems(
 }
 
 export function requiredChainProblems(required: readonly string[], loaded: ReadChains): readonly string[] {
-  const names = [...loaded.chains, ...loaded.rails, ...loaded.faulty].map(({ name }) => name);
+  const names = [...loaded.chains, ...loaded.nonEvmChains, ...loaded.faulty].map(({ name }) => name);
   return required
     .filter((name) => !names.includes(name))
     .map((name) => `READINESS_CHAINS: ${name} is not an enabled chain`);
@@ -58,9 +58,10 @@ export function requiredChainProblems(required: readonly string[], loaded: ReadC
 
 export function hubProblems(
   { hub }: SettlementHub,
-  loaded: Pick<ReadChains, "chains" | "rails">,
+  loaded: Pick<ReadChains, "chains" | "nonEvmChains">,
 ): readonly string[] {
-  const unmapped = hub.genericMappingAddress === undefined ? chainsWithoutDepositIds(loaded.rails) : [];
+  const unmapped =
+    hub.genericMappingAddress === undefined ? chainsWithoutDepositIds(loaded.nonEvmChains) : [];
   const hubChain = loaded.chains.find(({ id }) => id === hub.chainId);
   return [
     ...unmapped.map((name) => `hub.genericMappingAddress is required because chain ${name} is enabled`),
@@ -73,12 +74,12 @@ export function hubProblems(
 }
 
 /** Their transfers carry no order id, so oracles learn only from the hub which order one belongs to. */
-function chainsWithoutDepositIds(chains: readonly RailChain[]): readonly string[] {
+function chainsWithoutDepositIds(chains: readonly NonEvmChain[]): readonly string[] {
   return chains.flatMap(({ needsNonceMappings, name }) => (needsNonceMappings === true ? [name] : []));
 }
 
 /** Other chains can be settled later. The hub must learn the orders of these transfers within an hour. */
-export function neverSettledWarnings(chains: readonly RailChain[]): readonly string[] {
+export function neverSettledWarnings(chains: readonly NonEvmChain[]): readonly string[] {
   return chainsWithoutDepositIds(chains).map(
     (name) => `chain ${name}: deposits are never settled because ORACLE_URLS is not set`,
   );

@@ -406,7 +406,7 @@ test("rejects oracles without a hub, a hub without a multisig, and invalid oracl
   expect(problems.join()).not.toContain("hunter2");
 });
 
-const rails = {
+const nonEvmChains = {
   ...local,
   LOCAL_SOLANA_RPC_URL: "http://127.0.0.1:3",
   LOCAL_BITCOIN_RPC_URL: "http://127.0.0.1:4",
@@ -417,17 +417,17 @@ const rails = {
 };
 
 test("reads non-EVM chains with their attestation entries and the solver's accounts", () => {
-  const config = readWorkerConfig(rails);
+  const config = readWorkerConfig(nonEvmChains);
   expect(config.chains.map(({ name }) => name)).toEqual(["local-a", "local-b"]);
-  expect(config.rails.map(({ chain, attestation }) => [chain.vmType, chain.name, attestation.name])).toEqual(
-    config.rails.map(({ chain }) => [chain.vmType, chain.name, chain.name]),
-  );
-  expect(config.rails.map(({ chain }) => chain.vmType)).toEqual(["svm", "bvm", "hypevm"]);
-  const [, bitcoin] = config.rails;
+  expect(
+    config.nonEvmChains.map(({ chain, attestation }) => [chain.vmType, chain.name, attestation.name]),
+  ).toEqual(config.nonEvmChains.map(({ chain }) => [chain.vmType, chain.name, chain.name]));
+  expect(config.nonEvmChains.map(({ chain }) => chain.vmType)).toEqual(["svm", "bvm", "hypevm"]);
+  const [, bitcoin] = config.nonEvmChains;
   expect(bitcoin?.attestation.bitcoin?.esploraUrl).toBe("http://127.0.0.1:5");
-  expect(config.keys.solana?.reveal()).toBe(rails.SOLVER_SOLANA_KEY);
+  expect(config.keys.solana?.reveal()).toBe(nonEvmChains.SOLVER_SOLANA_KEY);
   expect(config.accounts.bitcoin).toMatch(/^0x00[0-9a-f]{40}$/);
-  expect(inspect(config, { depth: 9 })).not.toContain(rails.SOLVER_BITCOIN_KEY);
+  expect(inspect(config, { depth: 9 })).not.toContain(nonEvmChains.SOLVER_BITCOIN_KEY);
 });
 
 test.each([
@@ -436,7 +436,7 @@ test.each([
 ] as const)(
   "the %s does not start without the solver's account on an enabled chain",
   (_process, read, kind) => {
-    const { SOLVER_SOLANA_KEY: _, SOLVER_BITCOIN_KEY: __, ...keyless } = rails;
+    const { SOLVER_SOLANA_KEY: _, SOLVER_BITCOIN_KEY: __, ...keyless } = nonEvmChains;
     expect(problemsOf(keyless, read)).toEqual([
       `SOLVER_SOLANA_${kind} is required because chain local-solana is enabled`,
       `SOLVER_BITCOIN_${kind} is required because chain local-bitcoin is enabled`,
@@ -446,14 +446,14 @@ test.each([
 );
 
 test("for chains whose transfers carry no id, settlement requires the hub's mapping, and its absence causes a warning", () => {
-  const settled = { ...rails, ...settling };
+  const settled = { ...nonEvmChains, ...settling };
   expect(problemsOf(settled)).toEqual([
     "hub.genericMappingAddress is required because chain exchange is enabled",
   ]);
   expect(problemsOf({ ...settled, LOCAL_EXCHANGE_URL: "" })).toEqual([]);
   const mapped = readApiConfig({ ...settled, HUB_GENERIC_MAPPING_ADDRESS: `0x${"ab".repeat(20)}` });
   expect(mapped.warnings.join()).not.toContain("exchange");
-  expect(readApiConfig(rails).warnings).toContain(
+  expect(readApiConfig(nonEvmChains).warnings).toContain(
     "chain exchange: deposits are never settled because ORACLE_URLS is not set",
   );
 });
@@ -512,7 +512,7 @@ const accounts = {
     SOLVER_BITCOIN_ADDRESS: "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080",
   },
 };
-const { SOLVER_SOLANA_KEY: _solana, SOLVER_BITCOIN_KEY: _bitcoin, ...bare } = rails;
+const { SOLVER_SOLANA_KEY: _solana, SOLVER_BITCOIN_KEY: _bitcoin, ...bare } = nonEvmChains;
 
 test("the API derives the same accounts from addresses as the worker from keys", () => {
   const api = readApiConfig({ ...bare, ...accounts.addresses });

@@ -94,7 +94,7 @@ export interface ApiConfig extends StorageConfig {
   /** Enabled EVM chains, at least one. */
   readonly chains: readonly Chain[];
   /** Enabled non-EVM chains. */
-  readonly rails: readonly NonEvmChainConfig[];
+  readonly nonEvmChains: readonly NonEvmChainConfig[];
   /** Names of chains that are disabled because none of their variables is set. */
   readonly offChains: readonly string[];
   /** Logged at start. */
@@ -153,7 +153,7 @@ function readConfig(
     permits: permitConfig(settings.permits),
     settlement,
     chains: loaded.chains,
-    rails: parts.rails,
+    nonEvmChains: parts.nonEvmChains,
     offChains: loaded.off,
     warnings: [
       ...parts.warnings,
@@ -162,7 +162,7 @@ function readConfig(
       ...(own.accounts.depositAddressOperator === undefined
         ? depositAddressWarnings(loaded.chains, role)
         : []),
-      ...(settlement === undefined ? neverSettledWarnings(loaded.rails) : []),
+      ...(settlement === undefined ? neverSettledWarnings(loaded.nonEvmChains) : []),
       ...leadWarnings(engine),
       ...unattributedRefundWarnings(settings.location.environment, env),
     ],
@@ -187,14 +187,14 @@ function readParts(env: Env, role: ProcessRole) {
 
   const loaded = source && read(() => readChains(source));
   problems.push(...(loaded?.problems ?? []));
-  const rails = source && loaded && read(() => readNonEvmChains(loaded.rails, source));
+  const nonEvmChains = source && loaded && read(() => readNonEvmChains(loaded.nonEvmChains, source));
   const fixedPrices =
     source && valid.prices.priceSource === "fixed" ? read(() => loadFixedPrices(source)) : undefined;
   const prices = settings && priceConfig(settings.prices, fixedPrices);
   const { oracleUrls } = valid.settlement;
   const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
   const hub = source && oracleUrls && read(() => readSettlementHub(source));
-  const own = read(() => readOwnAccounts(role, valid.solver, loaded?.rails ?? []));
+  const own = read(() => readOwnAccounts(role, valid.solver, loaded?.nonEvmChains ?? []));
 
   if (publicEnvironment !== undefined) problems.push(...publicKeyProblems(valid.solver, publicEnvironment));
   problems.push(
@@ -218,7 +218,7 @@ function readParts(env: Env, role: ProcessRole) {
   // Warnings are logged at start; a start that fails shows them too.
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
-    ...requireAll({ settings, loaded, rails, prices, own, home }, reported),
+    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home }, reported),
     oracles,
     hub,
     warnings: unknown.warnings,

@@ -1,6 +1,6 @@
 import type { Secret, SettingValues } from "@causeway/config";
 import { ConfigError, gather, isLocalKey } from "@causeway/config";
-import type { Address, Hex, RailChain } from "@causeway/domain";
+import type { Address, Hex, NonEvmChain } from "@causeway/domain";
 import { parseAccount, ServiceError, formatAddress } from "@causeway/domain";
 import { readFormerKeys } from "./former-keys.ts";
 import { bitcoinAccount, evmAccount, solanaAccount } from "./key-accounts.ts";
@@ -42,7 +42,7 @@ type SolverSettings = Partial<SettingValues<typeof solverSettings>>;
 export function readOwnAccounts(
   role: ProcessRole,
   settings: SolverSettings,
-  nonEvmChains: readonly RailChain[],
+  nonEvmChains: readonly NonEvmChain[],
 ): { readonly accounts: OwnAccounts; readonly keys: WorkerKeys; readonly warnings: readonly string[] } {
   const problems: string[] = [];
   const formerKeys = gather(problems, () => readFormerKeys(settings.solverFormerKeys?.reveal() ?? ""));
@@ -95,7 +95,7 @@ export function readOwnAccounts(
   );
   const byVm = new Map(nonEvmChains.toReversed().map((chain) => [chain.vmType, chain]));
   const solana = resolved(["solverSolanaKey", "solverSolanaAddress"], () =>
-    resolveOnRail(role, byVm.get("svm"), {
+    resolveNonEvm(role, byVm.get("svm"), {
       ofKey: solanaAccount,
       keyName: "SOLVER_SOLANA_KEY",
       key: keys.solana,
@@ -104,7 +104,7 @@ export function readOwnAccounts(
     }),
   );
   const bitcoin = resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
-    resolveOnRail(role, byVm.get("bvm"), {
+    resolveNonEvm(role, byVm.get("bvm"), {
       ofKey: bitcoinAccount,
       // The solver's key spends from no other kind of address.
       onlyForm: { name: "P2WPKH", pattern: /^0x00[0-9a-f]{40}$/ },
@@ -185,9 +185,9 @@ function evmAddresses(text: string | undefined): readonly Address[] {
 }
 
 /** @throws ConfigError when the chain is enabled and the account is missing or malformed */
-function resolveOnRail(
+function resolveNonEvm(
   role: ProcessRole,
-  chain: RailChain | undefined,
+  chain: NonEvmChain | undefined,
   {
     key,
     address,
@@ -214,7 +214,7 @@ function resolveOnRail(
   return resolveAccounts(role, {
     ...settings,
     keys: key ? [key] : [],
-    addresses: address === undefined ? [] : [railAddress(chain, addressName, address, onlyForm)],
+    addresses: address === undefined ? [] : [nonEvmAddress(chain, addressName, address, onlyForm)],
     format: (account) => formatAddress(chain, account),
   });
 }
@@ -226,7 +226,7 @@ interface AddressForm {
 }
 
 /** @throws ConfigError */
-function railAddress(chain: RailChain, name: string, text: string, form: AddressForm | undefined): Hex {
+function nonEvmAddress(chain: NonEvmChain, name: string, text: string, form: AddressForm | undefined): Hex {
   try {
     const account = parseAccount(chain, text, name);
     if (form?.pattern.test(account) !== false) return account;

@@ -5,7 +5,7 @@ import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { FillBurnReads } from "../payments/fill-burns.port.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { ExecutionRecord } from "../payments/executions.port.ts";
-import type { RailReads } from "../chains/rails.port.ts";
+import type { NonEvmReads } from "../chains/non-evm-rows.port.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.port.ts";
 import type { DepositSighting } from "./unit-of-work.port.ts";
 import type { Overdue } from "./job-runs.port.ts";
@@ -32,7 +32,7 @@ export interface LaneState {
 /**
  * Reads outside any transaction. Results may be outdated when used: decisions are made again under a lock.
  */
-export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads {
+export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingReads {
   /** For each table, since when its oldest prunable row is due. */
   oldestPrunable(): Promise<Array<{ readonly table: PrunableTable; readonly sinceMs: number | undefined }>>;
   /** Resolves when the database answers. */

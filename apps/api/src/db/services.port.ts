@@ -1,5 +1,5 @@
 import type { Signer } from "@causeway/attest";
-import type { PayingRail } from "@causeway/chains";
+import type { PayingConnection } from "@causeway/chains";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { BalanceReads } from "../balances/balance-reads.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
@@ -71,7 +71,7 @@ export interface Services {
 
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */
 export interface WorkerServices extends Services {
-  readonly chains: ChainDirectory<PayingRail>;
+  readonly chains: ChainDirectory<PayingConnection>;
   readonly formerSigners: readonly Signer[];
   readonly executor: Signer | undefined;
   readonly depositAddressOperator: Signer | undefined;

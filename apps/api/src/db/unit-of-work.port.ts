@@ -33,7 +33,7 @@ import type {
   SlotPlan,
 } from "./records.port.ts";
 import type { NonceMappingWrites } from "../chains/nonce-mappings.port.ts";
-import type { RailWrites } from "../chains/rails.port.ts";
+import type { NonEvmWrites } from "../chains/non-evm-rows.port.ts";
 import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { SponsorKeys } from "../balances/sponsors.port.ts";
@@ -66,7 +66,7 @@ export interface Tx {
   readonly claims: ClaimWrites;
   readonly fastFills: FastFillWrites;
   readonly trail: TrailWrites;
-  readonly rails: RailWrites;
+  readonly nonEvm: NonEvmWrites;
   readonly nonceMappings: NonceMappingWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;

@@ -1,7 +1,7 @@
 import { ShareUsedUp } from "@causeway/chains";
 import { answerFor } from "@causeway/service-kit";
 import { expect, test } from "vitest";
-import { aConnectedRail, bytesOn, exchange } from "../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain, bytesOn, exchange } from "../../../../test/fakes/non-evm-chains.ts";
 import { quotedCostOfPaying } from "../payments/non-evm/cost-of-paying.ts";
 import { withinNodeLimit } from "./within-node-limit.ts";
 
@@ -9,7 +9,7 @@ const refused = async () =>
   await Promise.reject(new ShareUsedUp("txDetails", { perMinute: 300, waitMs: 3_500 }));
 
 test("tells a client beyond the share of the rate limit the limit and when to retry", async () => {
-  const end = aConnectedRail("hypevm", { rail: { paymentCost: refused } });
+  const end = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });
   const account = bytesOn("hypevm", exchange.solver);
   for (const asking of [
     withinNodeLimit(end.chain, "txHash", refused),

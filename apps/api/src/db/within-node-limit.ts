@@ -1,5 +1,5 @@
 import { ShareUsedUp } from "@causeway/chains";
-import type { RailChain } from "@causeway/domain";
+import type { NonEvmChain } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 
 /**
@@ -8,7 +8,7 @@ import { ServiceError } from "@causeway/domain";
  * limit is used up
  */
 export async function withinNodeLimit<T>(
-  chain: Pick<RailChain, "displayName">,
+  chain: Pick<NonEvmChain, "displayName">,
   field: string,
   ask: () => Promise<T>,
 ): Promise<T> {

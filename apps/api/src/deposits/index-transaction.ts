@@ -9,7 +9,7 @@ import { storeTopUps } from "../balances/index.ts";
 import { recordDeposits, sightingOf } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 import { unseenTransaction } from "./unseen-transaction.ts";
-import { indexOnRail } from "./non-evm/index-on-rail.ts";
+import { indexNonEvm } from "./non-evm/index-non-evm.ts";
 import { recordSend } from "./record-send.ts";
 import { ReportsBusy } from "../db/report-turns.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
@@ -37,8 +37,8 @@ const WITH_ITS_BLOCK = { message: "Transaction will be indexed when its block is
  * TRANSACTION_NOT_FOUND while the node does not know it (the watcher will still find it); RpcFault
  */
 export async function indexTransaction(services: Needs, report: Report): Promise<{ message: string }> {
-  const onRail = services.chains.rail(report.chainId);
-  if (onRail !== undefined) return indexOnRail(services, onRail, report.txHash);
+  const nonEvm = services.chains.nonEvm(report.chainId);
+  if (nonEvm !== undefined) return indexNonEvm(services, nonEvm, report.txHash);
   const connected = chainOf(services, report.chainId);
   const { chain, connection } = connected;
   const state = await connection.reader.transaction(report.txHash);

@@ -10,7 +10,7 @@ import {
   seenSince,
   UNATTESTABLE_DEPOSIT,
 } from "@causeway/domain";
-import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain } from "@causeway/domain";
+import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, NonEvmChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import { sentTogether } from "../db/sent-together.ts";
 import type { Services } from "../db/services.port.ts";
@@ -32,7 +32,7 @@ export type RecordingServices = TransitionServices & Pick<Services, "enginePolic
 
 /** Where and when deposits were read. On non-EVM chains they are already final. */
 export interface Reading {
-  readonly chain: Chain | RailChain;
+  readonly chain: Chain | NonEvmChain;
   /** Height of the chain as far as the reader knows. */
   readonly headNumber: bigint;
   /** When this process saw the block (ms since the epoch): the start of the fill latency. */

@@ -2,11 +2,11 @@ import { ServiceError, formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { ORIGIN, quoteWorld } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain } from "../../../../test/fakes/non-evm-chains.ts";
 import { readReport } from "./reported-transaction.ts";
 
 const { chains } = quoteWorld({
-  rails: [aConnectedRail("svm"), aConnectedRail("bvm"), aConnectedRail("hypevm")],
+  nonEvmChains: [aConnectedNonEvmChain("svm"), aConnectedNonEvmChain("bvm"), aConnectedNonEvmChain("hypevm")],
 });
 const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;

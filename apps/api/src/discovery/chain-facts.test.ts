@@ -33,7 +33,7 @@ function health(world: World, pulse: Partial<ChainPulse> = {}, scanned: ScannedB
     {
       clock,
       chains: {
-        rail: () => undefined,
+        nonEvm: () => undefined,
         get: (id) => {
           const known = chains.get(id);
           return known && { ...known, pulse: { ...known.pulse, head: () => HEAD, ...pulse } };
@@ -118,7 +118,7 @@ test("unknown liquidity is an error, not zero", async () => {
   };
   await expect(chainLiquidity(away, ORIGIN)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   const chains = {
-    rail: () => undefined,
+    nonEvm: () => undefined,
     get: (id: number) => {
       const known = services.chains.get(id);
       return known && { ...known, pulse: { ...known.pulse, solverBalance: unknown } };

@@ -12,7 +12,7 @@ import { findEnd } from "./find-chain.ts";
  * @throws ServiceError UNSUPPORTED_CHAIN
  */
 export function chainHealth(
-  { chains, clock }: { readonly chains: Pick<ChainDirectory, "get" | "rail">; readonly clock: Clock },
+  { chains, clock }: { readonly chains: Pick<ChainDirectory, "get" | "nonEvm">; readonly clock: Clock },
   chainId: number,
   scanned: ScannedBlock | undefined,
 ): ChainHealthAnswer {

@@ -7,7 +7,7 @@ import type { Reservations } from "../markets/quote.port.ts";
 import { findEnd } from "./find-chain.ts";
 
 export interface ChainLiquidityServices {
-  readonly chains: Pick<ChainDirectory, "get" | "rail">;
+  readonly chains: Pick<ChainDirectory, "get" | "nonEvm">;
   readonly prices: PriceBook;
   readonly reservations: Reservations;
 }

@@ -26,11 +26,11 @@ export interface CurrencyQuestion {
 
 /** @throws ServiceError INVALID_ADDRESS naming the field */
 export function readCurrencyQuestion(
-  directory: Pick<ChainDirectory, "all" | "rails" | "get" | "rail" | "profile">,
+  directory: Pick<ChainDirectory, "all" | "nonEvmChains" | "get" | "nonEvm" | "profile">,
   input: CurrenciesInput,
 ): CurrencyQuestion {
   const term = input.term?.trim().toLowerCase() ?? "";
-  const all = [...directory.all, ...directory.rails];
+  const all = [...directory.all, ...directory.nonEvmChains];
   const given = input.address;
   if (given !== undefined && isUnknownCurrency(given, directory)) throw invalidAddress("address");
   const sought = given ?? input.term?.trim() ?? "";
@@ -74,10 +74,13 @@ function hasDepositAddresses(chain: RequestEnd["chain"]): boolean {
 }
 
 /** Whether a text is not a valid currency on any configured chain. */
-function isUnknownCurrency(text: string, { all, rails }: Pick<ChainDirectory, "all" | "rails">): boolean {
+function isUnknownCurrency(
+  text: string,
+  { all, nonEvmChains }: Pick<ChainDirectory, "all" | "nonEvmChains">,
+): boolean {
   return (
     parseAddress(text) === undefined &&
-    [...all, ...rails].every(({ chain }) => parseCurrency(chain, text) === undefined)
+    [...all, ...nonEvmChains].every(({ chain }) => parseCurrency(chain, text) === undefined)
   );
 }
 

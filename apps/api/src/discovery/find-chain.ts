@@ -14,9 +14,9 @@ export function findChain(
 
 /** The same for chains of any family. @throws ServiceError UNSUPPORTED_CHAIN naming the field */
 export function findEnd(
-  chains: Pick<ChainDirectory, "get" | "rail">,
+  chains: Pick<ChainDirectory, "get" | "nonEvm">,
   chainId: number,
   field = "chainId",
 ): RequestEnd {
-  return chains.rail(chainId) ?? findChain(chains, chainId, field);
+  return chains.nonEvm(chainId) ?? findChain(chains, chainId, field);
 }

@@ -3,7 +3,7 @@ import { chainsAnswer } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
-import { aConnectedRail, bitcoin, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain, bitcoin, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { createChainList, listChains } from "./list-chains.ts";
@@ -173,11 +173,11 @@ test("lists non-EVM chains in their own address format and without contracts", (
   const chains = createChainDirectory(
     [],
     [
-      aConnectedRail("svm", {
+      aConnectedNonEvmChain("svm", {
         chain: { explorerPaths: { transaction: "/tx/{TX_HASH}" } },
       }),
-      aConnectedRail("bvm", { lagging: true }),
-      aConnectedRail("hypevm"),
+      aConnectedNonEvmChain("bvm", { lagging: true }),
+      aConnectedNonEvmChain("hypevm"),
     ],
   );
   const answer = listChains({ chains, solverAddress });

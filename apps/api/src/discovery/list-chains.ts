@@ -1,7 +1,7 @@
-import type { Address, Chain, Currency, Hex, RailChain } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, NonEvmChain } from "@causeway/domain";
 import { formatAddress } from "@causeway/domain";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../chains/chains.port.ts";
+import type { ChainDirectory, ConnectedChain, ConnectedNonEvmChain } from "../chains/chains.port.ts";
 
 /** Placeholder for a contract that this system does not have. */
 const NO_CONTRACT: Address = "0x0000000000000000000000000000000000000000";
@@ -16,7 +16,9 @@ export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
   return {
     chains: [
       ...chains.all.map(({ chain, pulse }) => toWireChain(chain, pulse.lagging(), solverAddress)),
-      ...chains.rails.map(({ chain, rail, pulse }) => toWireRail(chain, pulse.lagging(), rail.solver)),
+      ...chains.nonEvmChains.map(({ chain, connection, pulse }) =>
+        toWireNonEvm(chain, pulse.lagging(), connection.solver),
+      ),
     ],
   };
 }
@@ -29,7 +31,7 @@ export function createChainList(services: Services): () => ChainsAnswer {
   let known: readonly ChainState[] = [];
   let answer: ChainsAnswer | undefined;
   return () => {
-    const now = [...services.chains.all, ...services.chains.rails].map(stateOf);
+    const now = [...services.chains.all, ...services.chains.nonEvmChains].map(stateOf);
     if (answer === undefined || !sameStates(known, now)) {
       known = now;
       answer = listChains(services);
@@ -39,11 +41,11 @@ export function createChainList(services: Services): () => ChainsAnswer {
 }
 
 interface ChainState {
-  readonly chain: Chain | RailChain;
+  readonly chain: Chain | NonEvmChain;
   readonly lagging: boolean;
 }
 
-const stateOf = ({ chain, pulse }: ConnectedChain | ConnectedRail): ChainState => ({
+const stateOf = ({ chain, pulse }: ConnectedChain | ConnectedNonEvmChain): ChainState => ({
   chain,
   lagging: pulse.lagging(),
 });
@@ -75,7 +77,7 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
 }
 
 /** A chain without contracts; solver and depository are in the chain's own format. */
-function toWireRail(chain: RailChain, lagging: boolean, solver: Hex): WireChain {
+function toWireNonEvm(chain: NonEvmChain, lagging: boolean, solver: Hex): WireChain {
   const { explorerPaths } = chain;
   return {
     ...profileOf(chain, lagging),
@@ -100,7 +102,7 @@ function pathsOf({
   transaction,
   address,
   token,
-}: NonNullable<RailChain["explorerPaths"]>): NonNullable<WireChain["explorerPaths"]> {
+}: NonNullable<NonEvmChain["explorerPaths"]>): NonNullable<WireChain["explorerPaths"]> {
   return {
     ...(transaction !== undefined && { transaction }),
     ...(address !== undefined && { address }),
@@ -113,7 +115,7 @@ type Profile = Omit<
   "contracts" | "solverAddresses" | "protocol" | "explorerPaths" | "tokenSupport" | "exchange"
 >;
 
-function profileOf(chain: Chain | RailChain, lagging: boolean): Profile {
+function profileOf(chain: Chain | NonEvmChain, lagging: boolean): Profile {
   const { fees } = chain;
   const currencies = [chain.native, ...chain.tokens];
   const listed = (currency: Currency): ChainCurrency => toWireCurrency(chain, currency);
@@ -149,20 +151,20 @@ function profileOf(chain: Chain | RailChain, lagging: boolean): Profile {
   };
 }
 
-function statusMessage(chain: Chain | RailChain, lagging: boolean): string | null {
+function statusMessage(chain: Chain | NonEvmChain, lagging: boolean): string | null {
   if (chain.disabled) return "No new quotes from or to this chain at the moment.";
   if (lagging) return "This chain produces blocks late; requests take longer.";
   return null;
 }
 
 function toSolverCurrency(
-  chain: Chain | RailChain,
+  chain: Chain | NonEvmChain,
   { id, symbol, name, address, decimals }: Currency,
 ): SolverCurrency {
   return { id, symbol, name, address: formatAddress(chain, address), decimals };
 }
 
-function toWireCurrency(chain: Chain | RailChain, currency: Currency): ChainCurrency {
+function toWireCurrency(chain: Chain | NonEvmChain, currency: Currency): ChainCurrency {
   return {
     ...toSolverCurrency(chain, currency),
     supportsBridging: currency.supportsBridging,
@@ -170,7 +172,7 @@ function toWireCurrency(chain: Chain | RailChain, currency: Currency): ChainCurr
   };
 }
 
-function toErc20Currency(chain: Chain | RailChain, token: Currency): Erc20Currency {
+function toErc20Currency(chain: Chain | NonEvmChain, token: Currency): Erc20Currency {
   return {
     ...toSolverCurrency(chain, token),
     supportsBridging: token.supportsBridging,

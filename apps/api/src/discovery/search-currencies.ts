@@ -75,7 +75,7 @@ function compareFound(one: Found, other: Found): number {
 function sameAssetsElsewhere({ chains }: SearchServices, found: readonly Currency[]): Currency[] {
   const ids = new Set(found.map(({ id }) => id));
   const known = new Set(found);
-  return [...chains.all, ...chains.rails]
+  return [...chains.all, ...chains.nonEvmChains]
     .flatMap(({ chain }) => [chain.native, ...chain.tokens])
     .filter((currency) => ids.has(currency.id) && !known.has(currency));
 }

@@ -6,7 +6,7 @@ import { findEnd } from "./find-chain.ts";
 import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
 
 export interface TokenPriceServices extends PoolPriceServices {
-  readonly chains: Pick<ChainDirectory, "get" | "rail" | "currency">;
+  readonly chains: Pick<ChainDirectory, "get" | "nonEvm" | "currency">;
   readonly tokens: TokenBook;
   readonly prices: PriceBook;
 }

@@ -14,7 +14,7 @@ export interface TrendingQuestion {
 }
 
 export interface TrendingServices {
-  readonly chains: Pick<ChainDirectory, "all" | "rails" | "get" | "rail" | "profile">;
+  readonly chains: Pick<ChainDirectory, "all" | "nonEvmChains" | "get" | "nonEvm" | "profile">;
   readonly tokens: TokenCatalog;
   readonly traffic: RecentTraffic;
 }
@@ -29,7 +29,7 @@ export function trendingCurrencies(
   { chainId, by, limit }: TrendingQuestion,
 ): readonly ListedCurrency[] {
   const asked: readonly RequestEnd[] =
-    chainId === undefined ? [...chains.all, ...chains.rails] : [findEnd(chains, chainId)];
+    chainId === undefined ? [...chains.all, ...chains.nonEvmChains] : [findEnd(chains, chainId)];
   const named = new Map(
     asked.flatMap(({ chain }) => tokens.named(chain.id).map((token) => [keyOf(token), token] as const)),
   );

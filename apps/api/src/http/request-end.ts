@@ -1,20 +1,20 @@
-import type { ChainRail } from "@causeway/chains";
-import type { ChainDirectory, ConnectedRail, RequestEnd } from "../chains/chains.port.ts";
+import type { NonEvmConnection } from "@causeway/chains";
+import type { ChainDirectory, ConnectedNonEvmChain, RequestEnd } from "../chains/chains.port.ts";
 
 /** A chain of any family by its id. Undefined if it is not configured or not enabled. */
-export function endOf<R extends ChainRail>(
-  chains: Pick<ChainDirectory<R>, "get" | "rail">,
+export function endOf<R extends NonEvmConnection>(
+  chains: Pick<ChainDirectory<R>, "get" | "nonEvm">,
   chainId: number,
 ): RequestEnd<R> | undefined {
-  return chains.get(chainId) ?? chains.rail(chainId);
+  return chains.get(chainId) ?? chains.nonEvm(chainId);
 }
 
 /** Every enabled chain of any family. */
-export function everyEnd(chains: Pick<ChainDirectory, "all" | "rails">): readonly RequestEnd[] {
-  return [...chains.all, ...chains.rails];
+export function everyEnd(chains: Pick<ChainDirectory, "all" | "nonEvmChains">): readonly RequestEnd[] {
+  return [...chains.all, ...chains.nonEvmChains];
 }
 
 /** Whether it is a non-EVM chain. */
-export function isNonEvm<R extends ChainRail>(end: RequestEnd<R>): end is ConnectedRail<R> {
-  return "rail" in end;
+export function isNonEvm<R extends NonEvmConnection>(end: RequestEnd<R>): end is ConnectedNonEvmChain<R> {
+  return end.chain.vmType !== "evm";
 }

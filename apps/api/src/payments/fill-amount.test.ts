@@ -14,7 +14,7 @@ import {
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedRail, exchange } from "../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain, exchange } from "../../../../test/fakes/non-evm-chains.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import { createQuote } from "../quotes/create-quote.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
@@ -86,13 +86,13 @@ test.each(["origin", "destination"] as const)(
 
 test("includes the activation fee that Hyperliquid charges for this recipient", async () => {
   let cost = 0n;
-  const rail = aConnectedRail("hypevm", { rail: { paymentCost: async () => cost } });
-  const services = quoteWorld({ rails: [rail] });
+  const connection = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: async () => cost } });
+  const services = quoteWorld({ nonEvmChains: [connection] });
   await createQuote(
     services,
     aQuoteInput({
       originCurrency: usdcOn(ORIGIN),
-      destinationChainId: rail.chain.id,
+      destinationChainId: connection.chain.id,
       destinationCurrency: exchange.perps,
       recipient: `0x${"5a".repeat(20)}`,
       amount: "10000000",
@@ -102,7 +102,7 @@ test("includes the activation fee that Hyperliquid charges for this recipient", 
   const due = async () =>
     await dueOf({ services, terms }, terms.origin.amount, {
       origin: services.chains.get(ORIGIN)!,
-      destination: rail,
+      destination: connection,
     });
   expect(await due()).toEqual(
     expect.objectContaining({ kind: "pay", amount: terms.destination.expectedAmount }),

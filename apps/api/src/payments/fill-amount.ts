@@ -170,14 +170,14 @@ export async function pricingOfFill(
     originCurrency: knownCurrency(services, requestId, terms.origin),
     destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
-  const railCost = await destination.costOfPaying?.(currency, terms.recipient);
+  const nonEvmCost = await destination.costOfPaying?.(currency, terms.recipient);
   const priced = async (swapGas?: bigint) =>
     agreedPricing(
       await pricingOf(services, route, toContract, originGasUsd, {
         pairClass,
         swapGas,
         callsGas: terms.outputCalls?.gas ?? topupGas(services.quotePolicy.gas, terms.gasTopup?.amount),
-        railCost,
+        nonEvmCost,
         hasTopup: terms.gasTopup !== undefined,
       }),
       terms,

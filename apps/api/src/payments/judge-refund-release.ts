@@ -1,5 +1,5 @@
 import { UNATTESTABLE_DEPOSIT } from "@causeway/domain";
-import type { Chain, Currency, Hex, RailChain } from "@causeway/domain";
+import type { Chain, Currency, Hex, NonEvmChain } from "@causeway/domain";
 import { isPlaceholder } from "../chains/index.ts";
 import { refundRecipient } from "../requests/index.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
@@ -12,7 +12,7 @@ export interface ReleaseFacts {
   /** Another deposit that pays for the request's fill, if any. */
   readonly fillDeposit: DepositRecord | undefined;
   /** Undefined: the chain is not configured or not enabled. */
-  readonly chain: Chain | RailChain | undefined;
+  readonly chain: Chain | NonEvmChain | undefined;
   /** Undefined: the chain's configuration does not list it. */
   readonly currency: Currency | undefined;
   /** Newest block read of an EVM chain, if any. Other chains are read when they are final. */
@@ -87,7 +87,7 @@ function isConfirmed({
 }
 
 /** Why the service could not pay this refund even if it were released. */
-function whyUnpayable(facts: ReleaseFacts, chain: Chain | RailChain): string | undefined {
+function whyUnpayable(facts: ReleaseFacts, chain: Chain | NonEvmChain): string | undefined {
   const { deposit, request, currency, isUnmapped } = facts;
   const mayPayForFill = deposit.disposition === "unattributed" && !isFillPaidByAnother(facts);
   if (mayPayForFill && request !== undefined && MAY_BE_PAID.has(request.state.name))

@@ -129,13 +129,13 @@ export function excessiveGas({ kind }: Leg, gas: bigint): Extract<PaymentPlan, {
  * @throws RpcFault
  */
 export async function planTransfer(
-  connected: Pick<TransferChain, "chain" | "rail">,
+  connected: Pick<TransferChain, "chain" | "connection">,
   { leg, currency, amount, recipient, orderId, cancelAfterMs }: TransferQuestion,
   cost?: bigint,
 ): Promise<Exclude<PaymentPlan, { kind: "ready" }> | { readonly kind: "ready"; readonly plan: SlotPlan }> {
   const [why, maxFeePerGas] = await Promise.all([
-    connected.rail.refusalOf({ recipient, currency, amount }),
-    cost ?? connected.rail.paymentCost(currency, recipient),
+    connected.connection.refusalOf({ recipient, currency, amount }),
+    cost ?? connected.connection.paymentCost(currency, recipient),
   ]);
   if (why !== undefined) return { kind: "refused", why };
   const call = { to: recipient, data: orderId ?? "0x", value: 0n } as const;
@@ -145,7 +145,7 @@ export async function planTransfer(
     kind: "ready",
     plan: {
       chainId: connected.chain.id,
-      sender: connected.rail.solver,
+      sender: connected.connection.solver,
       leg,
       call,
       ...gas,

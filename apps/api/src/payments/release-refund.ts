@@ -36,7 +36,7 @@ export async function releaseRefund(
   return await services.uow.run(async (tx) => {
     // Locks in the same order everywhere: request, deposit.
     const request = known.requestId === undefined ? undefined : await tx.requests.lock(known.requestId);
-    const isUnmapped = (await tx.rails.lockUnmapped(depositId)) !== undefined;
+    const isUnmapped = (await tx.nonEvm.lockUnmapped(depositId)) !== undefined;
     const deposit = await tx.deposits.lock(depositId);
     if (deposit === undefined) return undefined;
     if (deposit.requestId !== known.requestId)

@@ -1,8 +1,8 @@
-import type { OpenRail } from "@causeway/chains";
+import type { OpenConnection } from "@causeway/chains";
 import type { HttpServices, Lifecycle, Logger } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { balanceReads } from "../balances/balance-reads.postgres.ts";
-import type { ConnectedRail } from "../chains/chains.port.ts";
+import type { ConnectedNonEvmChain } from "../chains/chains.port.ts";
 import { connectChains, type EvmChain } from "../chains/chains.wiring.ts";
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import type { ObserveEndpoint } from "../chains/observe-endpoint.port.ts";
@@ -40,7 +40,7 @@ export interface Context extends Services, Database {
   readonly lifecycle: Lifecycle;
   readonly observeEndpoint: ObserveEndpoint;
   readonly evmChains: readonly EvmChain[];
-  readonly nonEvmChains: readonly ConnectedRail<OpenRail>[];
+  readonly nonEvmChains: readonly ConnectedNonEvmChain<OpenConnection>[];
   readonly nonceMappingAccess: NonceMappingAccess;
   readonly newJobs: NewJobs;
 }

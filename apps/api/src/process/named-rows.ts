@@ -1,6 +1,6 @@
 import { ConfigError, type Env, readChains, readSettings, withVaultSecrets } from "@causeway/config";
 import { formatAmount } from "@causeway/domain";
-import type { Chain, Currency, RailChain } from "@causeway/domain";
+import type { Chain, Currency, NonEvmChain } from "@causeway/domain";
 import { locationSettings } from "../config/settings.ts";
 
 /** Fields of operators' rows that hold smallest units of the row's currency. */
@@ -21,7 +21,7 @@ type Row = Readonly<Record<string, unknown>>;
  * Writes the name of a chain beside its id, and amounts with decimals and symbol beside smallest units; what
  * is not configured stays as it is.
  */
-export function namedRows(chains: ReadonlyArray<Chain | RailChain>): (row: object) => object {
+export function namedRows(chains: ReadonlyArray<Chain | NonEvmChain>): (row: object) => object {
   const byId = new Map(chains.map((chain) => [String(chain.id), chain]));
   return (given) => {
     const row = given as Row;
@@ -60,11 +60,11 @@ function readableAmount(value: unknown, { decimals, symbol }: Currency): string 
  * Enabled chains of the environment, for naming alone: without a configuration, or with a wrong one, rows
  * have ids and smallest units only.
  */
-export function chainsToName(processEnv: Env): ReadonlyArray<Chain | RailChain> {
+export function chainsToName(processEnv: Env): ReadonlyArray<Chain | NonEvmChain> {
   try {
     const env = withVaultSecrets(processEnv);
-    const { chains, rails } = readChains({ ...readSettings(locationSettings, env), env });
-    return [...chains, ...rails];
+    const { chains, nonEvmChains } = readChains({ ...readSettings(locationSettings, env), env });
+    return [...chains, ...nonEvmChains];
   } catch (error) {
     if (error instanceof ConfigError) return [];
     throw error;

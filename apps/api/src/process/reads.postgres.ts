@@ -9,7 +9,7 @@ import { overdueFastFillReads } from "../executions/overdue-fast-fills.postgres.
 import { executionReads } from "../payments/execution-reads.postgres.ts";
 import { fillBurnReads } from "../payments/fill-burns.postgres.ts";
 import { laneReads } from "../payments/lane-reads.postgres.ts";
-import { railReads } from "../payments/rail-rows.postgres.ts";
+import { nonEvmReads } from "../payments/non-evm-rows.postgres.ts";
 import { sendReads } from "../payments/send-reads.postgres.ts";
 import { overdueFillReads } from "../requests/overdue-fills.postgres.ts";
 import { requestReads } from "../requests/request-reads.postgres.ts";
@@ -31,7 +31,7 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
     ...executionReads(sql),
     ...sendReads(sql),
     ...fillBurnReads(sql),
-    ...railReads(sql),
+    ...nonEvmReads(sql),
     ...claimReads(sql),
     fastFill: (requestId) => findFastFill(sql, requestId),
     fastFillsDue: (limit) => fastFillsDue(sql, limit),

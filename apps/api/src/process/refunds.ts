@@ -32,7 +32,7 @@ export function openRefunds(env: Env): ReturnType<OpenRefunds> {
       clock,
       uow: postgresUnitOfWork(pool, events),
       reads: postgresReads(sql),
-      chains: chainProfiles([...config.chains, ...config.rails.map(({ chain }) => chain)]),
+      chains: chainProfiles([...config.chains, ...config.nonEvmChains.map(({ chain }) => chain)]),
     },
     find: async (by) => await depositsNamed(sql, by),
     async usd({ priceId }) {

@@ -41,7 +41,9 @@ export async function runProcess<Config extends ApiConfig>(
     lifecycle,
     start: async () => {
       for (const warning of config.warnings) log.warn({ event: "configuration", warning });
-      const chains = [...config.chains, ...config.rails.map(({ chain }) => chain)].map(({ name }) => name);
+      const chains = [...config.chains, ...config.nonEvmChains.map(({ chain }) => chain)].map(
+        ({ name }) => name,
+      );
       log.info({ event: "chains_enabled", chains, off: config.offChains });
       const context = await createContext(
         config,

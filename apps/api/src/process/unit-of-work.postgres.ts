@@ -19,7 +19,7 @@ import { newJobs, type NewJobs, type StoredJob } from "../db/new-jobs.ts";
 import { outbox } from "../db/outbox.postgres.ts";
 import { sqlOn, type Sql } from "../db/pool.postgres.ts";
 import { priceExposureWrites } from "../markets/prices/price-exposure.postgres.ts";
-import { railWrites } from "../payments/rail-rows.postgres.ts";
+import { nonEvmWrites } from "../payments/non-evm-rows.postgres.ts";
 import { requestWrites } from "../requests/request-writes.postgres.ts";
 import { fillBurnWrites } from "../payments/fill-burns.postgres.ts";
 import { sendWrites } from "../payments/send-writes.postgres.ts";
@@ -121,7 +121,7 @@ async function runOnce<T>(
       claims: claimWrites(sql),
       fastFills: fastFillWrites(sql),
       trail: trailWrites(sql),
-      rails: railWrites(sql),
+      nonEvm: nonEvmWrites(sql),
       nonceMappings: nonceMappingWrites(sql),
       outbox: jobs,
       settlement: settlementWrites(sql),

@@ -48,8 +48,8 @@ export const openWithdrawals: OpenWithdrawals = ({
       reads: postgresReads(sql, servers),
       chains: {
         all,
-        rails: config.rails,
-        profile: (chainId) => [...all, ...config.rails].find((one) => one.chain.id === chainId)?.chain,
+        nonEvmChains: config.nonEvmChains,
+        profile: (chainId) => [...all, ...config.nonEvmChains].find((one) => one.chain.id === chainId)?.chain,
       },
     },
     settlementReads(sql),

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { DESTINATION, ORIGIN, quoteWorld, solver } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain } from "../../../../test/fakes/non-evm-chains.ts";
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import { startDepositAddresses } from "./deposit-addresses.wiring.ts";
 
 test("knows what is reserved on every chain to which money at an address may be quoted", async () => {
   const plain = quoteWorld();
-  const solana = aConnectedRail("svm");
+  const solana = aConnectedNonEvmChain("svm");
   const asked = new Set<number>();
   const closing: (() => void)[] = [];
   const services = {

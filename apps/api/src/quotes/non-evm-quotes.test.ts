@@ -23,10 +23,16 @@ import {
 } from "../../../../test/fakes/quote-world.ts";
 import { aPayingAppKey, sponsor, withAppBalances } from "../../../../test/fakes/paying-app.ts";
 import type { World } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
-import type { RailStory } from "../../../../test/fakes/rail-chains.ts";
+import {
+  aConnectedNonEvmChain,
+  bitcoin,
+  bytesOn,
+  exchange,
+  solana,
+} from "../../../../test/fakes/non-evm-chains.ts";
+import type { NonEvmStory } from "../../../../test/fakes/non-evm-chains.ts";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
-import type { RailUsers, UserDeposit } from "../chains/rail-steps.port.ts";
+import type { NonEvmUsers, UserDeposit } from "../chains/non-evm-users.port.ts";
 import { agreeOn, createQuote } from "./create-quote.ts";
 import { priceFastFill } from "../executions/price-fast-fill.ts";
 import { priceIntent } from "./price-intent.ts";
@@ -39,7 +45,7 @@ const executor: Hex = "0x7777777777777777777777777777777777777777";
 const factory: Hex = "0x8888888888888888888888888888888888888888";
 
 /** Wallet adapters of the two chain families that need one. `asked` records their arguments. */
-function users(asked: UserDeposit[] = []): { svm: RailUsers; bvm: RailUsers; hypevm: RailUsers } {
+function users(asked: UserDeposit[] = []): { svm: NonEvmUsers; bvm: NonEvmUsers; hypevm: NonEvmUsers } {
   return {
     svm: {
       balance: async () => 42n,
@@ -74,19 +80,19 @@ function users(asked: UserDeposit[] = []): { svm: RailUsers; bvm: RailUsers; hyp
 }
 
 interface Story extends World {
-  readonly svm?: RailStory;
-  readonly bvm?: RailStory;
-  readonly hypevm?: RailStory;
+  readonly svm?: NonEvmStory;
+  readonly bvm?: NonEvmStory;
+  readonly hypevm?: NonEvmStory;
   readonly asked?: UserDeposit[];
 }
 
 function worldOf({ svm, bvm, hypevm, asked, ...world }: Story = {}) {
   const sides = users(asked);
   return quoteWorld({
-    rails: [
-      aConnectedRail("svm", { users: sides.svm, ...svm }),
-      aConnectedRail("bvm", { users: sides.bvm, ...bvm }),
-      aConnectedRail("hypevm", { users: sides.hypevm, ...hypevm }),
+    nonEvmChains: [
+      aConnectedNonEvmChain("svm", { users: sides.svm, ...svm }),
+      aConnectedNonEvmChain("bvm", { users: sides.bvm, ...bvm }),
+      aConnectedNonEvmChain("hypevm", { users: sides.hypevm, ...hypevm }),
     ],
     ...world,
   });
@@ -153,7 +159,7 @@ const pairs: (readonly [Place, Place])[] = (Object.keys(places) as Place[]).flat
 
 /** The family that an oracle configures for a chain of this name. */
 function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType {
-  const chains = [...world.chains.all, ...world.chains.rails].map(({ chain }) => chain);
+  const chains = [...world.chains.all, ...world.chains.nonEvmChains].map(({ chain }) => chain);
   return (name) => {
     const chain = chains.find((one) => one.name === name);
     if (chain === undefined) throw new Error(`no chain ${name}`);
@@ -250,7 +256,7 @@ test("deducts the payment's cost, the flat fee and the pair's fee from an exact 
 test("charges the user, not the solver, for activating a Hyperliquid account", async () => {
   const dollar = 100_000_000n;
   const { user: fresh } = places.other;
-  const first = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === fresh ? dollar : 0n) } };
+  const first = { connection: { paymentCost: async (_: Hex, to?: Hex) => (to === fresh ? dollar : 0n) } };
   const { terms: known } = await quoted("evm", "perps");
   const { terms } = await quoted("evm", "perps", {}, { hypevm: first });
   expect(known.destination.expectedAmount - terms.destination.expectedAmount).toBe(dollar);
@@ -260,12 +266,12 @@ test("charges the user, not the solver, for activating a Hyperliquid account", a
   ]);
   // A refund to an inactive account must not cost the solver the activation either.
   const elsewhere: Hex = `0x${"5a".repeat(20)}`;
-  const back = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === elsewhere ? dollar : 0n) } };
+  const back = { connection: { paymentCost: async (_: Hex, to?: Hex) => (to === elsewhere ? dollar : 0n) } };
   const { terms: refunded } = await quoted("perps", "evm", { refundTo: elsewhere }, { hypevm: back });
   expect(refunded.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(refunded.origin.amount - 10n * dollar);
   expect(
     await refusalOf(ask("evm", "perps"), {
-      hypevm: { rail: { paymentCost: () => Promise.reject(new Error("connection refused")) } },
+      hypevm: { connection: { paymentCost: () => Promise.reject(new Error("connection refused")) } },
     }),
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
 });
@@ -428,7 +434,7 @@ test("a Bitcoin wallet gets a transaction to sign, and the instructions for payi
 });
 
 test("quotes for a user with too little balance, without a transaction to sign", async () => {
-  const poor: RailUsers = {
+  const poor: NonEvmUsers = {
     balance: async () => 0n,
     deposit: async () => ({ kind: "bvm", psbt: undefined, fee: 0n }),
   };
@@ -534,7 +540,7 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
     publicApiUrl: "https://api.exchange.example",
   } as const;
   // Whatever the configuration calls it, Hyperliquid knows it by its own name.
-  const named: RailUsers = {
+  const named: NonEvmUsers = {
     balance: async () => 0n,
     token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
   };
@@ -820,7 +826,7 @@ test.each(toEvm)(
 test("money that arrives at a deposit address is not quoted for a payment that the chain would refuse", async () => {
   const rent = async ({ amount }: { amount: bigint }) =>
     amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
-  const world = submittingFor({ svm: { rail: { refusalOf: rent } } });
+  const world = submittingFor({ svm: { connection: { refusalOf: rent } } });
   const address = { useDepositAddress: true } as const;
   await expect(
     agreeOn(world, ask("evm", "sol", { ...address, amount: "1000000" }), undefined),
@@ -989,29 +995,31 @@ test("distinguishes an account that needs more to be created from one that canno
     amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
   expect(
     await refusalOf(ask("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: "890879" }), {
-      svm: { rail: { refusalOf: rent } },
+      svm: { connection: { refusalOf: rent } },
     }),
   ).toEqual(["AMOUNT_TOO_LOW", "amount"]);
   expect(
-    await refusalOf(ask("evm", "svm"), { svm: { rail: { refusalOf: async () => "the account is frozen" } } }),
+    await refusalOf(ask("evm", "svm"), {
+      svm: { connection: { refusalOf: async () => "the account is frozen" } },
+    }),
   ).toEqual(["INVALID_RECIPIENT", "recipient"]);
   expect(
     await refusalOf(ask("evm", "svm"), {
-      svm: { rail: { refusalOf: () => Promise.reject(new Error("connection refused")) } },
+      svm: { connection: { refusalOf: () => Promise.reject(new Error("connection refused")) } },
     }),
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
 });
 
 test("asks whether the recipient can be paid the least that a swap before the deposit may lead to", async () => {
   const asked: bigint[] = [];
-  const rail = {
+  const connection = {
     refusalOf: async ({ amount }: { amount: bigint }): Promise<undefined> => {
       asked.push(amount);
       return undefined;
     },
   };
   const swapped = { originCurrency: lockedOn(ORIGIN), amount: (20n * 10n ** 18n).toString() };
-  const { terms } = await quoted("evm", "svm", swapped, { pools: market(), svm: { rail } });
+  const { terms } = await quoted("evm", "svm", swapped, { pools: market(), svm: { connection } });
   expect(terms.destination.minimumAmount).toBeLessThan(terms.destination.expectedAmount);
   expect(asked).toEqual([terms.destination.minimumAmount]);
 });
@@ -1061,18 +1069,18 @@ test("reports a chain that is disabled, restricted or closed", async () => {
 });
 
 test("a chain whose deposits this build cannot create is refused as the origin, not as the destination", async () => {
-  const { users: _, ...bare } = aConnectedRail("svm");
+  const { users: _, ...bare } = aConnectedNonEvmChain("svm");
   const input = ask("svm", "evm");
-  await expect(createQuote(quoteWorld({ rails: [bare] }), input)).rejects.toMatchObject({
+  await expect(createQuote(quoteWorld({ nonEvmChains: [bare] }), input)).rejects.toMatchObject({
     code: "UNSUPPORTED_ROUTE",
     facts: { field: "originChainId" },
   });
-  const answer = await createQuote(quoteWorld({ rails: [bare] }), ask("evm", "svm"));
+  const answer = await createQuote(quoteWorld({ nonEvmChains: [bare] }), ask("evm", "svm"));
   expect(answer.details.recipient).toBe(solana.user);
 });
 
 test("stores nothing when the origin is unreachable, and the client may retry", async () => {
-  const away: RailUsers = {
+  const away: NonEvmUsers = {
     balance: () => Promise.reject(new Error("connection refused")),
     deposit: () => Promise.reject(new Error("connection refused")),
     token: () => Promise.reject(new Error("connection refused")),
@@ -1091,12 +1099,12 @@ test("stores nothing when the origin is unreachable, and the client may retry", 
 
 test("requests between EVM chains are unchanged by configured non-EVM chains", async () => {
   const plain = quoteWorld();
-  const railed = worldOf();
-  expect(await createQuote(railed, aQuoteInput())).toEqual(await createQuote(plain, aQuoteInput()));
+  const withNonEvmChains = worldOf();
+  expect(await createQuote(withNonEvmChains, aQuoteInput())).toEqual(await createQuote(plain, aQuoteInput()));
 });
 
 test("a configured currency that Hyperliquid does not list cannot be withdrawn", async () => {
-  const unlisted: RailUsers = { balance: async () => 0n, token: async () => undefined };
+  const unlisted: NonEvmUsers = { balance: async () => 0n, token: async () => undefined };
   expect(await refusalOf(ask("spot", "evm"), { hypevm: { users: unlisted } })).toEqual([
     "UNSUPPORTED_CURRENCY",
     "originCurrency",

@@ -3,10 +3,13 @@ import { SETTLEMENT, watchOf, type LedTask, type WorkedAgo } from "../db/leaders
 import type { LeaderReport } from "./readiness.ts";
 
 export function ledTasks(
-  { all, rails }: Pick<ChainDirectory, "all" | "rails">,
+  { all, nonEvmChains }: Pick<ChainDirectory, "all" | "nonEvmChains">,
   settles: boolean,
 ): readonly LedTask[] {
-  const chains = [...all, ...rails].map(({ chain }) => ({ label: chain.name, lock: watchOf(chain.id) }));
+  const chains = [...all, ...nonEvmChains].map(({ chain }) => ({
+    label: chain.name,
+    lock: watchOf(chain.id),
+  }));
   return settles ? [...chains, { label: SETTLEMENT, lock: SETTLEMENT }] : chains;
 }
 

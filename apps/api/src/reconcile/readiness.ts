@@ -69,7 +69,7 @@ export async function readiness(
     const shown = behind === undefined ? state : "behind";
     chains[chain.name] = { state: shown, headAgeSeconds: secondsOf(pulse), ...requirement(chain.name) };
   }
-  for (const { chain, pulse } of services.chains.rails) {
+  for (const { chain, pulse } of services.chains.nonEvmChains) {
     const state = pulse.lagging() ? "lagging" : "ok";
     if (state === "ok") followed.add(chain.name);
     checks[chain.name] = state;

@@ -8,14 +8,14 @@ import {
   ServiceError,
   weightedDifference,
 } from "@causeway/domain";
-import type { Address, Chain, Currency, Hex, PricedUnit, RailChain, RefundPlan } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, PricedUnit, NonEvmChain, RefundPlan } from "@causeway/domain";
 import { orderSignerOf } from "../chains/index.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 
 /** `refundTo` was named by the request's user; another depositor's money goes to that depositor. */
 export function refundRecipient(
-  { paysFromAnyAddress }: Pick<Chain | RailChain, "paysFromAnyAddress">,
+  { paysFromAnyAddress }: Pick<Chain | NonEvmChain, "paysFromAnyAddress">,
   { terms }: Pick<RequestRecord, "terms">,
   depositor: Hex,
 ): Hex {
@@ -66,7 +66,7 @@ export interface RefundPayment {
 /** The amount of a refund, and whether oracles can attest it. */
 export function planRefundOf(
   services: Pick<Services, "signer" | "formerSigners">,
-  chain: Chain | RailChain,
+  chain: Chain | NonEvmChain,
   request: RequestRecord,
   deposit: DepositRecord,
   { recipient, rest, router, nowMs }: RefundPayment,
@@ -101,7 +101,7 @@ export function planUnattributedRefund(rest: bigint, unit: PricedUnit): RefundPl
     : { kind: "tooLow" };
 }
 
-function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | RailChain, "blockTimeSeconds">): number {
+function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | NonEvmChain, "blockTimeSeconds">): number {
   return Math.max(MIN_MINING_SECONDS, MINING_BLOCKS * blockTimeSeconds);
 }
 
@@ -110,7 +110,7 @@ function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | RailChain, "blockTim
  * mined before its order's deadline: later it would not be attestable.
  */
 export function refundCancelAfterMs(
-  chain: Pick<Chain | RailChain, "blockTimeSeconds">,
+  chain: Pick<Chain | NonEvmChain, "blockTimeSeconds">,
   request: RequestRecord | undefined,
   isAttestable: boolean,
   nowMs: number,

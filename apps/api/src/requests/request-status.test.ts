@@ -6,7 +6,7 @@ import type { Reads } from "../db/reads.port.ts";
 import type { StatusRecord } from "../db/records.port.ts";
 import { requestStatus, statusByIdOrDeposit, statusView } from "./request-status.ts";
 import { createChainDirectory } from "../chains/directory.adapter.ts";
-import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain } from "../../../../test/fakes/non-evm-chains.ts";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
 
 const record: StatusRecord = {
@@ -151,8 +151,8 @@ test("reports funds at a deposit address as soon as they are seen", () => {
 });
 
 test("formats transactions like their own chains: deposit and refund like the origin, the fill like the destination", async () => {
-  const chains = createChainDirectory([], [aConnectedRail("svm"), aConnectedRail("bvm")]);
-  const [solana, bitcoin] = chains.rails;
+  const chains = createChainDirectory([], [aConnectedNonEvmChain("svm"), aConnectedNonEvmChain("bvm")]);
+  const [solana, bitcoin] = chains.nonEvmChains;
   const signature: Hex = `0x${"01".repeat(64)}`;
   const txid: Hex = `0x${"ab".repeat(32)}`;
   const stored = {

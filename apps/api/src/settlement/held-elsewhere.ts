@@ -1,5 +1,5 @@
 import { hubAlias, hubTokenId } from "@causeway/attest";
-import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
+import type { Address, Chain, Currency, NonEvmChain } from "@causeway/domain";
 import { encodeAddress, familyOf } from "@causeway/domain";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { HeldAmount } from "../balances/held-amount.port.ts";
@@ -7,11 +7,11 @@ import type { HubChain } from "./hub.port.ts";
 
 /** The solver's hub balances of every bridged currency, at the newest block. @throws RpcFault */
 export async function hubBalances(
-  chains: Pick<ChainDirectory, "all" | "rails">,
+  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
   hub: Pick<HubChain, "balance">,
   solver: { readonly address: Address; readonly chainName: string },
 ): Promise<readonly HeldAmount[]> {
-  const configured = [...chains.all, ...chains.rails].map(({ chain }) => chain);
+  const configured = [...chains.all, ...chains.nonEvmChains].map(({ chain }) => chain);
   const home = configured.find(({ name }) => name === solver.chainName);
   if (home === undefined) return [];
   const owner = hubAlias(onHub(home), solver.address);
@@ -47,10 +47,10 @@ export async function depositoryBalances(
   return settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
 }
 
-function onHub(chain: Chain | RailChain) {
+function onHub(chain: Chain | NonEvmChain) {
   return { name: chain.name, vmType: familyOf(chain) };
 }
 
-function bridged({ native, tokens }: Chain | RailChain): readonly Currency[] {
+function bridged({ native, tokens }: Chain | NonEvmChain): readonly Currency[] {
   return [native, ...tokens].filter(({ supportsBridging }) => supportsBridging);
 }

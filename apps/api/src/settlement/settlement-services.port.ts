@@ -1,4 +1,4 @@
-import type { Chain, RailChain } from "@causeway/domain";
+import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { HubChain } from "./hub.port.ts";
 import type { CallSent, ContractCall } from "../payments/contract-call.port.ts";
 import type { AttestationOracle } from "./oracles.port.ts";
@@ -11,9 +11,9 @@ export interface KnownChains {
   /** EVM chains. */
   readonly all: readonly { readonly chain: Chain }[];
   /** Non-EVM chains. */
-  readonly rails: readonly { readonly chain: RailChain }[];
+  readonly nonEvmChains: readonly { readonly chain: NonEvmChain }[];
   /** A chain of any family. */
-  profile(chainId: number): Chain | RailChain | undefined;
+  profile(chainId: number): Chain | NonEvmChain | undefined;
 }
 
 /** Dependencies of settlement; quotes, fills and refunds use none of them. */

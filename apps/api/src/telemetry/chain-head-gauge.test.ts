@@ -7,7 +7,10 @@ test("publishes the age of the newest block of every chain of any family", async
   const registry = new Registry();
   let ageMs = 2_000;
   const one = (name: string) => ({ chain: { name }, pulse: { headAgeMs: () => ageMs } });
-  chainHeadGauge(registry, { all: [one("base")], rails: [one("solana")] } as unknown as ChainDirectory);
+  chainHeadGauge(registry, {
+    all: [one("base")],
+    nonEvmChains: [one("solana")],
+  } as unknown as ChainDirectory);
   expect(await registry.metrics()).toContain('causeway_chain_head_age_seconds{chain="base"} 2');
   ageMs = 90_000;
   const text = await registry.metrics();

@@ -3,7 +3,10 @@ import type { ChainDirectory } from "../chains/chains.port.ts";
 import { chainGauge } from "./chain-gauge.ts";
 
 /** How long ago this process last saw a new head of each chain. */
-export function chainHeadGauge(registry: Registry, chains: Pick<ChainDirectory, "all" | "rails">): void {
+export function chainHeadGauge(
+  registry: Registry,
+  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+): void {
   chainGauge(
     registry,
     {
@@ -12,7 +15,7 @@ export function chainHeadGauge(registry: Registry, chains: Pick<ChainDirectory, 
     },
     async () =>
       await Promise.resolve(
-        [...chains.all, ...chains.rails].map(
+        [...chains.all, ...chains.nonEvmChains].map(
           ({ chain, pulse }) => [chain.name, pulse.headAgeMs() / 1000] as const,
         ),
       ),

@@ -26,7 +26,7 @@ function world() {
         },
       },
     ],
-    rails: [
+    nonEvmChains: [
       {
         chain: { id: 2, name: "bitcoin", native: bitcoin, tokens: [] },
         pulse: { solverBalance: () => ({ amount: asks(150_000_000n) }) },

@@ -19,7 +19,7 @@ export interface GasPayer {
  */
 export function solverGauges(
   registry: Registry,
-  chains: Pick<ChainDirectory, "all" | "rails">,
+  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
   openPayments: () => Promise<readonly OpenPayments[]>,
   clock: Clock,
   gasPayers: readonly GasPayer[],
@@ -31,7 +31,7 @@ export function solverGauges(
     registers: [registry],
     collect(): void {
       this.reset();
-      for (const { chain, pulse } of [...chains.all, ...chains.rails])
+      for (const { chain, pulse } of [...chains.all, ...chains.nonEvmChains])
         for (const currency of held(chain)) {
           const balance = ifFresh(() => pulse.solverBalance(currency.address).amount);
           if (balance !== undefined) this.set(labelsOf(chain, currency), whole(balance, currency));
@@ -57,7 +57,7 @@ export function solverGauges(
     chainGauge(registry, { name, help }, async () => {
       const open = await openPayments();
       // Even with no payment open: an alert cannot fire on a missing series.
-      return [...chains.all, ...chains.rails].map(({ chain }) => {
+      return [...chains.all, ...chains.nonEvmChains].map(({ chain }) => {
         const values = open.filter(({ chainId }) => chainId === chain.id).map(value);
         return [chain.name, Math.max(0, ...values)] as const;
       });

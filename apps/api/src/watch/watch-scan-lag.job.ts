@@ -1,11 +1,11 @@
-import type { Chain, RailChain } from "@causeway/domain";
+import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { Events } from "../db/events.port.ts";
 import type { Lag, ScanLag } from "../deposits/index.ts";
 
 /** Raises one alarm when the scan of a chain falls behind, and logs once when it has caught up. */
 export function watchScanLag(
   events: Pick<Events, "alarm" | "happened">,
-  chain: Pick<Chain | RailChain, "name">,
+  chain: Pick<Chain | NonEvmChain, "name">,
 ): (lag: Lag | ScanLag | undefined) => void {
   let isBehind = false;
   return (lag) => {

@@ -3,7 +3,7 @@ import type { EvmChain } from "../chains/chains.wiring.ts";
 import type { Lead } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { watchChain, type BesideScan } from "./watch-chain.job.ts";
-import { watchRail } from "./watch-rail.job.ts";
+import { watchNonEvm } from "./watch-non-evm.job.ts";
 
 /**
  * Starts the watcher of every chain.
@@ -19,8 +19,8 @@ export function startWatchers(
     const watcher = watchChain(services, one, lead, afterScan(one));
     lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
   }
-  for (const one of services.chains.rails) {
-    const watcher = watchRail(services, one, lead);
+  for (const one of services.chains.nonEvmChains) {
+    const watcher = watchNonEvm(services, one, lead);
     lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
   }
 }

@@ -1,5 +1,5 @@
 import type { Hex } from "@causeway/domain";
-import type { RailArrivals } from "../rail.ts";
+import type { NonEvmArrivals } from "../non-evm-connection.ts";
 import { inconsistent } from "@causeway/families";
 import { bytesIn, readRawBlock, type BitcoinTransaction } from "@causeway/families/bitcoin";
 import type { BitcoinReads } from "./rpc.ts";
@@ -83,7 +83,7 @@ export async function finalBlocksAfter(
   return blocks;
 }
 
-export function upToOf({ height, hash, time }: Omit<BlockToRead, "candidates">): RailArrivals["upTo"] {
+export function upToOf({ height, hash, time }: Omit<BlockToRead, "candidates">): NonEvmArrivals["upTo"] {
   return { number: BigInt(height), hash: `0x${hash}` satisfies Hex, timestamp: time };
 }
 

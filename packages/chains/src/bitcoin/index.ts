@@ -1,5 +1,5 @@
 export { bitcoinEvidence } from "./evidence.ts";
-export { createBitcoinRail } from "./rail.ts";
+export { connectBitcoin } from "./connection.ts";
 export { createBitcoinUsers, type BitcoinUsers, type BitcoinUsersOptions } from "./users.ts";
 export {
   depositTransaction,

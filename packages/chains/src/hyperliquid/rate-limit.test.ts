@@ -11,9 +11,9 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test, vi } from "vitest";
 import { RpcFault } from "@causeway/families";
 import type { ExchangeTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
-import { writeCursor } from "./rail-cursor.ts";
-import { createRailPayments, type RailPayments } from "./rail-payments.ts";
-import { createRailReading } from "./rail-reading.ts";
+import { writeCursor } from "./cursor.ts";
+import { createPayments, type NonEvmPayments } from "./pay.ts";
+import { createReading } from "./arrivals.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { withAllowance, withRecentChecks } from "./shared-rpc.ts";
 import { encodeSignedAction, idOfSigned, nonceOfSigned, signExchangeAction } from "./signed-action.ts";
@@ -131,7 +131,7 @@ function publicEndpoint(
 async function minutesToDeposit(before: readonly LedgerTransfer[], deposit: LedgerTransfer) {
   const endpoint = publicEndpoint([...before, deposit]);
   const judged: Hex32[] = [];
-  const reading = createRailReading({
+  const reading = createReading({
     rpc: endpoint.rpc,
     depositories: [depository],
     judge: async ({ hash }) => {
@@ -231,8 +231,8 @@ const own: ExchangeTransaction = {
   isOpaque: false,
 };
 
-function paymentsOn(rpc: ExchangeRpc): RailPayments {
-  return createRailPayments({
+function paymentsOn(rpc: ExchangeRpc): NonEvmPayments {
+  return createPayments({
     rpc,
     solver,
     depositories: [depository],
@@ -329,7 +329,7 @@ async function minutesBeside(unseen: number, clients: boolean) {
   const api = createWeightShares(WEIGHT.perMinute);
   const judged = new Set<Hex32>();
   const readingOf = (of: ExchangeRpc) =>
-    createRailReading({
+    createReading({
       rpc: of,
       maxTransactions: 16,
       depositories: [depository],

@@ -27,7 +27,7 @@ import {
   TOKEN_PROGRAM,
 } from "@causeway/families/solana";
 import { lamportTransferInstruction, tokenTransferInstruction } from "./payment-instructions.ts";
-import { readCursor, writeCursor } from "./rail-cursor.ts";
+import { readCursor, writeCursor } from "./cursor.ts";
 import { readPayment, signPayment, takenBy } from "./sign-payment.ts";
 
 // Our own encodings against those of the network's library.

@@ -17,7 +17,7 @@ import {
 import type { webcrypto } from "node:crypto";
 import { bytesOf, toHex, type Hex, type TxHash } from "@causeway/domain";
 import type { PlainInstruction } from "@causeway/families/solana";
-import type { Lifetime } from "./rail-answers.ts";
+import type { Lifetime } from "./answers.ts";
 
 /** Whose key signs and pays. */
 export interface Payer {

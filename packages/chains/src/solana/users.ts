@@ -8,7 +8,7 @@ import {
   depositTokenInstruction,
 } from "@causeway/families/solana";
 import { heldIn, mintOf } from "./mints.ts";
-import { createRailReads } from "./rail-reads.ts";
+import { createReads } from "./reads.ts";
 
 const NATIVE = nativeCurrency("solana-vm");
 /** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
@@ -54,7 +54,7 @@ export interface SolanaUsers {
 export async function createSolanaUsers(options: SolanaUsersOptions): Promise<SolanaUsers> {
   const pdas = await depositoryAccounts(decodeAddress("solana-vm", options.depository));
   const transport = createRpcTransport({ url: options.rpcUrl });
-  const reads = createRailReads(transport);
+  const reads = createReads(transport);
   /** Which program a mint belongs to never changes. */
   const programs = new Map<string, string>();
 

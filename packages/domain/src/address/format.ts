@@ -1,8 +1,8 @@
 import { base58 } from "@scure/base";
 import type { ChainProfile } from "../chain/chain.ts";
 import { FAMILY_VM_TYPES, type VmType } from "../chain/family.ts";
-import { RAIL_FAMILIES } from "../chain/rail-chain.ts";
-import type { RailChain } from "../chain/rail-chain.ts";
+import { NON_EVM_FAMILIES } from "../chain/non-evm-chain.ts";
+import type { NonEvmChain } from "../chain/non-evm-chain.ts";
 import { ServiceError } from "../errors.ts";
 import { bytesOf } from "../hashing/struct-writer.ts";
 import type { Hex, TxHash } from "../ids/hex.ts";
@@ -14,11 +14,11 @@ import { decodeAddress, encodeAddress, transactionIdBytes } from "./codec.ts";
 // converts between them and the formats that clients use.
 
 /** What formatting needs to know about a chain. */
-export type ChainFormat = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoin">;
+export type ChainFormat = Pick<ChainProfile, "vmType"> & Pick<NonEvmChain, "bitcoin">;
 
 /** The oracle's name for the family of a configured chain. */
 export function familyOf({ vmType }: ChainFormat): VmType {
-  return vmType === "evm" ? FAMILY_VM_TYPES.evm : RAIL_FAMILIES[vmType];
+  return vmType === "evm" ? FAMILY_VM_TYPES.evm : NON_EVM_FAMILIES[vmType];
 }
 
 /**
@@ -30,7 +30,7 @@ export function formatAddress({ vmType, bitcoin }: ChainFormat, bytes: Hex): str
   if (bitcoin !== undefined && bytes !== NATIVE_BYTES)
     return decodeBitcoinAddress(bitcoin.network, bytes) ?? bytes;
   try {
-    return decodeAddress(RAIL_FAMILIES[vmType], bytes);
+    return decodeAddress(NON_EVM_FAMILIES[vmType], bytes);
   } catch {
     return bytes;
   }
@@ -55,7 +55,7 @@ export function parseAccount(
   text: string,
   field: string,
 ): Hex {
-  const account = chain.vmType === "evm" ? parseAddress(text) : railAccount(chain, text);
+  const account = chain.vmType === "evm" ? parseAddress(text) : nonEvmAccount(chain, text);
   if (account !== undefined) return account;
   const form = chain.vmType === "evm" ? "a 20-byte address" : `an address on ${chain.displayName}`;
   throw new ServiceError("INVALID_ADDRESS", `${field} must be ${form}`, { field });
@@ -83,7 +83,7 @@ export function parseTransaction(chain: ChainFormat, text: string): TxHash | und
   }
 }
 
-function railAccount(chain: ChainFormat, text: string): Hex | undefined {
+function nonEvmAccount(chain: ChainFormat, text: string): Hex | undefined {
   // Currencies of Hyperliquid have other lengths than accounts.
   if (chain.vmType === "hypevm") return parseAddress(text);
   if (chain.vmType !== "bvm") return bytesIn(familyOf(chain), text);
@@ -116,7 +116,7 @@ const CHAIN_FORMATS: readonly ChainFormat[] = [
 export function parseAnyAccount(text: string): Hex | undefined {
   if (/^0x[0-9a-fA-F]+$/.test(text)) return text.toLowerCase() as Hex;
   for (const format of CHAIN_FORMATS) {
-    const account = railAccount(format, text);
+    const account = nonEvmAccount(format, text);
     if (account !== undefined) return account;
   }
   return undefined;

@@ -1,6 +1,6 @@
 import type { Address } from "../ids/hex.ts";
 import type { ChainLiquidity } from "./chain-liquidity.ts";
-import type { RailVm } from "./rail-vm.ts";
+import type { NonEvmVmType } from "./non-evm-vm-type.ts";
 
 /** How expensive a currency is to convert: a pair is charged by the more expensive of its two classes. */
 export type CurrencyClass = "stable" | "major" | "minor";
@@ -59,7 +59,7 @@ export interface ChainProfile {
   /** Name used in order data and attestations, e.g. `base`. */
   readonly name: string;
   readonly displayName: string;
-  readonly vmType: "evm" | RailVm;
+  readonly vmType: "evm" | NonEvmVmType;
   /** URL that the service itself reads from. May contain credentials: never shown or logged. */
   readonly rpcUrl: string;
   /** URL shown to clients in `GET /chains`; they wait for receipts on it. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { answerHash32, answerHex, decimal, digits, evmAddress, milliseconds } from "../scalars.ts";
 import { amountObject } from "./currency.ts";
 import { protocolV2 } from "./order.ts";
-import { authorizeStep, railStep } from "./rail-steps.ts";
+import { authorizeStep, nonEvmStep } from "./non-evm-steps.ts";
 
 /** A transaction for the user's wallet. */
 export const transactionData = z
@@ -90,7 +90,7 @@ export const signatureStep = z
   })
   .meta({ id: "SignatureStep" });
 
-export const step = z.union([transactionStep, signatureStep, railStep, authorizeStep]).meta({ id: "Step" });
+export const step = z.union([transactionStep, signatureStep, nonEvmStep, authorizeStep]).meta({ id: "Step" });
 
 const usd = decimal.describe("USD, six decimals; a cost is negative.");
 const usdOnly = z.object({ usd });

@@ -1,9 +1,9 @@
 import type { DepositFact } from "@causeway/chains";
 import { agreedUsd } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { MappedNonce } from "../../chains/nonce-mappings.port.ts";
-import type { UnmappedDeposit } from "../../chains/rails.port.ts";
+import type { UnmappedDeposit } from "../../chains/non-evm-rows.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { actOnDeposits } from "../record-deposits.ts";
 import type { RecordingServices } from "../record-deposits.ts";
@@ -19,7 +19,10 @@ const AT_ONCE = 50;
  * Revisits transfers without a nonce mapping: mapped ones now act on their orders, overdue ones are refunded
  * to their sender. May run at any time in any number of processes: each is handled once, under its own lock.
  */
-export async function attributeLate(services: Needs, { chain }: Pick<ConnectedRail, "chain">): Promise<void> {
+export async function attributeLate(
+  services: Needs,
+  { chain }: Pick<ConnectedNonEvmChain, "chain">,
+): Promise<void> {
   for (const unmapped of await services.reads.unmappedDeposits(chain.id, AT_ONCE)) {
     const { deposit, nonce, untilMs } = unmapped;
     const { mapped, asOf } = await readMapping(services, chain.id, deposit.sender, nonce);
@@ -42,18 +45,18 @@ async function readMapping(
 
 async function place(
   services: Needs,
-  chain: ConnectedRail["chain"],
+  chain: ConnectedNonEvmChain["chain"],
   { deposit }: UnmappedDeposit,
   { id, depositor }: MappedNonce,
 ): Promise<void> {
   await services.uow.run(async (tx) => {
     // Locks the order's request before the deposit, as everywhere.
     const record = (await tx.requests.lockByOrders([id])).get(id);
-    const waiting = await tx.rails.lockUnmapped(deposit.id);
+    const waiting = await tx.nonEvm.lockUnmapped(deposit.id);
     if (waiting === undefined) return;
     const requestId = record?.terms.requestId;
     const valueUsd = (record && agreedUsd(record.terms, waiting)) ?? 0n;
-    await tx.rails.endWaiting(deposit.id, { orderId: id, depositor, requestId, valueUsd });
+    await tx.nonEvm.endWaiting(deposit.id, { orderId: id, depositor, requestId, valueUsd });
     const { txHash, ordinal, blockNumber, blockHash, sender, currency, amount, seenAtMs } = waiting;
     const fact: DepositFact = {
       txHash,
@@ -74,12 +77,12 @@ async function place(
 
 async function refund(
   services: Needs,
-  chain: ConnectedRail["chain"],
+  chain: ConnectedNonEvmChain["chain"],
   { deposit, nonce }: UnmappedDeposit,
 ): Promise<void> {
   const isOurs = await services.uow.run(async (tx) => {
-    if ((await tx.rails.lockUnmapped(deposit.id)) === undefined) return false;
-    await tx.rails.endWaiting(deposit.id);
+    if ((await tx.nonEvm.lockUnmapped(deposit.id)) === undefined) return false;
+    await tx.nonEvm.endWaiting(deposit.id);
     await refundUnasked(services, tx, deposit.id);
     return true;
   });

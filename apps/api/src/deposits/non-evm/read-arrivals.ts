@@ -1,4 +1,4 @@
-import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
@@ -29,10 +29,10 @@ export interface ReadArrivals {
  */
 export async function readArrivals(
   services: Needs,
-  { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
+  { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
   cursor: string | undefined,
 ): Promise<ReadArrivals> {
-  const { deposits, cursor: next, upTo, unreadSince, fault } = await rail.arrivals(cursor);
+  const { deposits, cursor: next, upTo, unreadSince, fault } = await connection.arrivals(cursor);
   if (deposits.length === 0 && next === cursor) {
     if (fault !== undefined) throw fault;
     return { cursor: next, unreadSince };
@@ -40,9 +40,9 @@ export async function readArrivals(
   const seenAtMs = services.clock.nowMs();
   const named = await nameFacts(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
-    if ((await tx.rails.lockCursor(chain.id)) !== cursor) throw new CursorMoved(chain.name);
+    if ((await tx.nonEvm.lockCursor(chain.id)) !== cursor) throw new CursorMoved(chain.name);
     await recordArrivals(services, tx, chain, named, { upTo, seenAtMs });
-    await tx.rails.setCursor(chain.id, next, upTo);
+    await tx.nonEvm.setCursor(chain.id, next, upTo);
   });
   if (deposits.length > 0)
     services.events.happened("chain_scanned", {

@@ -1,6 +1,6 @@
 import { RpcFault } from "@causeway/chains";
-import type { DepositFact, RailArrivals } from "@causeway/chains";
-import type { Address, RailChain } from "@causeway/domain";
+import type { DepositFact, NonEvmArrivals } from "@causeway/chains";
+import type { Address, NonEvmChain } from "@causeway/domain";
 import type { MappedNonce } from "../../chains/nonce-mappings.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
@@ -26,9 +26,9 @@ export interface NamedFact {
  */
 export async function nameFacts(
   services: Pick<Services, "nonceMappings">,
-  chain: RailChain,
+  chain: NonEvmChain,
   facts: readonly DepositFact[],
-  upTo: RailArrivals["upTo"],
+  upTo: NonEvmArrivals["upTo"],
 ): Promise<readonly NamedFact[]> {
   return await Promise.all(
     facts.map(async (fact): Promise<NamedFact> => {
@@ -50,7 +50,7 @@ export function isInTime({ setAt }: MappedNonce, untilMs: number): boolean {
 
 async function mappedNow(
   { nonceMappings }: Pick<Services, "nonceMappings">,
-  { id }: RailChain,
+  { id }: NonEvmChain,
   sender: Address,
   nonce: bigint,
 ): Promise<MappedNonce | undefined> {
@@ -69,9 +69,9 @@ async function mappedNow(
 export async function recordArrivals(
   services: RecordingServices,
   tx: Tx,
-  chain: RailChain,
+  chain: NonEvmChain,
   named: readonly NamedFact[],
-  { upTo, seenAtMs }: { readonly upTo: RailArrivals["upTo"]; readonly seenAtMs: number },
+  { upTo, seenAtMs }: { readonly upTo: NonEvmArrivals["upTo"]; readonly seenAtMs: number },
 ): Promise<void> {
   const fresh = await unknownOf(tx, chain, named);
   const highest = fresh.reduce(
@@ -91,7 +91,7 @@ export async function recordArrivals(
   for (const one of moved) {
     const { fact, deposit } = one;
     const untilMs = waits.get(fact);
-    if (fact.nonce !== undefined) await tx.rails.noteNonce(deposit.id, fact.nonce, untilMs);
+    if (fact.nonce !== undefined) await tx.nonEvm.noteNonce(deposit.id, fact.nonce, untilMs);
     if (untilMs === undefined) placed.push(one);
     else
       tx.events.happened("deposit_unmapped", {
@@ -109,14 +109,14 @@ export async function recordArrivals(
 /** A transfer may have been mapped since it was stored; it is still the same one. */
 async function unknownOf(
   tx: Tx,
-  { id: chainId }: RailChain,
+  { id: chainId }: NonEvmChain,
   named: readonly NamedFact[],
 ): Promise<NamedFact[]> {
   const fresh: NamedFact[] = [];
   for (const one of named) {
     const { txHash, sender, nonce, ordinal } = one.fact;
     const isKnown =
-      nonce !== undefined && (await tx.rails.isKnown({ chainId, txHash, sender, nonce, ordinal }));
+      nonce !== undefined && (await tx.nonEvm.isKnown({ chainId, txHash, sender, nonce, ordinal }));
     if (!isKnown) fresh.push(one);
   }
   return fresh;

@@ -23,7 +23,7 @@ const MAX_DIVERGENCE_BPS: Readonly<Record<CurrencyClass, number>> = {
 };
 const RETRY_MS = 1_000;
 
-type PricedConfig = Pick<ApiConfig, "prices" | "chains" | "rails">;
+type PricedConfig = Pick<ApiConfig, "prices" | "chains" | "nonEvmChains">;
 
 /**
  * The price book of all configured currencies, after its first fetch. Without prices there are no quotes, but
@@ -81,8 +81,11 @@ export function priceSource(
   );
 }
 
-function currenciesOf({ chains, rails }: Pick<ApiConfig, "chains" | "rails">) {
-  return [...chains, ...rails.map(({ chain }) => chain)].flatMap(({ native, tokens }) => [native, ...tokens]);
+function currenciesOf({ chains, nonEvmChains }: Pick<ApiConfig, "chains" | "nonEvmChains">) {
+  return [...chains, ...nonEvmChains.map(({ chain }) => chain)].flatMap(({ native, tokens }) => [
+    native,
+    ...tokens,
+  ]);
 }
 
 function httpPrices({ source, url, apiKey }: PriceEndpointConfig, timeoutMs: number): PriceSource {

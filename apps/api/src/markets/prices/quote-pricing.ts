@@ -44,7 +44,7 @@ export interface SwapsOfRoute {
    * Cost of paying this recipient on a non-EVM chain, base units of the native token; undefined: the usual
    * cost.
    */
-  readonly railCost?: bigint | undefined;
+  readonly nonEvmCost?: bigint | undefined;
   /**
    * The fill also pays native tokens of the destination chain, which are sold at a price even if the route's
    * currencies are one asset.
@@ -120,7 +120,7 @@ export function priceRoute(
       origin: { decimals: originCurrency.decimals, priceUsd: usd(originCurrency) },
       destination: { decimals: destinationCurrency.decimals, priceUsd: usd(destinationCurrency) },
       destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd(native) },
-      fillGasCostWei: costWithMargin(destination, destinationCurrency, fillGas, swaps.railCost),
+      fillGasCostWei: costWithMargin(destination, destinationCurrency, fillGas, swaps.nonEvmCost),
       flatUsd: fees.flatUsd + originGasUsd,
       serviceBps:
         quotePolicy.serviceBps[pairClass] + spreadBps + origin.chain.fees.depositBps + fees.withdrawalBps,

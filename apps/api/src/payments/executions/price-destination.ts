@@ -61,7 +61,7 @@ export async function priceDestination(
   const delivered = services.chains.currency(chainId, currency);
   if (connected === undefined || delivered === undefined)
     throw refusal(
-      "destinationChainExecutionData: the destination chain or currency of the quote is no longer supported",
+      "destinationChainExecutionData requires a quote to an enabled EVM chain, in a currency that is configured there",
       "UNSUPPORTED_CHAIN",
     );
   if (terms.order.output.extraData !== fillContractOf(connected))

@@ -1,4 +1,4 @@
-import type { RailAttempt } from "@causeway/chains";
+import type { NonEvmAttempt } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { NewNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import type { Slot } from "../../db/records.port.ts";
@@ -10,16 +10,16 @@ import type { Services } from "../../db/services.port.ts";
  * orders, or this one has no order.
  */
 export async function signedMappingOf(
-  { rail }: Pick<TransferChain, "rail">,
+  { connection }: Pick<TransferChain, "connection">,
   { chainId, call, leg }: Pick<Slot, "chainId" | "call" | "leg">,
-  attempt: RailAttempt,
+  attempt: NonEvmAttempt,
 ): Promise<NewNonceMapping | undefined> {
-  if (rail.signNonceMapping === undefined || call.data === "0x") return undefined;
-  const { nonce, signature, signatureChainId } = await rail.signNonceMapping(attempt, call.data);
+  if (connection.signNonceMapping === undefined || call.data === "0x") return undefined;
+  const { nonce, signature, signatureChainId } = await connection.signNonceMapping(attempt, call.data);
   return {
     chainId,
-    wallet: rail.solver,
-    depositor: rail.solver,
+    wallet: connection.solver,
+    depositor: connection.solver,
     id: call.data,
     nonce,
     signature,
@@ -35,9 +35,9 @@ export async function signedMappingOf(
  */
 export async function isMappedOnHub(
   { nonceMappings }: Pick<Services, "nonceMappings">,
-  connected: Pick<TransferChain, "rail">,
+  connected: Pick<TransferChain, "connection">,
   slot: Pick<Slot, "chainId" | "call" | "leg">,
-  attempt: RailAttempt,
+  attempt: NonEvmAttempt,
 ): Promise<boolean> {
   if (nonceMappings === undefined) return true;
   const mapping = await signedMappingOf(connected, slot, attempt);

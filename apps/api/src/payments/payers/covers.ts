@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
+import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
 import type { LaneFunds } from "./funds.port.ts";
@@ -32,10 +32,10 @@ export function gasFunds({ chain, pulse }: ConnectedChain, sender: Address): Lan
 const NO_BLOCK = -1n;
 
 /** The solver's account on a non-EVM chain. Its mined payments count until final: balances may omit them. */
-export function transferFunds({ chain, rail, pulse }: ConnectedRail): LaneFunds {
+export function transferFunds({ chain, connection, pulse }: ConnectedNonEvmChain): LaneFunds {
   return {
     chainId: chain.id,
-    sender: rail.solver,
+    sender: connection.solver,
     native: chain.native.address,
     balance: (currency) => ({ amount: pulse.solverBalance(currency).amount, blockNumber: NO_BLOCK }),
   };

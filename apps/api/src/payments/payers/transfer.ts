@@ -1,9 +1,9 @@
-import { InsufficientInventory, type RailOutcome } from "@causeway/chains";
+import { InsufficientInventory, type NonEvmOutcome } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { LaneFacts, Observation } from "../moves.ts";
-import { attemptOf, paymentOf, railAttemptOf } from "../non-evm/rail-payment.ts";
+import { attemptOf, paymentOf, nonEvmAttemptOf } from "../non-evm/attempt-of.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { noteSent, type ToSend } from "../note-sent.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
@@ -16,7 +16,7 @@ const STUCK_BLOCKS = 3;
 
 /** Pays on a chain without account nonces: only what the bytes spend decides which of them conflict. */
 export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
-  const connected = services.chains.rail(chainId);
+  const connected = services.chains.nonEvm(chainId);
   if (connected === undefined) return undefined;
   return {
     funds: transferFunds(connected),
@@ -39,13 +39,13 @@ async function eachOf<T extends { readonly slot: Slot }, R>(
 }
 
 export function transferLane(
-  { chain, rail }: TransferChain,
+  { chain, connection }: TransferChain,
   { stuckAfterMs }: { readonly stuckAfterMs: number },
 ): LaneFacts {
   return {
     turn: "none",
-    replacement: rail.replaces ? "unpriced" : "impossible",
-    takesBack: rail.takesBack ? "unseen" : "never",
+    replacement: connection.replaces ? "unpriced" : "impossible",
+    takesBack: connection.takesBack ? "unseen" : "never",
     patienceMs: Math.max(stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000),
     isInHand: false,
   };
@@ -54,18 +54,20 @@ export function transferLane(
 /** What the chain shows of a slot's attempts. @throws RpcFault */
 export async function observeTransfer(
   services: WorkerServices,
-  { rail }: TransferChain,
+  { connection }: TransferChain,
   slot: Slot,
 ): Promise<Observation[]> {
   // Such bytes were never sent, and must not be yet: there is nothing to query.
-  if (services.clock.nowMs() <= slot.cancelAfterMs && (await isHeldBack(services, { rail }, slot)))
+  if (services.clock.nowMs() <= slot.cancelAfterMs && (await isHeldBack(services, { connection }, slot)))
     return slot.attempts.map(() => ({ kind: "held" }));
   return await Promise.all(
-    slot.attempts.map(async (attempt) => observationOf(attempt, await rail.outcome(railAttemptOf(attempt)))),
+    slot.attempts.map(async (attempt) =>
+      observationOf(attempt, await connection.outcome(nonEvmAttemptOf(attempt))),
+    ),
   );
 }
 
-function observationOf(attempt: Attempt, outcome: RailOutcome): Observation {
+function observationOf(attempt: Attempt, outcome: NonEvmOutcome): Observation {
   if (outcome.kind === "pending") return { kind: "offered" };
   if (outcome.kind !== "mined" && outcome.kind !== "final") return outcome;
   const { kind, block, txId = attempt.txHash } = outcome;
@@ -89,14 +91,18 @@ function observationOf(attempt: Attempt, outcome: RailOutcome): Observation {
  */
 async function isHeldBack(
   services: WorkerServices,
-  { rail }: Pick<TransferChain, "rail">,
+  { connection }: Pick<TransferChain, "connection">,
   slot: Slot,
 ): Promise<boolean> {
-  if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open")
+  if (
+    connection.signNonceMapping === undefined ||
+    services.nonceMappings === undefined ||
+    slot.state !== "open"
+  )
     return false;
   for (const attempt of slot.attempts) {
     if (attempt.kind !== "pay" || attempt.broadcastAtMs !== undefined) return false;
-    if (await isMappedOnHub(services, { rail }, slot, railAttemptOf(attempt))) return false;
+    if (await isMappedOnHub(services, { connection }, slot, nonEvmAttemptOf(attempt))) return false;
   }
   return true;
 }
@@ -104,14 +110,18 @@ async function isHeldBack(
 /** Sends committed bytes, unless oracles could not map them, and records that nodes have them. */
 async function sendTransfer(
   services: WorkerServices,
-  { rail }: TransferChain,
+  { connection }: TransferChain,
   { slot, attempt }: ToSend,
 ): Promise<void> {
   const isPayment = attempt.kind === "pay";
-  if (isPayment && !(await isMappedOnHub(services, { rail }, slot, railAttemptOf(attempt)))) return;
-  const outcome = await rail.send(railAttemptOf(attempt));
+  if (isPayment && !(await isMappedOnHub(services, { connection }, slot, nonEvmAttemptOf(attempt)))) return;
+  const outcome = await connection.send(nonEvmAttemptOf(attempt));
   if (outcome === "sent")
-    return await noteSent(services, [{ slot, attempt, outcome: "accepted" }], rail.idsComeLater !== true);
+    return await noteSent(
+      services,
+      [{ slot, attempt, outcome: "accepted" }],
+      connection.idsComeLater !== true,
+    );
   // A refusal now proves nothing about earlier sends: only the chain shows the outcome.
   services.events.alarm("attempt_refused", { ...attemptFacts(slot, attempt), reason: outcome.refused });
 }
@@ -141,23 +151,23 @@ async function signTransfer(
 
 async function trySigning(
   services: WorkerServices,
-  { chain, rail }: TransferChain,
+  { chain, connection }: TransferChain,
   { slot, move }: ToSign,
 ): Promise<Attempt | Unsigned | "again"> {
   const kind = move.attempt;
   const others = (await services.reads.unsettledSlots(chain.id, slot.sender))
     .filter(({ id }) => id !== slot.id)
     .flatMap(({ attempts }) => attempts);
-  const before = slot.attempts.map(railAttemptOf);
+  const before = slot.attempts.map(nonEvmAttemptOf);
   const reserved = others.map(({ raw }) => raw);
   let made;
   try {
-    made = await rail.prepare(paymentOf(slot, kind), before, reserved);
+    made = await connection.prepare(paymentOf(slot, kind), before, reserved);
   } catch (error) {
     return noteUnsigned(services, chain.name, { slot, kind }, error);
   }
   const attempt = attemptOf(made, slot.attempts.length, kind);
-  const mapping = kind === "pay" ? await signedMappingOf({ rail }, slot, made) : undefined;
+  const mapping = kind === "pay" ? await signedMappingOf({ connection }, slot, made) : undefined;
   const seen = new Set(others.map(({ txHash }) => txHash));
   return await services.uow.run(async (tx) => {
     await tx.lanes.lockLane(chain.id, slot.sender);
@@ -167,7 +177,7 @@ async function trySigning(
       current.attempts.length === slot.attempts.length &&
       (kind === "noop" || current.cancelReason === undefined);
     if (!isAsItWas) return "moved";
-    const now = await tx.rails.unsettledAttempts(chain.id, slot.sender, slot.id);
+    const now = await tx.nonEvm.unsettledAttempts(chain.id, slot.sender, slot.id);
     if (now.some((txHash) => !seen.has(txHash))) return "again";
     if ((await tx.lanes.addAttempts([{ slotId: slot.id, attempt }])).size === 0) return "moved";
     // From now on only the no-op is sent.
@@ -208,13 +218,16 @@ function noteUnsigned(
 }
 
 /** Signing in progress per chain in this process. */
-const turns = new WeakMap<TransferChain["rail"], Promise<unknown>>();
+const turns = new WeakMap<TransferChain["connection"], Promise<unknown>>();
 
-async function inTurn<T>({ rail }: Pick<TransferChain, "rail">, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(rail) ?? Promise.resolve();
+async function inTurn<T>(
+  { connection }: Pick<TransferChain, "connection">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = turns.get(connection) ?? Promise.resolve();
   const mine = before.then(work, work);
   turns.set(
-    rail,
+    connection,
     mine.catch(() => undefined),
   );
   return await mine;

@@ -60,7 +60,7 @@ export function transferRefunds(connected: TransferChain): RefundPlanner {
     whyEarly: async () => undefined,
     async price({ deposit, recipient }) {
       const { currency, orderId } = deposit;
-      const cost = await connected.rail.paymentCost(currency, recipient);
+      const cost = await connected.connection.paymentCost(currency, recipient);
       const question = { leg: legOf(deposit), currency, recipient, orderId };
       return {
         cost,

@@ -341,7 +341,7 @@ function priceFill(
       swapGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
       callsGas: question.calls?.gas ?? topupGas(services.quotePolicy.gas, question.fees?.topupUsd),
       hasTopup: question.fees?.topupUsd !== undefined,
-      railCost: costOfPaying(),
+      nonEvmCost: costOfPaying(),
     },
   );
   const { fees } = question;

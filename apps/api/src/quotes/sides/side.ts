@@ -1,7 +1,7 @@
 import type { Currency, Hex, RequestTerms, TradeType } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { QuoteStep } from "@causeway/wire";
-import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
+import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { ChosenRoute, RoutePromise } from "../routing/chosen-route.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -29,7 +29,7 @@ export interface Side {
   /** Families of chains on which the user surely has the key of their own address. */
   readonly walletFamilies: readonly string[];
   /** Asks the chain why it would refuse a payment. Absent: it refuses none. @throws RpcFault */
-  readonly refusalOf?: ConnectedRail["rail"]["refusalOf"];
+  readonly refusalOf?: ConnectedNonEvmChain["connection"]["refusalOf"];
   /**
    * Accounts, besides currencies, from which a payment could never be moved again.
    * @param solver on EVM chains

@@ -1,6 +1,6 @@
 import { raisedByBps } from "@causeway/domain";
-import type { RailVm } from "@causeway/domain";
-import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { NonEvmVmType } from "@causeway/domain";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import { TRANSFER_CAPABILITIES } from "./capabilities.ts";
 import type { Side } from "./side.ts";
 import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
@@ -21,8 +21,8 @@ type OfFamily = Pick<
   | "confirmations"
 >;
 
-export function transferSide(end: ConnectedRail): Side {
-  const { chain, pulse, rail, users } = end;
+export function transferSide(end: ConnectedNonEvmChain): Side {
+  const { chain, pulse, connection, users } = end;
   const byPayment: Omit<OfFamily, "confirmations"> = {
     minPayment: 0n,
     isCostRent: () => false,
@@ -31,7 +31,7 @@ export function transferSide(end: ConnectedRail): Side {
     walletFamilies: [chain.vmType],
     steps: async (facts) => await paymentFrom(end, facts),
   };
-  const families: Readonly<Record<RailVm, OfFamily>> = {
+  const families: Readonly<Record<NonEvmVmType, OfFamily>> = {
     svm: {
       ...byPayment,
       // Of a new token account, which its owner may close.
@@ -58,8 +58,8 @@ export function transferSide(end: ConnectedRail): Side {
     amountBits: 63n,
     costOfFill: "the fee of a payment",
     runsRecipientCode: false,
-    refusalOf: (payment) => rail.refusalOf(payment),
-    traps: () => [chain.depository, rail.solver],
+    refusalOf: (payment) => connection.refusalOf(payment),
+    traps: () => [chain.depository, connection.solver],
     refundCost: ({ refundGasMarginBps }, { address }, { payment }) =>
       raisedByBps(payment ?? pulse.paymentCost(address), refundGasMarginBps),
   };

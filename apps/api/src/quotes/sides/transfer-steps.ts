@@ -1,4 +1,4 @@
-import type { Currency, Hex, RailChain, RequestTerms } from "@causeway/domain";
+import type { Currency, Hex, NonEvmChain, RequestTerms } from "@causeway/domain";
 import {
   buildExchangeWithdrawal,
   exchangePlaceOf,
@@ -7,15 +7,15 @@ import {
   ServiceError,
   formatAddress,
 } from "@causeway/domain";
-import type { AuthorizeStep, RailStep } from "@causeway/wire";
-import type { ConnectedRail } from "../../chains/chains.port.ts";
-import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
+import type { AuthorizeStep, NonEvmStep } from "@causeway/wire";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
+import type { UserDepositStep } from "../../chains/non-evm-users.port.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 import type { StepsFacts, UserSteps } from "./side.ts";
 
 /** The steps of a withdrawal from Hyperliquid. */
 export async function withdrawalFrom(
-  origin: ConnectedRail,
+  origin: ConnectedNonEvmChain,
   { originCurrency, terms }: StepsFacts,
 ): Promise<UserSteps> {
   const steps = withdrawalSteps(origin.chain, originCurrency, terms, await tokenOf(origin, terms));
@@ -24,7 +24,7 @@ export async function withdrawalFrom(
 
 /** The step of a payment into the depository of a non-EVM chain. */
 export async function paymentFrom(
-  origin: ConnectedRail,
+  origin: ConnectedNonEvmChain,
   { originCurrency, publicKey, terms }: StepsFacts,
 ): Promise<UserSteps> {
   const { chain, users } = origin;
@@ -45,14 +45,14 @@ export async function paymentFrom(
 }
 
 async function balanceOf(
-  { chain, users }: ConnectedRail,
+  { chain, users }: ConnectedNonEvmChain,
   { user, origin: { currency } }: RequestTerms,
 ): Promise<bigint> {
   return await withBalanceErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
 }
 
 async function withBalanceErrors<T>(
-  chain: Pick<RailChain, "displayName">,
+  chain: Pick<NonEvmChain, "displayName">,
   ask: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -64,12 +64,12 @@ async function withBalanceErrors<T>(
 }
 
 function depositStep(
-  chain: RailChain,
+  chain: NonEvmChain,
   currency: Currency,
   { requestId, orderId, origin: { amount } }: RequestTerms,
   made: UserDepositStep,
-): RailStep {
-  const data: RailStep["items"][number]["data"] =
+): NonEvmStep {
+  const data: NonEvmStep["items"][number]["data"] =
     made.kind === "svm"
       ? {
           instructions: made.instructions.map(({ keys, programId, data: bytes }) => ({
@@ -99,7 +99,7 @@ function depositStep(
 
 /** Hyperliquid's own name of the currency. */
 async function tokenOf(
-  { chain, users }: ConnectedRail,
+  { chain, users }: ConnectedNonEvmChain,
   { origin: { currency } }: RequestTerms,
 ): Promise<{ readonly name: string; readonly tokenId: Hex }> {
   const token = await withBalanceErrors(chain, async () => await users?.token?.(currency));
@@ -124,11 +124,11 @@ const DEFAULT_SIGNATURE_CHAIN = 1;
  * has no check: a client would wait there for the fill before it ever deposited.
  */
 function withdrawalSteps(
-  chain: RailChain,
+  chain: NonEvmChain,
   currency: Currency,
   { requestId, orderId, user, walletNonce, origin: { amount } }: RequestTerms,
   token: { readonly name: string; readonly tokenId: Hex },
-): [AuthorizeStep, RailStep] {
+): [AuthorizeStep, NonEvmStep] {
   const place = exchangePlaceOf(currency.address);
   const { exchange } = chain;
   if (place === undefined || exchange === undefined || walletNonce === undefined)

@@ -1,14 +1,14 @@
 import { formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain, bitcoin, bytesOn, solana } from "../../../../../test/fakes/non-evm-chains.ts";
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { RequestStory } from "./request-history.port.ts";
 import { addressFormatOf } from "../../chains/address-format.ts";
 import { formatTrace } from "./format-trace.ts";
 
-const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
+const [svm, bvm] = [aConnectedNonEvmChain("svm"), aConnectedNonEvmChain("bvm")];
 const format = addressFormatOf(createChainDirectory([], [svm, bvm]));
 const depositTx: Hex = `0x${"d1".repeat(64)}`;
 const fillTx: Hex = `0x${"f1".repeat(32)}`;

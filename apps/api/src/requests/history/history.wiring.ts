@@ -11,6 +11,6 @@ export async function startHistory(
   searches: Searches,
 ): Promise<RequestHistory> {
   const history = postgresRequestHistory(sql, searches.sql);
-  await history.name([...chains.all, ...chains.rails].flatMap(({ chain }) => currencyNames(chain)));
+  await history.name([...chains.all, ...chains.nonEvmChains].flatMap(({ chain }) => currencyNames(chain)));
   return history;
 }

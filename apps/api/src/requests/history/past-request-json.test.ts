@@ -4,7 +4,7 @@ import type { Hex } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
 import { requestsAnswer, requestsAnswerV2 } from "@causeway/wire";
 import { expect, test } from "vitest";
-import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fakes/rail-chains.ts";
+import { aConnectedNonEvmChain, bitcoin, bytesOn, solana } from "../../../../../test/fakes/non-evm-chains.ts";
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { PastAmount, PastRequest, PastTransaction } from "./past-requests.port.ts";
@@ -14,7 +14,7 @@ import { questionOf } from "./requests-question.route.ts";
 
 // A refunded request from Solana to Bitcoin, in the form of both lists.
 
-const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
+const [svm, bvm] = [aConnectedNonEvmChain("svm"), aConnectedNonEvmChain("bvm")];
 const chains = createChainDirectory([], [svm, bvm]);
 const format = addressFormatOf(chains);
 const signature: Hex = `0x${"d1".repeat(64)}`;

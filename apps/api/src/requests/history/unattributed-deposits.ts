@@ -16,7 +16,7 @@ export type UnattributedServices = Pick<Services, "chains"> & {
 export async function unattributedDeposits(
   { chains, reads, enginePolicy }: UnattributedServices,
   txHashes: readonly TxHash[],
-  chainIds = [...chains.all, ...chains.rails].map(({ chain }) => chain.id),
+  chainIds = [...chains.all, ...chains.nonEvmChains].map(({ chain }) => chain.id),
 ): Promise<readonly UnattributedDeposit[]> {
   const deposits = txHashes.length === 0 ? [] : await reads.unaskedDeposits(chainIds, txHashes);
   const format = addressFormatOf(chains);

@@ -1,7 +1,7 @@
 import { nonceMappingDigest, recoverSigner } from "@causeway/attest";
 import { EXCHANGE_WALLET_CHAIN, ServiceError } from "@causeway/domain";
 import type { RequestId, RequestTerms } from "@causeway/domain";
-import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { AuthorizationStanding, NonceAuthorization } from "../../chains/nonce-mappings.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
@@ -30,7 +30,7 @@ const FAIR_SHARE_FROM = MAX_WAITING / 2;
  */
 export async function authorizeNonce(services: Needs, authorization: NonceAuthorization): Promise<RequestId> {
   const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = authorization;
-  const connected = services.chains.rail(walletChainId);
+  const connected = services.chains.nonEvm(walletChainId);
   if (connected?.chain.needsNonceMappings !== true)
     throw new ServiceError(
       "UNSUPPORTED_CHAIN",
@@ -117,7 +117,7 @@ function mustBeFew({ openOfWallet, waiting }: AuthorizationStanding): void {
 
 /** @throws ServiceError INSUFFICIENT_FUNDS; RpcFault */
 async function mustHold(
-  connected: Pick<ConnectedRail, "users"> | undefined,
+  connected: Pick<ConnectedNonEvmChain, "users"> | undefined,
   { user, origin }: RequestTerms,
 ): Promise<void> {
   const held = (await connected?.users?.balance(user, origin.currency)) ?? 0n;

@@ -29,13 +29,13 @@ export function nonceMappingAccess({
   sql,
   lifecycle,
 }: {
-  readonly config: Pick<ApiConfig, "rails" | "settlement">;
+  readonly config: Pick<ApiConfig, "nonEvmChains" | "settlement">;
   readonly clock: Clock;
   readonly sql: Sql;
   readonly lifecycle: Lifecycle;
 }): NonceMappingAccess {
   const names = new Map(
-    config.rails.flatMap(({ chain }) =>
+    config.nonEvmChains.flatMap(({ chain }) =>
       chain.needsNonceMappings === true ? [[chain.id, chain.name] as const] : [],
     ),
   );

@@ -1,0 +1,117 @@
+import type { NonEvmConnection } from "@causeway/chains";
+import type { Address, NonEvmChain } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { NonEvmPulse } from "./chains.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+
+export interface NonEvmPulseOptions {
+  readonly chain: NonEvmChain;
+  readonly connection: Pick<NonEvmConnection, "balances" | "paymentCost" | "onNews">;
+  readonly monotonic: Clock;
+  /** Facts read longer ago are not used, ms. */
+  readonly maxAgeMs: number;
+  /** Interval of reads while the chain is silent, ms. */
+  readonly refreshMs: number;
+  /** News within this time share one read, ms. */
+  readonly minPauseMs: number;
+  /** Receives each failed read; earlier facts serve until they are too old. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A pulse that refreshes itself until it is closed. */
+export interface OwnedNonEvmPulse extends NonEvmPulse {
+  /** Reads now, or joins the running read. @throws RpcFault */
+  refresh(): Promise<void>;
+  close(): void;
+}
+
+interface Facts {
+  readonly readAtMs: number;
+  readonly balances: ReadonlyMap<Address, bigint>;
+  readonly costs: ReadonlyMap<Address, bigint>;
+}
+
+/** A chain is late after so many silent block times, and at least a minute. */
+const LATE_BLOCK_TIMES = 10;
+const MIN_LATE_MS = 60_000;
+
+/**
+ * Keeps the newest facts of a non-EVM chain: on news, and on a timer without them, reads the solver's balance
+ * and the payment cost of every configured currency. A read counts only if complete; at most one runs.
+ */
+export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse {
+  const { chain, connection, monotonic, maxAgeMs, refreshMs, minPauseMs, onFault } = options;
+  const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
+  const startedAtMs = monotonic.nowMs();
+  let facts: Facts | undefined;
+  let running: Promise<void> | undefined;
+  let closed = false;
+
+  async function read(): Promise<void> {
+    // Dated to the start of the read: later payments may be missing from the result.
+    const readAtMs = monotonic.nowMs();
+    const [balances, ...costs] = await Promise.all([
+      connection.balances(currencies),
+      ...currencies.map((currency) => connection.paymentCost(currency, undefined)),
+    ]);
+    facts = {
+      readAtMs,
+      balances,
+      costs: new Map(currencies.map((currency, at) => [currency, costs[at] ?? 0n])),
+    };
+  }
+
+  function refresh(): Promise<void> {
+    running ??= read().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  /** In the background. */
+  function refreshInBackground(youngMs: number): void {
+    if (closed || running !== undefined || monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) < youngMs)
+      return;
+    refresh().catch((error: unknown) => {
+      if (!closed) onFault(error);
+    });
+  }
+
+  const unsubscribe = connection.onNews(() => refreshInBackground(minPauseMs));
+  const timer = setInterval(
+    () => refreshInBackground(refreshMs),
+    Math.max(1, Math.min(refreshMs, minPauseMs)),
+  );
+  // The refresh timer alone must not keep the process alive.
+  timer.unref();
+
+  function freshValue(of: "balances" | "costs", currency: Address): bigint {
+    if (facts === undefined || monotonic.nowMs() - facts.readAtMs > maxAgeMs)
+      throw new ServiceError(
+        "RPC_HTTP_ERROR",
+        `No fresh state of ${chain.displayName} is available; try again`,
+        {
+          data: { chainId: chain.id },
+        },
+      );
+    const known = facts[of].get(currency);
+    if (known === undefined) throw new RangeError(`currency ${currency} is not configured on ${chain.name}`);
+    return known;
+  }
+
+  const headAgeMs = (): number => monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs);
+
+  return {
+    solverBalance: (currency) => ({ amount: freshValue("balances", currency) }),
+    paymentCost: (currency) => freshValue("costs", currency),
+    lagging: () => headAgeMs() > lateMs,
+    headAgeMs,
+    refresh,
+    close: () => {
+      closed = true;
+      unsubscribe();
+      clearInterval(timer);
+    },
+  };
+}

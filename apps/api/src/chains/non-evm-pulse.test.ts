@@ -1,0 +1,128 @@
+import type { Hex } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import { afterEach, expect, test, vi } from "vitest";
+import { aNonEvmChain } from "../../../../test/fakes/non-evm-chains.ts";
+import { createNonEvmPulse } from "./non-evm-pulse.adapter.ts";
+import type { OwnedNonEvmPulse } from "./non-evm-pulse.adapter.ts";
+
+const chain = aNonEvmChain("svm");
+const [usdc] = chain.tokens;
+const open: OwnedNonEvmPulse[] = [];
+afterEach(() => {
+  for (const pulse of open.splice(0)) pulse.close();
+  vi.useRealTimers();
+});
+
+/** A chain with scripted answers that counts reads. */
+function aWorld() {
+  vi.useFakeTimers({ now: 1_000_000 });
+  const facts = { balance: 7n, cost: 3n, away: false, asked: 0 };
+  const faults: unknown[] = [];
+  let news: () => void = () => undefined;
+  const say = <T>(value: T): Promise<T> =>
+    facts.away ? Promise.reject(new Error("connection refused")) : Promise.resolve(value);
+  const pulse = createNonEvmPulse({
+    chain,
+    connection: {
+      balances: async (currencies) => {
+        facts.asked++;
+        return await say(new Map(currencies.map((one): [Hex, bigint] => [one, facts.balance])));
+      },
+      paymentCost: async () => await say(facts.cost),
+      onNews: (listener) => {
+        news = listener;
+        return () => {
+          news = () => undefined;
+        };
+      },
+    },
+    monotonic: { nowMs: () => Date.now() },
+    maxAgeMs: 60_000,
+    refreshMs: 10_000,
+    minPauseMs: 2_000,
+    onFault: (error) => faults.push(error),
+  });
+  open.push(pulse);
+  return { facts, faults, pulse, hear: () => news() };
+}
+
+const codeOf = (act: () => unknown): string | undefined => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
+  }
+  return undefined;
+};
+
+test("returns the last read values of every configured currency", async () => {
+  const { pulse } = aWorld();
+  await pulse.refresh();
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(7n);
+  expect(pulse.solverBalance(usdc!.address).amount).toBe(7n);
+  expect(pulse.paymentCost(usdc!.address)).toBe(3n);
+  expect(() => pulse.solverBalance(`0x${"99".repeat(32)}`)).toThrow(RangeError);
+});
+
+test("knows nothing before the first read or after the last one is too old", async () => {
+  const { pulse, facts } = aWorld();
+  expect(codeOf(() => pulse.solverBalance(chain.native.address))).toBe("RPC_HTTP_ERROR");
+  await pulse.refresh();
+  facts.away = true;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(codeOf(() => pulse.paymentCost(chain.native.address))).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(codeOf(() => pulse.paymentCost(chain.native.address))).toBe("RPC_HTTP_ERROR");
+});
+
+test("reads on a timer and retries after a failure, which keeps the known values", async () => {
+  const { pulse, facts, faults } = aWorld();
+  await pulse.refresh();
+  facts.balance = 8n;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(8n);
+  facts.away = true;
+  facts.balance = 9n;
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(faults.length).toBeGreaterThan(0);
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(8n);
+  facts.away = false;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(pulse.solverBalance(chain.native.address).amount).toBe(9n);
+});
+
+test("news cause prompt reads, limited to the configured rate", async () => {
+  const { pulse, facts, hear } = aWorld();
+  await pulse.refresh();
+  await vi.advanceTimersByTimeAsync(2_000);
+  const before = facts.asked;
+  for (let n = 0; n < 50; n++) hear();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(facts.asked).toBe(before + 1);
+  hear();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(facts.asked).toBe(before + 1);
+});
+
+test("a silent chain lags", async () => {
+  const { pulse, facts } = aWorld();
+  await pulse.refresh();
+  facts.away = true;
+  expect(pulse.lagging()).toBe(false);
+  await vi.advanceTimersByTimeAsync(60_001);
+  expect(pulse.lagging()).toBe(true);
+  facts.away = false;
+  await pulse.refresh();
+  expect(pulse.lagging()).toBe(false);
+});
+
+test("stops reading once closed", async () => {
+  const { pulse, facts, hear } = aWorld();
+  await pulse.refresh();
+  pulse.close();
+  const before = facts.asked;
+  hear();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(facts.asked).toBe(before);
+});

@@ -1,0 +1,141 @@
+import type { TransferChain } from "../chains/chains.port.ts";
+import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import { attributeLate, CursorMoved, readArrivals, unreadLag } from "../deposits/index.ts";
+import { openNonEvmLane, trackNonEvm } from "../payments/index.ts";
+import { createFaultPauses } from "../db/fault-pause.job.ts";
+import type { Watcher } from "./watch-chain.job.ts";
+import { watchScanLag } from "./watch-scan-lag.job.ts";
+
+/** Pause after leadership was lost or could not be acquired; it doubles while the chain cannot be led. */
+const STAND_BY_MS = 500;
+const MAX_STAND_BY_MS = 5_000;
+
+/**
+ * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
+ * mapped late, and tracks open payments, at any news and at least once per interval. None of the three waits
+ * for the others.
+ */
+export function watchNonEvm(services: WorkerServices, connected: TransferChain, leadOf: Lead): Watcher {
+  const closing = new AbortController();
+  const loop = standBy(services, connected, leadOf, closing.signal);
+  return {
+    async close(): Promise<void> {
+      closing.abort();
+      await loop;
+    },
+  };
+}
+
+async function standBy(
+  services: WorkerServices,
+  connected: TransferChain,
+  leadOf: Lead,
+  closing: AbortSignal,
+): Promise<void> {
+  const facts = { chain: connected.chain.name };
+  let pauseMs = STAND_BY_MS;
+  while (!closing.aborted) {
+    let leadership: Leadership | undefined;
+    try {
+      leadership = await leadOf(watchOf(connected.chain.id), closing);
+      if (leadership) {
+        const stop = AbortSignal.any([closing, leadership.lost]);
+        await lead(services, connected, leadership.worked, stop);
+      }
+      pauseMs = STAND_BY_MS;
+    } catch (error) {
+      pauseMs = leadership === undefined ? STAND_BY_MS : Math.min(pauseMs * 2, MAX_STAND_BY_MS);
+      services.events.fault("chain_fault", error, facts);
+    } finally {
+      await leadership?.release().catch(() => undefined);
+    }
+    await pause(pauseMs, closing);
+  }
+}
+
+async function lead(
+  services: WorkerServices,
+  connected: TransferChain,
+  worked: () => void,
+  stop: AbortSignal,
+): Promise<void> {
+  const { chain, connection } = connected;
+  await openNonEvmLane(services, connected);
+  let cursor = await services.reads.nonEvmCursor(chain.id);
+  services.events.happened("chain_leads", { chain: chain.name });
+  let unreadSince: bigint | undefined;
+  const lookAtLag = watchScanLag(services.events, chain);
+  const read = async (): Promise<void> => {
+    try {
+      ({ cursor, unreadSince } = await readArrivals(services, connected, cursor));
+    } catch (error) {
+      // Part of the deposits may have been recorded.
+      cursor = await services.reads.nonEvmCursor(chain.id);
+      if (!(error instanceof CursorMoved)) throw error;
+    } finally {
+      lookAtLag(unreadLag(services.clock.nowMs(), unreadSince));
+    }
+    worked();
+  };
+  await Promise.all([
+    again(services, connected, connection, stop, read),
+    again(services, connected, connection, stop, () => attributeLate(services, connected)),
+    again(services, connected, connection, stop, () => trackNonEvm(services, connected)),
+  ]);
+}
+
+/** Runs at any news of the chain and at least once per interval, one run at a time. */
+async function again(
+  { events, enginePolicy }: Pick<WorkerServices, "events" | "enginePolicy">,
+  { chain }: Pick<TransferChain, "chain">,
+  connection: TransferChain["connection"],
+  stop: AbortSignal,
+  act: () => Promise<void>,
+): Promise<void> {
+  const pauses = createFaultPauses(Math.random);
+  let isNews = false;
+  let wake: () => void = () => {};
+  const unsubscribe = connection.onNews(() => {
+    isNews = true;
+    wake();
+  });
+  const onStop = (): void => wake();
+  stop.addEventListener("abort", onStop);
+  try {
+    while (!stop.aborted) {
+      isNews = false;
+      try {
+        await act();
+        pauses.reset();
+      } catch (error) {
+        events.fault("chain_fault", error, { chain: chain.name });
+        await pause(pauses.after(error), stop);
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, enginePolicy.laneIntervalMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        if (stop.aborted || isNews) wake();
+      });
+    }
+  } finally {
+    stop.removeEventListener("abort", onStop);
+    unsubscribe();
+  }
+}
+
+function pause(ms: number, until: AbortSignal): Promise<void> {
+  if (until.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      until.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    until.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,356 @@
+import { encodeAddress, type Hex, nativeCurrency, type OrderId } from "@causeway/domain";
+import { bitcoinEvidence } from "./evidence.ts";
+import type { DepositFact } from "@causeway/families/evm";
+import { inconsistent, NodeRefusal } from "@causeway/families";
+import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
+import {
+  type NonEvmConnection,
+  type OpenConnection,
+  type PayingConnection,
+  type NonEvmArrivals,
+  type NonEvmAttempt,
+  type NonEvmOutcome,
+  type NonEvmPayment,
+  InsufficientInventory,
+  type NonEvmTransaction,
+} from "../non-evm-connection.ts";
+import { observed, type NonEvmOptions } from "../non-evm-options.ts";
+import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
+import { selectCoins } from "./coin-selection.ts";
+import {
+  addressBytesOfScript,
+  bytesIn,
+  hexOf,
+  isKeyProgram,
+  judgeDeposit,
+  readRawTransaction,
+  scriptOf,
+  scriptOfAddress,
+  type BitcoinTransaction,
+} from "@causeway/families/bitcoin";
+import { createExplorer, type Explorer } from "./explorer.ts";
+import { keptFeeRate, MOST } from "./fee-rate.ts";
+import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
+import { keyOf, replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
+import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
+import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+import { createWallet } from "./wallet.ts";
+
+const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
+/** What an order's id is as long as. */
+const ANY_ID = `0x${"00".repeat(32)}` as OrderId;
+/** Coins that a payment spends, where nobody knows yet which. */
+const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
+/** A replacement may cost so many times what the dearest ordinary payment does. */
+const DEAREST_REPLACEMENT = 2n;
+
+/**
+ * Bitcoin as the core service uses it: deposits of the configured depositories from the blocks themselves,
+ * payments from the witness program of the solver's key.
+ *
+ * Everything is read of the first node; with several, a deposit counts when as many of them as oracles ask
+ * say so. Payments are handed to all.
+ * @throws RangeError when the chain is not Bitcoin or no explorer is configured
+ */
+export function connectBitcoin(options: NonEvmOptions): OpenConnection {
+  const { attestation } = options;
+  const facts = attestation.bitcoin;
+  if (facts?.esploraUrl === undefined)
+    throw new RangeError(
+      `chain ${attestation.name}: additionalData.esploraCompatibleApiUrl is required for payments`,
+    );
+  const transports = attestation.rpcUrls.map((url) => createRpcTransport({ url, ...observed(options, url) }));
+  const [transport] = transports;
+  if (transport === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
+  const explorer = createExplorer(facts.esploraUrl, options.observeEndpoint?.(facts.esploraUrl));
+  const evidence = attestation.rpcQuorum > 1 ? bitcoinEvidence(attestation) : undefined;
+  const reads = createBitcoinReads(transport, facts);
+  const { solver } = options;
+  const ownScript = scriptOfAddress(solver);
+  if (!isKeyProgram(ownScript))
+    throw new RangeError(`chain ${attestation.name}: solver address must be P2WPKH`);
+  const wallet = createWallet(ownScript, facts.network, {
+    reads,
+    explorer,
+    onUnlisted: (error) => options.onFault(error),
+  });
+  const rate = keptFeeRate(explorer, options.now);
+  const addresses = [attestation.depository, ...attestation.additionalDepositories];
+  const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
+
+  /** Undefined: the transaction holds no deposit, or none that could be told whose it is. */
+  const depositOf = async (
+    transaction: BitcoinTransaction,
+    block: BlockToRead,
+  ): Promise<DepositFact | undefined> => {
+    const spent = await reads.spentBy(transaction.inputs);
+    if (spent === undefined)
+      throw inconsistent("getrawtransaction", "the node does not have the outputs that a transaction spends");
+    const judgement = judgeDeposit({ depositories, network: facts.network }, { transaction, spent });
+    if ("refusal" in judgement || judgement.deposit === undefined) return undefined;
+    const { deposit, script } = judgement;
+    const depository = addressBytesOfScript(script);
+    if (evidence !== undefined && (await evidence.deposits(transaction.txid)).kind !== "final")
+      throw inconsistent("quorum", `the other nodes do not report transaction ${transaction.txid} yet`);
+    const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
+    return {
+      txHash: `0x${transaction.txid}`,
+      // One deposit for the whole transaction.
+      ordinal: 0,
+      logIndex: Number(deposit.index),
+      blockNumber: BigInt(block.height),
+      blockHash: `0x${block.hash}`,
+      depositor,
+      sender: addressBytesOfScript(spent[0]?.script ?? "") ?? depositor,
+      currency: NATIVE,
+      amount: deposit.amount,
+      ...(depository !== undefined && { depository }),
+      id: deposit.depositId,
+    };
+  };
+
+  const former = (attempt: NonEvmAttempt): FormerAttempt & { readonly transaction: BitcoinTransaction } => {
+    const transaction = transactionOf(attempt.raw);
+    const { txid, inputs, vsize } = transaction;
+    return { transaction, txid, inputs, vsize, fee: attempt.fee };
+  };
+
+  const outcome = async ({ raw }: Pick<NonEvmAttempt, "raw">): Promise<NonEvmOutcome> => {
+    const own = transactionOf(raw);
+    const found = await reads.anywhere(own.txid);
+    if (found?.block !== undefined) {
+      const { height, hash, confirmations } = found.block;
+      const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
+      return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
+    }
+    const rival = await finalRival(reads, explorer, own);
+    if (rival !== undefined) return { kind: "dead", reason: `${rival} spends the same outputs` };
+    return { kind: found === undefined ? "unseen" : "pending" };
+  };
+
+  const attemptOf = async (
+    key: Uint8Array,
+    payment: NonEvmPayment,
+    before: readonly FormerAttempt[],
+    reserved: readonly Hex[],
+  ): Promise<NonEvmAttempt> => {
+    const outputs = paymentOutputs(scriptOfAddress(payment.recipient), payment.amount, payment.orderId);
+    const taken = new Set(reserved.flatMap((raw) => transactionOf(raw).inputs.map(keyOf)));
+    const required = await Promise.all(
+      sharedInputs(before).map(async (coin) => await wallet.unspentInChain(coin)),
+    );
+    const spendable = await wallet.spendable();
+    const mustNot = new Set([...taken, ...required.map(keyOf)]);
+    const perKilobyte = await rate();
+    const selection = selectCoins({
+      required,
+      available: spendable.filter((coin) => !mustNot.has(keyOf(coin))),
+      kind: "witnessKey",
+      outputs: outputs.map(({ script }) => script),
+      amount: payment.amount,
+      changeScript: ownScript,
+      fee: (vsize) => replacementFee(before, vsize, perKilobyte),
+    });
+    if (selection === undefined)
+      throw new InsufficientInventory(`insufficient solver balance for ${payment.amount} and its fee`);
+    const { inputs, change, fee } = selection;
+    const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
+    const most = feeFor(
+      vsizeOf(
+        inputs.map(() => "witnessKey"),
+        all.map(({ script }) => script),
+      ),
+      MOST,
+    );
+    if (fee > most * DEAREST_REPLACEMENT)
+      throw new InsufficientInventory("another attempt would exceed the maximum fee");
+    const { txid, bytes } = signedTransaction(key, inputs, all);
+    return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
+  };
+
+  // What somebody is paid by himself counts as nothing.
+  const refusal = (payment: Omit<NonEvmPayment, "orderId">): string | undefined =>
+    payment.recipient === solver ? "recipient must differ from the payer" : refusalOf(payment, depositories);
+
+  const connection: NonEvmConnection = {
+    vm: "bitcoin-vm",
+    solver,
+    // Both spend a coin in common.
+    replaces: true,
+    takesBack: true,
+    arrivals: async (text): Promise<NonEvmArrivals> => {
+      const cursor = text === undefined ? undefined : readCursor(text);
+      const blocks = await finalBlocksAfter(reads, cursor, {
+        confirmations: facts.confirmations,
+        scripts: depositories,
+      });
+      const top = blocks.at(-1);
+      if (top === undefined) return await nothingNew(reads, cursor, facts.confirmations);
+      const deposits: DepositFact[] = [];
+      for (const block of blocks)
+        for (const transaction of block.candidates) {
+          const deposit = await depositOf(transaction, block);
+          if (deposit !== undefined) deposits.push(deposit);
+        }
+      return { deposits, cursor: cursorText(top), upTo: upToOf(top) };
+    },
+    arrivalsOf: async (transactionId): Promise<NonEvmTransaction> => {
+      const settled = await reads.transaction(transactionId.slice(2));
+      if (settled.kind === "absent" || settled.kind === "notFinal") return { kind: settled.kind };
+      if (settled.kind === "refuted") return { kind: "absent" };
+      const { transaction, block } = settled.value;
+      const deposit = await depositOf(transaction, { ...block, candidates: [] });
+      return { kind: "final", deposits: deposit === undefined ? [] : [deposit], upTo: upToOf(block) };
+    },
+    balances: async (currencies) => {
+      const held = (await wallet.spendable()).reduce((sum, { amount }) => sum + amount, 0n);
+      return new Map(currencies.map((currency) => [currency, currency === NATIVE ? held : 0n]));
+    },
+    paymentCost: async (_currency, recipient) => {
+      const to = recipient === undefined ? ownScript : scriptOfAddress(recipient);
+      return feeFor(vsizeOf(USUAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
+    },
+    refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
+    send: async ({ raw }) => {
+      const answers = await Promise.allSettled(transports.map(async (one) => await sendTo(one, raw)));
+      const results = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+      const [first] = results;
+      if (results.includes("sent")) return "sent";
+      if (first !== undefined) return first;
+      throw answers.find((answer) => answer.status === "rejected")?.reason;
+    },
+    outcome,
+    onNews: (listener) => watchTip(reads, options, listener),
+    close: async () => {
+      await Promise.all([...transports.map((one) => one.close()), explorer.close(), evidence?.close()]);
+    },
+  };
+
+  const prepareWith =
+    (key: Uint8Array): PayingConnection["prepare"] =>
+    async (payment, before, reserved) => {
+      const takesBack = payment.recipient === solver && before.length > 0;
+      const why = takesBack ? undefined : refusal(payment);
+      if (why !== undefined) throw new RangeError(why);
+      const alive: FormerAttempt[] = [];
+      for (const attempt of before) {
+        const { kind } = await outcome(attempt);
+        if (kind === "mined" || kind === "final")
+          throw inconsistent("getrawtransaction", "an earlier attempt at this payment was mined");
+        if (kind !== "dead") alive.push(former(attempt));
+      }
+      return await attemptOf(key, payment, alive, reserved);
+    };
+
+  return {
+    ...connection,
+    withKey: (privateKey) => {
+      const key = bytesIn(privateKey.slice(2)) ?? new Uint8Array();
+      if (scriptOfKey(key) !== ownScript)
+        throw new RangeError(`chain ${attestation.name}: key does not match the solver address`);
+      return { ...connection, prepare: prepareWith(key) };
+    },
+  };
+}
+
+/** @throws RangeError for bytes that are no transaction */
+function transactionOf(raw: Hex): BitcoinTransaction {
+  const transaction = readRawTransaction(bytesIn(raw.slice(2)) ?? new Uint8Array());
+  if (transaction === undefined) throw new RangeError("invariant violated: attempt is not a transaction");
+  return transaction;
+}
+
+function refusalOf(
+  { recipient, currency, amount }: Omit<NonEvmPayment, "orderId">,
+  depositories: ReadonlySet<string>,
+): string | undefined {
+  if (currency !== NATIVE) return "only the native token can be paid on this chain";
+  if (recipient === NATIVE) return "recipient is not a valid address";
+  const script = scriptOfAddress(recipient);
+  if (addressBytesOfScript(script) !== recipient) return "recipient is not a valid address";
+  if (depositories.has(script)) return "recipient must not be a depository";
+  const least = dustLimit(script);
+  return amount < least ? `amount to this address must be at least ${least} satoshis` : undefined;
+}
+
+/**
+ * The id of a final transaction that spends what another one was to spend: that one can never be in a block.
+ */
+async function finalRival(
+  reads: BitcoinReads,
+  explorer: Explorer,
+  { txid, inputs }: BitcoinTransaction,
+): Promise<string | undefined> {
+  const own = new Set(inputs.map(keyOf));
+  for (const input of inputs) {
+    const spend = await explorer.spendOf(input.txid, input.vout);
+    if (spend === undefined || spend.txid === txid || !spend.isConfirmed) continue;
+    const settled = await reads.transaction(spend.txid);
+    if (settled.kind === "final" && settled.value.transaction.inputs.some((one) => own.has(keyOf(one))))
+      return spend.txid;
+  }
+  return undefined;
+}
+
+/** Where reading stands when no further block is final yet. */
+async function nothingNew(
+  reads: BitcoinReads,
+  cursor: { readonly height: number; readonly hash: string } | undefined,
+  confirmations: number,
+): Promise<NonEvmArrivals> {
+  const hash =
+    cursor?.hash ?? (await reads.hashAt(Math.max(0, (await reads.newest()).height - confirmations + 1)));
+  const block = await reads.block(hash);
+  if (block === undefined)
+    throw inconsistent("getblockheader", "the node does not know the last scanned block");
+  return { deposits: [], cursor: cursorText(block), upTo: upToOf(block) };
+}
+
+/** What a node answers that has the transaction already. */
+const KNOWN = /already in (?:block chain|utxo set|mempool)|txn-already|outputs already/i;
+/**
+ * Refusals that pass: the mempool is full, or holds an earlier attempt that this one does not outbid there.
+ */
+const PASSING =
+  /insufficient fee|mempool-conflict|mempool full|mempool min fee|min relay fee|too-long-mempool|non-final|replacement/i;
+
+async function sendTo(transport: RpcTransport, raw: Hex): Promise<"sent" | { readonly refused: string }> {
+  try {
+    await transport.request("sendrawtransaction", [raw.slice(2)]);
+    return "sent";
+  } catch (error) {
+    if (!(error instanceof NodeRefusal) || PASSING.test(error.nodeText)) throw error;
+    if (error.nodeCode === -27 || KNOWN.test(error.nodeText)) return "sent";
+    // Verification failed: what is missing or spent, or breaks a rule.
+    if (error.nodeCode === -25 || error.nodeCode === -26 || error.nodeCode === -22)
+      return { refused: error.nodeText };
+    throw error;
+  }
+}
+
+/** Most and least ms between two looks at the newest block. */
+const SLOWEST_MS = 30_000;
+const FASTEST_MS = 500;
+
+function watchTip(reads: BitcoinReads, { chain, onFault }: NonEvmOptions, listener: () => void): () => void {
+  const everyMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, chain.blockTimeSeconds * 50));
+  let last: string | undefined;
+  let isAsking = false;
+  const look = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      const { hash } = await reads.newest();
+      if (last !== undefined && hash !== last) listener();
+      last = hash;
+    } catch (error) {
+      onFault(error);
+    } finally {
+      isAsking = false;
+    }
+  };
+  const timer = setInterval(() => void look(), everyMs);
+  timer.unref();
+  void look();
+  return () => clearInterval(timer);
+}

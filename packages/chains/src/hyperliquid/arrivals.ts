@@ -1,0 +1,365 @@
+import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
+import type { DepositFact } from "@causeway/families/evm";
+import { RpcFault } from "@causeway/families";
+import type { NonEvmArrivals, NonEvmTransaction } from "../non-evm-connection.ts";
+import {
+  timestampOf,
+  type ExchangeDeposit,
+  type ExchangeTransaction,
+  type LedgerTransfer,
+} from "@causeway/families/hyperliquid";
+import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./cursor.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import { createCrowdedMoments, readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
+
+/** Deposits as the core service sees them arrive. */
+export interface NonEvmReading {
+  arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
+  arrivalsOf(transactionId: TxHash): Promise<NonEvmTransaction>;
+}
+
+export interface NonEvmReadingOptions {
+  readonly rpc: ExchangeRpc;
+  /** Maximum number of transactions in one reading. Default 100. */
+  readonly maxTransactions?: number;
+  /** The primary one first. */
+  readonly depositories: readonly [Address, ...Address[]];
+  /** The deposit of a transaction by the oracles' own judgement. */
+  judge(
+    transaction: ExchangeTransaction,
+  ): Promise<ExchangeDeposit | { readonly refusal: string } | undefined>;
+  /** What it is known to be for already; undefined: not known (yet). */
+  meaning(
+    deposit: ExchangeDeposit,
+    time: bigint,
+  ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
+  /** Told of money that arrived in a way that no oracle attests. */
+  onStranded(transaction: ExchangeTransaction, why: string): void;
+  /**
+   * Told of a transfer of which nobody could be told rightly for too long: it is read only when somebody
+   * points at it.
+   */
+  onLeftAside(hash: Hex32): void;
+  /**
+   * Called once for each block time (ms) at which a depository has so many ledger entries that some may not
+   * have been shown. Reading goes on after it. A deposit that was not shown is found when someone reports its
+   * transaction.
+   */
+  onCrowdedMoment(depository: Address, time: bigint): void;
+}
+
+/** What the explorer says of an entry; no block: nothing, so far. */
+interface Told {
+  readonly block: bigint | undefined;
+  readonly deposits: readonly DepositFact[];
+}
+
+/**
+ * What of the ledgers was read: every entry up to `upTo` that Hyperliquid shows. It never proves that
+ * something is missing.
+ */
+interface PartialLedger extends Pick<LedgerReading, "transfers" | "upTo" | "fault"> {
+  /**
+   * Whether everything from the overlap on was read. Otherwise entries that were read before may be missing.
+   */
+  readonly isComplete: boolean;
+}
+
+/** Without a cursor it begins so many ms before the exchange's clock. */
+const BEGINS_BEFORE_MS = 600_000n;
+/** Where nothing happens the cursor is so far behind the clock, ms. */
+const IDLE_MS = 1_800_000n;
+/** Most of a ledger read in one go, ms. */
+const WIDEST_MS = 86_400_000n;
+/**
+ * Transactions asked for in one reading, and of these at once: anybody may send the depository as many specks
+ * as he likes.
+ */
+const MAX_READ = 100;
+const AT_ONCE = 8;
+/**
+ * A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others
+ * waiting for ever.
+ */
+const LEFT_ASIDE_MS = 43_200_000n;
+/**
+ * Maximum number of ledger requests in one reading, divided among the depositories: for what follows the
+ * cursor, and for the overlap before it. At a weight of 20 each, most of a public endpoint's 1,200 per minute
+ * is left for the transactions.
+ */
+const MAX_LEDGER_REQUESTS = 24;
+const MAX_OVERLAP_REQUESTS = 16;
+/** When the cursor is so far behind the clock, ms, the index has long shown everything before it. */
+const OVERLAP_SETTLED_MS = 600_000n;
+
+export function createReading(options: NonEvmReadingOptions): NonEvmReading {
+  const { rpc, depositories, maxTransactions: maxRead = MAX_READ } = options;
+
+  async function factsOf(transaction: ExchangeTransaction): Promise<DepositFact[]> {
+    const deposit = await options.judge(transaction);
+    if (deposit === undefined) return [];
+    if ("refusal" in deposit) {
+      if (transaction.error === undefined) options.onStranded(transaction, deposit.refusal);
+      return [];
+    }
+    const { sender, currency, amount, nonce, destination: depository } = deposit;
+    const timestamp = timestampOf(transaction);
+    const meant = await options.meaning(deposit, timestamp);
+    return [
+      {
+        txHash: transaction.hash,
+        ordinal: 0,
+        logIndex: 0,
+        blockNumber: transaction.block,
+        blockHash: blockHashOf(transaction.block),
+        depositor: meant?.depositor ?? sender,
+        sender,
+        currency,
+        amount,
+        depository,
+        id: meant?.id,
+        nonce,
+        timestamp,
+      },
+    ];
+  }
+
+  /** One that is told wrongly keeps no other from being read. @throws RpcFault when nothing is told at all */
+  async function toldOf({ hash }: LedgerTransfer): Promise<Told> {
+    try {
+      const transaction = await rpc.transaction(hash);
+      if (transaction === undefined) return { block: undefined, deposits: [] };
+      return { block: transaction.block, deposits: await factsOf(transaction) };
+    } catch (error) {
+      if (!(error instanceof RpcFault) || error.kind !== "garbage") throw error;
+      return { block: undefined, deposits: [] };
+    }
+  }
+
+  /**
+   * What the explorer says of the first of these transfers. A fault ends the reading; what was read before it
+   * counts, so that an endpoint's rate limit delays a crowd of transfers instead of starting it over each
+   * time.
+   * @throws RpcFault when it kept the first transactions from being read
+   */
+  async function read(fresh: readonly LedgerTransfer[]): Promise<{
+    readonly found: readonly (Told & { readonly transfer: LedgerTransfer })[];
+    /** Transfers whose requests met a fault: nothing is known of them. */
+    readonly failed: readonly LedgerTransfer[];
+    readonly fault: RpcFault | undefined;
+    /** The index of the first transfer that was not asked for. */
+    readonly next: number;
+  }> {
+    const found: (Told & { readonly transfer: LedgerTransfer })[] = [];
+    const failed: LedgerTransfer[] = [];
+    let fault: RpcFault | undefined;
+    let next = 0;
+    while (next < Math.min(fresh.length, maxRead) && fault === undefined) {
+      const batch = fresh.slice(next, Math.min(next + AT_ONCE, maxRead));
+      next += batch.length;
+      const results = await Promise.all(
+        batch.map(async (transfer) => ({ transfer, told: await toldOf(transfer).catch(faultOrThrow) })),
+      );
+      for (const { transfer, told } of results) {
+        if (told instanceof RpcFault) {
+          fault ??= told;
+          failed.push(transfer);
+        } else found.push({ transfer, ...told });
+      }
+    }
+    // Without a transaction in a block there is no progress to keep.
+    if (fault !== undefined && !found.some(({ block }) => block !== undefined)) throw fault;
+    return { found, failed, fault, next };
+  }
+
+  const crowdedOf = new Map(
+    depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
+  );
+  /**
+   * Transfers that the index showed late, in the overlap, and that no cursor shows as read yet. They are
+   * read, and hold the cursor, also while the overlap is not read again. Undefined: this process has read
+   * nothing yet.
+   */
+  let awaited: readonly LedgerTransfer[] | undefined;
+  /**
+   * Block times of entries that this process read. Keeps the cursor short while a crowd leaves the overlap
+   * unread.
+   */
+  const timeOf = new Map<Hex32, bigint>();
+
+  /** The entries that the cursor must go on remembering. */
+  function stillSeen(cursor: LedgerCursor, { transfers, isComplete }: PartialLedger): readonly Hex32[] {
+    if (isComplete) {
+      timeOf.clear();
+      return recent(cursor, transfers);
+    }
+    const oldest = cursor.time - OVERLAP_MS;
+    const kept = cursor.seen.filter((hash) => (timeOf.get(hash) ?? oldest) >= oldest);
+    for (const [hash, time] of timeOf) if (time < oldest) timeOf.delete(hash);
+    for (const { hash, time } of transfers) timeOf.set(hash, time);
+    return kept;
+  }
+
+  /**
+   * A depository's ledger from the overlap before the cursor on. One request suffices unless the answer is
+   * cut. Then what follows the cursor comes first: the overlap was read before, and a crowd in it must not
+   * keep the reading from going on.
+   * @throws RpcFault when nothing after the cursor was read
+   */
+  async function ledgerOf(
+    depository: Address,
+    { cursor, last, clock }: { readonly cursor: bigint; readonly last: bigint; readonly clock: bigint },
+    isEnough: (transfers: readonly LedgerTransfer[]) => boolean,
+  ): Promise<PartialLedger> {
+    const crowded = crowdedOf.get(depository);
+    const whole = await readWholeLedger(rpc, depository, cursor - OVERLAP_MS, last, {
+      crowded,
+      maxRequests: 1,
+    });
+    if (whole.upTo === last) return { ...whole, isComplete: true };
+    const after = await readWholeLedger(rpc, depository, cursor, last, {
+      crowded,
+      maxRequests: Math.ceil(MAX_LEDGER_REQUESTS / depositories.length),
+      keepsPartial: true,
+      isEnough,
+    });
+    if (after.fault !== undefined && after.upTo < cursor) throw after.fault;
+    const isSettled = awaited !== undefined && clock - cursor > OVERLAP_SETTLED_MS;
+    if (after.fault !== undefined || isSettled) return { ...after, isComplete: false };
+    const overlap = await readWholeLedger(rpc, depository, cursor - OVERLAP_MS, cursor - 1n, {
+      crowded,
+      maxRequests: Math.ceil(MAX_OVERLAP_REQUESTS / depositories.length),
+      keepsPartial: true,
+    });
+    return {
+      transfers: [...overlap.transfers, ...after.transfers],
+      upTo: after.upTo,
+      isComplete: overlap.upTo === cursor - 1n && after.upTo === last,
+      ...(overlap.fault !== undefined && { fault: overlap.fault }),
+    };
+  }
+
+  /**
+   * Transfers into the depositories from the overlap before the cursor on, oldest first, and the time up to
+   * which all of them were read. Ends once more transfers were found than one reading asks the explorer
+   * about.
+   * @throws RpcFault
+   */
+  async function transfersFrom({ time: cursor, seen }: LedgerCursor, clock: bigint): Promise<PartialLedger> {
+    const to = clock > cursor ? clock : cursor;
+    const last = to - cursor > WIDEST_MS ? cursor + WIDEST_MS : to;
+    const isRead = new Set(seen);
+    const isReceived = ({ destination }: LedgerTransfer): boolean => depositories.includes(destination);
+    const isEnough = (transfers: readonly LedgerTransfer[]): boolean =>
+      transfers.filter((one) => isReceived(one) && !isRead.has(one.hash)).length > maxRead;
+    const ledgers = await Promise.all(
+      depositories.map(async (one) => await ledgerOf(one, { cursor, last, clock }, isEnough)),
+    );
+    const upTo = ledgers.reduce((least, ledger) => (ledger.upTo < least ? ledger.upTo : least), last);
+    const fault = ledgers.find((ledger) => ledger.fault !== undefined)?.fault;
+    const received = [...(awaited ?? []), ...ledgers.flatMap(({ transfers }) => transfers)]
+      .filter((one) => isReceived(one) && one.time <= upTo)
+      .map((transfer) => [transfer.hash, transfer] as const);
+    return {
+      transfers: [...new Map(received).values()].toSorted(inOrder),
+      upTo,
+      isComplete: ledgers.every(({ isComplete }) => isComplete),
+      ...(fault !== undefined && { fault }),
+    };
+  }
+
+  return {
+    arrivals: async (text) => {
+      const clock = await rpc.clock(depositories[0]);
+      const cursor: LedgerCursor =
+        text === undefined
+          ? { time: clock > BEGINS_BEFORE_MS ? clock - BEGINS_BEFORE_MS : 0n, block: 0n, seen: [] }
+          : readCursor(text);
+      const seen = new Set(cursor.seen);
+      awaited = awaited?.filter(({ hash, time }) => !seen.has(hash) && time >= cursor.time - OVERLAP_MS);
+      const ledger = await transfersFrom(cursor, clock);
+      const { transfers, upTo } = ledger;
+      const fresh = transfers.filter(({ hash }) => !seen.has(hash));
+      // Forgotten once a cursor shows that they were read: the caller may fail to store what it is given.
+      awaited = fresh.filter(({ time }) => time < cursor.time);
+      const { found, failed, next, ...reading } = await read(fresh);
+      const fault = reading.fault ?? ledger.fault;
+      // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as
+      // does what is beyond this reading.
+      const isOver = ({ time }: LedgerTransfer): boolean => time < clock - LEFT_ASIDE_MS;
+      const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
+      const left = untold.filter(isOver);
+      for (const { hash } of left) options.onLeftAside(hash);
+      const unread = [...untold.filter((one) => !isOver(one)), ...failed, ...fresh.slice(next)];
+      const behind = cursorBehind(
+        { ...cursor, seen: stillSeen(cursor, ledger) },
+        [
+          ...found.flatMap(({ transfer, block }) => (block === undefined ? [] : [{ ...transfer, block }])),
+          ...left.map((transfer) => ({ ...transfer, block: cursor.block })),
+        ],
+        unread,
+        reachOf(transfers, { before: cursor.time, upTo, clock }),
+      );
+      const [oldest] = unread.map(({ time }) => time).toSorted((a, b) => (a < b ? -1 : 1));
+      // Requests expire by this time: a deposit that was made in time may be among what is not read yet.
+      const readUntil = [clock, upTo, ...(oldest === undefined ? [] : [oldest - 1n])].reduce(least);
+      return {
+        deposits: found.flatMap(({ deposits }) => deposits),
+        cursor: writeCursor(behind),
+        ...(fault !== undefined && { fault }),
+        ...(oldest !== undefined && { unreadSince: oldest / 1_000n }),
+        upTo: { number: behind.block, hash: blockHashOf(behind.block), timestamp: readUntil / 1_000n },
+      };
+    },
+
+    arrivalsOf: async (transactionId) => {
+      const transaction = await rpc.transaction(transactionId);
+      if (transaction === undefined) return { kind: "absent" };
+      const { block } = transaction;
+      return {
+        kind: "final",
+        deposits: await factsOf(transaction),
+        upTo: { number: block, hash: blockHashOf(block), timestamp: timestampOf(transaction) },
+      };
+    },
+  };
+}
+
+/**
+ * Up to where the cursor may go: the newest entry, so that it stays where it is while nothing happens. When
+ * that is long ago, or only the beginning of the range could be told, it follows the clock at a distance that
+ * an index which is well never falls behind.
+ */
+function reachOf(
+  transfers: readonly LedgerTransfer[],
+  { before, upTo, clock }: { readonly before: bigint; readonly upTo: bigint; readonly clock: bigint },
+): bigint {
+  const last = transfers.at(-1)?.time ?? before;
+  const settled = upTo < clock - IDLE_MS ? upTo : clock - IDLE_MS;
+  return settled > last && (upTo < clock || settled - last > IDLE_MS) ? settled : last;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function faultOrThrow(error: unknown): RpcFault {
+  if (error instanceof RpcFault) return error;
+  throw error;
+}
+
+/** What of the seen is still told of, and need be remembered. */
+function recent({ seen }: LedgerCursor, transfers: readonly LedgerTransfer[]): readonly Hex32[] {
+  const told = new Set(transfers.map(({ hash }) => hash));
+  return seen.filter((hash) => told.has(hash));
+}
+
+function inOrder(a: LedgerTransfer, b: LedgerTransfer): number {
+  if (a.time !== b.time) return a.time < b.time ? -1 : 1;
+  return a.hash < b.hash ? -1 : 1;
+}
+
+/** The exchange tells numbers of its blocks and no hashes, and no two blocks ever had one number. */
+export function blockHashOf(block: bigint): Hex {
+  return `0x${block.toString(16).padStart(64, "0")}`;
+}

@@ -1,0 +1,192 @@
+import {
+  EXCHANGE_WALLET_CHAIN,
+  nonceMappingTypedData,
+  parseAddress,
+  parseExchangeToken,
+  type Address,
+  type Hex,
+} from "@causeway/domain";
+import { privateKeyToAddress, signTypedData } from "viem/accounts";
+import type { NonEvmConnection, OpenConnection } from "../non-evm-connection.ts";
+import { observed, type NonEvmOptions } from "../non-evm-options.ts";
+import { depositIn, meaningOf, type ExchangeTransaction } from "@causeway/families/hyperliquid";
+import { createPayments, type NonEvmPaymentsOptions } from "./pay.ts";
+import { createReading, type NonEvmReadingOptions } from "./arrivals.ts";
+import { createExchangeRpc } from "./rpc.ts";
+import { rpcsFor } from "./shared-rpc.ts";
+import { nonceOfSigned } from "./signed-action.ts";
+
+/** Milliseconds between two looks for something new. The exchange counts questions. */
+const LOOK_AGAIN_MS = 2_000;
+/**
+ * Maximum number of transactions in one reading of a rate-limited endpoint: what was read is recorded at its
+ * end.
+ */
+const LIMITED_READING = 16;
+
+/**
+ * The perpetuals exchange for the core service: deposits are read from the depositories' ledgers and judged
+ * as oracles do, payments are the solver's own transfers. Opens nothing until it is asked.
+ * @throws RangeError for a chain that is no perpetuals exchange, or has no depository
+ */
+export function connectExchange(options: NonEvmOptions): OpenConnection {
+  const { chain, attestation, nonceMappings } = options;
+  const { hyperliquid } = attestation;
+  const { exchange } = chain;
+  if (hyperliquid === undefined || exchange === undefined)
+    throw new RangeError(`invariant violated: chain ${chain.name} is not Hyperliquid`);
+  if (hyperliquid.profile !== exchange.profile || (hyperliquid.network === "Testnet") !== exchange.isTestnet)
+    throw new RangeError(
+      `chain ${chain.name}: signingProfile or exchangeNetwork differs from its value in additionalData, which oracles read`,
+    );
+  const primary = parseAddress(chain.depository);
+  if (primary === undefined) throw new RangeError(`chain ${chain.name} has no depository`);
+  const further = attestation.additionalDepositories.flatMap((one) => parseAddress(one) ?? []);
+  const depositories: readonly [Address, ...Address[]] = [
+    primary,
+    ...further.filter((one) => one !== primary),
+  ];
+
+  const [explorerUrl] = hyperliquid.explorerUrls;
+  const endpoint = createExchangeRpc({
+    apiUrl: chain.rpcUrl,
+    profile: hyperliquid.profile,
+    ...observed(options, chain.rpcUrl),
+    ...(explorerUrl !== undefined && { explorerUrl }),
+  });
+  const { weightPerMinute } = hyperliquid;
+  const shared = rpcsFor(endpoint, weightPerMinute, options.answersClients === true);
+  const solver = parseAddress(options.solver);
+  if (solver === undefined) throw new RangeError(`chain ${chain.name}: solver address must be 20 bytes`);
+  const network = exchange.isTestnet ? "Testnet" : "Mainnet";
+
+  const readingOptions: NonEvmReadingOptions = {
+    rpc: shared.deposits,
+    ...(weightPerMinute !== undefined && { maxTransactions: LIMITED_READING }),
+    depositories,
+    judge: async (transaction: ExchangeTransaction) => {
+      const { action } = transaction;
+      const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
+      const token = tokenId === undefined ? undefined : await shared.tokens.token(tokenId);
+      const decimalsOf = (asked: Hex): number | undefined =>
+        asked === token?.tokenId ? token.decimals : undefined;
+      const rules = { network, usdcTokenId: hyperliquid.usdcTokenId, decimalsOf, depositories };
+      return depositIn(transaction, rules);
+    },
+    meaning: async ({ sender, nonce }, time) => {
+      if (nonceMappings === undefined) return undefined;
+      try {
+        const meant = meaningOf(await nonceMappings.of(attestation.name, sender, nonce), time);
+        return meant.kind === "for" ? meant : undefined;
+      } catch (error) {
+        // That the hub cannot be asked keeps no money from being seen: what it is for may be learnt
+        // otherwise, or later.
+        options.onFault(error);
+        return undefined;
+      }
+    },
+    onStranded: ({ hash }, why) =>
+      options.onFault(new Error(`${chain.name}: ${hash} arrived, but oracles cannot attest it: ${why}`)),
+    onLeftAside: (hash) =>
+      options.onFault(
+        new Error(`${chain.name}: ${hash} arrived, but the explorer never returned it correctly`),
+      ),
+    onCrowdedMoment: (depository, time) =>
+      options.onFault(
+        new Error(
+          `${chain.name}: ${depository} has too many ledger entries at ${inIso(time)} (${time} ms) to list them all. ` +
+            "Deposits at that time may be missing: report each one with POST /transactions/index",
+        ),
+      ),
+  };
+  const reading = createReading(readingOptions);
+  const incomplete = new Set<bigint>();
+  const unclear = new Set<Hex>();
+  const paymentOptions: NonEvmPaymentsOptions = {
+    rpc: shared.payments,
+    solver,
+    depositories,
+    usdcTokenId: hyperliquid.usdcTokenId,
+    exchange,
+    now: () => options.now(),
+    onUnclear: (hash, nonce) => {
+      if (unclear.has(hash)) return;
+      unclear.add(hash);
+      options.onFault(
+        new Error(
+          `${chain.name}: the ledger entry ${hash} cannot be read and may be the solver's payment with nonce ${nonce}; the payment waits`,
+        ),
+      );
+    },
+    onIncompleteLedger: (nonce, moment) => {
+      if (moment === undefined || incomplete.has(nonce)) return;
+      incomplete.add(nonce);
+      options.onFault(
+        new Error(
+          `${chain.name}: the solver's ledger cannot be read completely at ${inIso(moment)} (${moment} ms); ` +
+            `the payment with nonce ${nonce} waits, because its outcome is unknown`,
+        ),
+      );
+    },
+  };
+  const { prepareWith, ...payments } = createPayments(paymentOptions);
+  const quoted = createPayments({ ...paymentOptions, rpc: shared.questions });
+  const reported = createReading({ ...readingOptions, rpc: shared.questions });
+  const pulsed = createPayments({ ...paymentOptions, rpc: shared.pulse });
+  const timers = new Set<NodeJS.Timeout>();
+
+  const connection: NonEvmConnection = {
+    vm: "hyperliquid-vm",
+    solver,
+    replaces: false,
+    // Another action uses up its nonce.
+    takesBack: true,
+    idsComeLater: true,
+    // An account's first payment costs a dollar.
+    costsByRecipient: true,
+    ...(weightPerMinute !== undefined && { isRateLimited: true }),
+    ...payments,
+    arrivals: reading.arrivals,
+    arrivalsOf: reported.arrivalsOf,
+    balances: pulsed.balances,
+    paymentCost: quoted.paymentCost,
+    refusalOf: quoted.refusalOf,
+    onNews: (listener) => {
+      const timer = setInterval(listener, LOOK_AGAIN_MS).unref();
+      timers.add(timer);
+      return () => {
+        clearInterval(timer);
+        timers.delete(timer);
+      };
+    },
+    close: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await endpoint.close();
+    },
+  };
+  return {
+    ...connection,
+    withKey: (privateKey) => {
+      if (parseAddress(privateKeyToAddress(privateKey)) !== solver)
+        throw new RangeError(`chain ${chain.name}: key does not match the solver address`);
+      return {
+        ...connection,
+        prepare: prepareWith(privateKey),
+        signNonceMapping: async ({ raw }, id) => {
+          const nonce = nonceOfSigned(raw);
+          const word = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
+          const { domain, types, primaryType, value } = nonceMappingTypedData({
+            ...word,
+            signatureChainId: 1,
+          });
+          const signature = await signTypedData({ privateKey, domain, types, primaryType, message: value });
+          return { nonce, signature, signatureChainId: 1 };
+        },
+      };
+    },
+  };
+}
+
+function inIso(ms: bigint): string {
+  return new Date(Number(ms)).toISOString();
+}

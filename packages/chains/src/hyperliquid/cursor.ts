@@ -1,0 +1,46 @@
+import type { Hex32 } from "@causeway/domain";
+import type { LedgerTransfer } from "@causeway/families/hyperliquid";
+
+/**
+ * Milliseconds before the newest known entry that are read again: an index need not tell of everything in the
+ * order in which it happened.
+ */
+export const OVERLAP_MS = 60_000n;
+
+/** How far a ledger was read. */
+export interface LedgerCursor {
+  /** ms; everything before it, less {@link OVERLAP_MS}, was read. */
+  readonly time: bigint;
+  /** The highest block that was seen. */
+  readonly block: bigint;
+  /** Entries not older than the overlap that were read. */
+  readonly seen: readonly Hex32[];
+}
+
+export function writeCursor({ time, block, seen }: LedgerCursor): string {
+  return [time, block, seen.join(",")].join(" ");
+}
+
+/** @throws RangeError for a text that this connection did not write */
+export function readCursor(text: string): LedgerCursor {
+  const [, time, block, seen] = /^(\d+) (\d+) ((?:0x[0-9a-f]{64}(?:,|$))*)$/.exec(text) ?? [];
+  if (time === undefined || block === undefined || seen === undefined)
+    throw new RangeError("invariant violated: not a Hyperliquid cursor");
+  return { time: BigInt(time), block: BigInt(block), seen: seen === "" ? [] : (seen.split(",") as Hex32[]) };
+}
+
+/** The cursor behind `read`; what is among `unread` stays in front of it. */
+export function cursorBehind(
+  cursor: LedgerCursor,
+  read: readonly (LedgerTransfer & { readonly block: bigint })[],
+  unread: readonly LedgerTransfer[],
+  upTo: bigint,
+): LedgerCursor {
+  const times = unread.map(({ time }) => time);
+  const first = times.reduce((least, time) => (time < least ? time : least), upTo);
+  // Never back: what is in front of it would be told again without need.
+  const time = first > cursor.time ? first : cursor.time;
+  const fresh = read.filter((entry) => entry.time >= time - OVERLAP_MS).map(({ hash }) => hash);
+  const block = read.reduce((most, entry) => (entry.block > most ? entry.block : most), cursor.block);
+  return { time, block, seen: [...new Set([...cursor.seen, ...fresh])] };
+}

@@ -1,0 +1,230 @@
+import {
+  exchangeNonceWindow,
+  exchangeSigningProfiles,
+  MAINNET_USDC_TOKEN_ID,
+  sendAssetAction,
+  type Address,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import { RpcFault } from "@causeway/families";
+import {
+  INDEX_LAG_MS,
+  type ExchangeTransaction,
+  type LedgerPage,
+  type UnknownEntry,
+} from "@causeway/families/hyperliquid";
+import { createPayments } from "./pay.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import { encodeSignedAction, idOfSigned, signExchangeAction } from "./signed-action.ts";
+
+const privateKey: Hex32 = `0x${"11".repeat(32)}`;
+const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
+const friend: Address = "0x00000000000000000000000000000000000000a2";
+const hash: Hex32 = `0x${"88".repeat(32)}`;
+const NONCE = 1_763_761_234_567n;
+const profile = exchangeSigningProfiles.hyperliquid;
+const afterwards = exchangeNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
+
+const paid = sendAssetAction(profile, {
+  network: "Mainnet",
+  signatureChainId: 1,
+  destination: friend,
+  from: { kind: "perps" },
+  to: { kind: "perps" },
+  token: { name: "USDC", tokenId: MAINNET_USDC_TOKEN_ID },
+  amount: 1_250_000_000n,
+  decimals: 8,
+  nonce: Number(NONCE),
+});
+const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paid, privateKey));
+const attempt = { raw, txId: idOfSigned(raw), fee: 0n, madeAtMs: 0 };
+
+const transaction: ExchangeTransaction = {
+  hash,
+  time: NONCE,
+  block: 7n,
+  user: solver,
+  error: undefined,
+  action: {
+    type: "SendAsset",
+    chain: "Mainnet",
+    destination: friend,
+    sourceDex: "",
+    destinationDex: "",
+    token: String(paid["token"]),
+    amount: String(paid["amount"]),
+    fromSubAccount: "",
+    nonce: NONCE,
+  },
+  isOpaque: false,
+};
+const opaque: ExchangeTransaction = { ...transaction, action: undefined, isOpaque: true };
+const renamed: UnknownEntry = { hash, time: NONCE, type: "transfer", user: solver, destination: friend };
+const sent: LedgerPage["transfers"][number] = {
+  hash,
+  time: NONCE,
+  kind: "sendAsset",
+  user: solver,
+  destination: friend,
+  amount: "12.5",
+  nonce: NONCE,
+};
+
+const alarms: Hex[] = [];
+
+async function outcomeWhere(ledger: Partial<LedgerPage>, told: ExchangeTransaction | undefined) {
+  const answers: Partial<ExchangeRpc> = {
+    clock: async () => await Promise.resolve(afterwards),
+    transaction: async () => await Promise.resolve(told),
+    ledger: async (_user, from, to) => {
+      const page: LedgerPage =
+        from <= NONCE && NONCE <= to
+          ? { size: 1, transfers: [], unknown: [], ...ledger }
+          : { size: 0, transfers: [], unknown: [] };
+      return await Promise.resolve(page);
+    },
+  };
+  const payments = createPayments({
+    rpc: answers as ExchangeRpc,
+    solver,
+    depositories: [],
+    usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    exchange: { profile: "hyperliquid", isTestnet: false },
+    now: () => 0,
+    onUnclear: (entry) => alarms.push(entry),
+    onIncompleteLedger: () => undefined,
+  });
+  return await payments.outcome(attempt);
+}
+
+test("a payment is dead only when nothing that the solver sent could be it", async () => {
+  expect(await outcomeWhere({}, transaction)).toMatchObject({ kind: "dead" });
+  expect(await outcomeWhere({ transfers: [sent] }, transaction)).toMatchObject({ kind: "final", txId: hash });
+  expect(await outcomeWhere({ unknown: [renamed] }, transaction)).toMatchObject({ kind: "final" });
+  expect(await outcomeWhere({ unknown: [renamed] }, undefined)).toMatchObject({ kind: "pending" });
+  const nonceless = { ...sent, nonce: undefined };
+  expect(await outcomeWhere({ transfers: [nonceless] }, transaction)).toMatchObject({ kind: "final" });
+  const incoming = { ...renamed, user: friend, destination: solver };
+  expect(await outcomeWhere({ unknown: [incoming] }, opaque)).toMatchObject({ kind: "dead" });
+});
+
+test("where an action of the solver cannot be read, nobody says that a payment is dead or made", async () => {
+  for (const ledger of [{ transfers: [sent] }, { unknown: [renamed] }])
+    await expect(outcomeWhere(ledger, opaque)).rejects.toThrow(RpcFault);
+});
+
+const nameless: UnknownEntry = { ...renamed, user: undefined, destination: undefined };
+
+test("an entry of an unknown kind that says nothing of itself blocks only what it could be, with an alarm", async () => {
+  alarms.length = 0;
+  await expect(outcomeWhere({ unknown: [nameless] }, opaque)).rejects.toThrow(RpcFault);
+  expect(await outcomeWhere({ unknown: [nameless] }, undefined)).toMatchObject({ kind: "pending" });
+  expect(alarms).toEqual([hash, hash]);
+});
+
+test("an entry that cannot be the payment does not block it", async () => {
+  alarms.length = 0;
+  const entries: UnknownEntry[] = [
+    { ...nameless, hash: `0x${"00".repeat(32)}` },
+    { ...nameless, destination: "0x00000000000000000000000000000000000000a3" },
+    { ...renamed, destination: solver },
+  ];
+  for (const told of [opaque, undefined])
+    expect(await outcomeWhere({ unknown: entries }, told)).toMatchObject({ kind: "dead" });
+  // Signed by another account, whatever it did.
+  expect(await outcomeWhere({ unknown: [nameless] }, { ...opaque, user: friend })).toMatchObject({
+    kind: "dead",
+  });
+  expect(alarms).toEqual([]);
+});
+
+const CROWDED = NONCE + 60_000n;
+
+/**
+ * The outcome after strangers have filled one block time of the payment's window with transfers to the
+ * solver. An answer shows the first 500 entries of its range.
+ */
+async function outcomeInACrowd(
+  own: readonly LedgerPage["transfers"][number][],
+  listed: readonly ExchangeTransaction[],
+  now = afterwards,
+  isRefused: (requests: number) => boolean = () => false,
+) {
+  const specks = Array.from({ length: 500 }, (_, at): LedgerPage["transfers"][number] => ({
+    hash: `0x${at.toString(16).padStart(64, "0")}`,
+    time: CROWDED,
+    kind: "usdSend",
+    user: friend,
+    destination: solver,
+    amount: "0.00000001",
+    nonce: undefined,
+  }));
+  let ledgerRequests = 0;
+  const entries = [...specks, ...own].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+  const answers: Partial<ExchangeRpc> = {
+    clock: async () => await Promise.resolve(now),
+    transaction: async () => await Promise.resolve(transaction),
+    transactionsOf: async () => await Promise.resolve(listed),
+    ledger: async (_user, from, to) => {
+      ledgerRequests += 1;
+      if (isRefused(ledgerRequests))
+        throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429: " });
+      const transfers = entries.filter(({ time }) => time >= from && time <= to).slice(0, 500);
+      return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
+    },
+  };
+  const gaps: (bigint | undefined)[] = [];
+  const payments = createPayments({
+    rpc: answers as ExchangeRpc,
+    solver,
+    depositories: [],
+    usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    exchange: { profile: "hyperliquid", isTestnet: false },
+    now: () => 0,
+    onUnclear: () => undefined,
+    onIncompleteLedger: (_nonce, moment) => gaps.push(moment),
+  });
+  return { outcome: await payments.outcome(attempt), gaps, ledgerRequests };
+}
+
+const soon = NONCE + 120_000n;
+
+test("finds a payment in a ledger that strangers have crowded elsewhere, before and after its nonce expires", async () => {
+  for (const now of [soon, afterwards])
+    expect(await outcomeInACrowd([sent], [], now)).toMatchObject({ outcome: { kind: "final", txId: hash } });
+});
+
+test("finds a payment that the crowd hides by the solver's own transactions after one ledger request", async () => {
+  const hidden = { ...sent, time: CROWDED };
+  for (const now of [soon, afterwards])
+    expect(await outcomeInACrowd([hidden], [transaction], now)).toMatchObject({
+      outcome: { kind: "final", txId: hash },
+      ledgerRequests: 1,
+    });
+});
+
+test("never calls a payment dead while a crowd may hide it, and reports the gap once its nonce is over", async () => {
+  const failed = { ...transaction, error: "insufficient margin" };
+  for (const listed of [[], [failed], [{ ...transaction, user: friend }]])
+    expect(await outcomeInACrowd([{ ...sent, time: CROWDED }], listed)).toMatchObject({
+      outcome: { kind: "unseen" },
+      gaps: [CROWDED],
+    });
+  expect((await outcomeInACrowd([], [], soon)).gaps).toEqual([]);
+});
+
+test("never calls a payment dead when a fault left part of the ledger unread", async () => {
+  for (const faultAt of [1, 2, 3, 4])
+    await expect(outcomeInACrowd([], [], afterwards, (requests) => requests === faultAt)).rejects.toThrow(
+      RpcFault,
+    );
+});
+
+test("asks the ledger at most four times about a crowded payment whose nonce may still be used", async () => {
+  const { outcome, ledgerRequests } = await outcomeInACrowd([], [], soon);
+  expect(outcome).toEqual({ kind: "unseen" });
+  expect(ledgerRequests).toBeLessThanOrEqual(4);
+});

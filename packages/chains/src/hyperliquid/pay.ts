@@ -1,0 +1,394 @@
+import {
+  exchangeCurrency,
+  exchangeNonceWindow,
+  exchangeSigningProfiles,
+  hyperliquidActionId,
+  parseAddress,
+  PERPS_CURRENCY,
+  PERPS_DECIMALS,
+  sendAssetAction,
+  type Address,
+  type ExchangeAction,
+  type ExchangeFacts,
+  type ExchangeNetwork,
+  type ExchangePlace,
+  type Hex,
+  type Hex32,
+  type HyperliquidAction,
+} from "@causeway/domain";
+import { garbage, RpcFault } from "@causeway/families";
+import {
+  InsufficientInventory,
+  type PayingConnection,
+  type NonEvmAttempt,
+  type NonEvmOutcome,
+  type NonEvmPayment,
+} from "../non-evm-connection.ts";
+import {
+  isNonceOver,
+  type ExchangeTransaction,
+  type LedgerTransfer,
+  type UnknownEntry,
+} from "@causeway/families/hyperliquid";
+import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
+import { newestTransactionsOf } from "./newest-transactions.ts";
+import { blockHashOf } from "./arrivals.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import {
+  actionIdOf,
+  decodeSignedAction,
+  encodeSignedAction,
+  idOfSigned,
+  nonceOfSigned,
+  signExchangeAction,
+} from "./signed-action.ts";
+import {
+  createCrowdedMoments,
+  readWholeLedger,
+  rememberedLedgers,
+  type LedgerReading,
+} from "./whole-ledger.ts";
+
+/** What the solver pays on the exchange. */
+export interface NonEvmPayments {
+  balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
+  paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
+  refusalOf(payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined>;
+  /** Makes payments that this key of the solver signs. */
+  prepareWith(privateKey: Hex32): PayingConnection["prepare"];
+  send(attempt: NonEvmAttempt): Promise<"sent" | { readonly refused: string }>;
+  outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
+}
+
+export interface NonEvmPaymentsOptions {
+  readonly rpc: ExchangeRpc;
+  readonly solver: Address;
+  readonly depositories: readonly Address[];
+  readonly usdcTokenId: Hex;
+  readonly exchange: Pick<ExchangeFacts, "profile" | "isTestnet">;
+  /** ms since epoch. */
+  now(): number;
+  /**
+   * Told when a ledger entry keeps a payment from being judged, because nobody can tell whether it is that
+   * payment.
+   */
+  onUnclear(hash: Hex32, nonce: bigint): void;
+  /**
+   * Called when a payment cannot be found and cannot be called dead either, because the solver's ledger has
+   * gaps. `moment`: a block time (ms) with too many entries; undefined when the ledger was only read in part
+   * so far.
+   */
+  onIncompleteLedger(nonce: bigint, moment: bigint | undefined): void;
+}
+
+/** Of dollars, in the smallest units of either place. */
+const CENT = 1_000_000n;
+
+/**
+ * Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than
+ * that before it was made.
+ */
+const SKEW_MS = 600_000n;
+
+/**
+ * Where a payment is looked for first in a crowded ledger: from just before its nonce on, and up to so long
+ * ago, ms.
+ */
+const NEAR_NONCE_MS = 1_000n;
+const NEWEST_MS = 60_000n;
+
+/**
+ * Payments are `sendAsset` actions: they name currency and place alike for all currencies, and the ledger
+ * tells their nonces. The nonce makes them safe to repeat: the exchange takes each of an account's nonces
+ * once. New bytes for a payment have the nonce of the old ones as long as those could still be taken; so of
+ * both one counts at most.
+ */
+export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
+  const { rpc, solver } = options;
+  const profile = exchangeSigningProfiles[options.exchange.profile];
+  const network: ExchangeNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
+  let lastNonce = 0n;
+  const closedPages = rememberedLedgers();
+  const crowded = createCrowdedMoments();
+
+  const holdingIn = async (currency: Hex): Promise<Holding | undefined> =>
+    await holdingOf(rpc, currency, options.usdcTokenId);
+
+  async function outcome({ raw }: NonEvmAttempt): Promise<NonEvmOutcome> {
+    const { action, nonce: number } = decodeSignedAction(raw);
+    const nonce = BigInt(number);
+    const id = actionIdOf(action, profile);
+    // Before the ledger: that is then at least as new.
+    const clock = await rpc.clock(solver);
+    const isOver = isNonceOver(nonce, clock);
+    const window = exchangeNonceWindow(nonce);
+    const to = clock < window.closesAt ? clock : window.closesAt;
+    const from = isOver ? window.opensAt : nonce - SKEW_MS;
+    const read = async (limit: { readonly maxRequests?: number } = {}): Promise<LedgerReading> =>
+      await readWholeLedger(rpc, solver, from, to, {
+        onlySent: true,
+        known: isOver ? closedPages : undefined,
+        crowded,
+        ...limit,
+      });
+    const ofNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
+    // Strangers can make the ledger long, but cannot fill the list of the solver's own transactions. It takes
+    // one request, the rest of a long ledger may take dozens.
+    let ledger = await read({ maxRequests: 1 });
+    let used: Pick<LedgerTransfer, "hash"> | undefined = ofNonce(ledger);
+    if (used === undefined && !ledger.isWhole) {
+      used = await listedUse(nonce);
+      // Until the nonce is over a missing entry decides nothing: the payment is posted again with the same
+      // nonce, and counts once.
+      if (!isOver) used ??= await likelyUse(nonce, to);
+      else if (used === undefined) {
+        ledger = await read();
+        used = ofNonce(ledger);
+      }
+    }
+    const isSame = (done: HyperliquidAction | undefined): boolean =>
+      done !== undefined && hyperliquidActionId(done, profile) === id;
+    const finalIn = ({ block, hash }: ExchangeTransaction): NonEvmOutcome => ({
+      kind: "final",
+      block: { number: block, hash: blockHashOf(block) },
+      txId: hash,
+    });
+    if (used !== undefined) {
+      const transaction = await rpc.transaction(used.hash);
+      // The explorer is behind the ledger: it happened, but what it was cannot be said yet.
+      if (transaction === undefined) return { kind: "pending" };
+      if (transaction.error !== undefined) return { kind: "unseen" };
+      if (transaction.isOpaque) throw cannotTell(used.hash);
+      return isSame(transaction.action)
+        ? finalIn(transaction)
+        : { kind: "dead", reason: "nonce was used by another action" };
+    }
+    // Whatever the solver may have sent under another name, or without its nonce, may be this payment: said
+    // to be dead, it would be made twice.
+    const { destination } = action;
+    const unclear = isOver
+      ? [
+          ...ledger.transfers.filter(
+            (entry) => entry.nonce === undefined && entry.destination === destination,
+          ),
+          ...ledger.unknown.filter((entry) => mayBePayment(entry, { from: solver, to: destination })),
+        ]
+      : [];
+    let blockedBy: { readonly hash: Hex32; readonly isOpaque: boolean } | undefined;
+    for (const { hash } of unclear) {
+      const transaction = await rpc.transaction(hash);
+      if (transaction === undefined) {
+        blockedBy ??= { hash, isOpaque: false };
+        continue;
+      }
+      // Only the solver's own signature makes its payment.
+      if (transaction.error !== undefined || transaction.user !== solver) continue;
+      if (transaction.isOpaque) blockedBy = { hash, isOpaque: true };
+      else if (isSame(transaction.action)) return finalIn(transaction);
+    }
+    if (blockedBy !== undefined) {
+      const { hash, isOpaque } = blockedBy;
+      options.onUnclear(hash, nonce);
+      if (isOpaque) throw cannotTell(hash);
+      return { kind: "pending" };
+    }
+    if (isOver && ledger.isWhole) return { kind: "dead", reason: "nonce expired without being used" };
+    // The payment may be among the entries that were not read. Calling it dead would pay it twice.
+    if (isOver) options.onIncompleteLedger(nonce, ledger.crowded[0]);
+    return { kind: "unseen" };
+  }
+
+  /**
+   * The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: strangers
+   * cannot fill that list.
+   */
+  async function listedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
+    return (await newestTransactionsOf(rpc, solver)).find(
+      ({ user, error, action }) => user === solver && error === undefined && nonceOfAction(action) === nonce,
+    );
+  }
+
+  /**
+   * The solver's transfer that used a nonce, if it is where it most likely is: right behind the nonce's time,
+   * when it was posted first, or among the newest entries, when it was posted again. At most three requests,
+   * so that a crowd delays no other payment; a transfer that is not found may be there all the same.
+   */
+  async function likelyUse(nonce: bigint, to: bigint): Promise<LedgerTransfer | undefined> {
+    const near = nonce - NEAR_NONCE_MS;
+    const newest = to - NEWEST_MS;
+    const ranges = newest > near ? [[near, 2] as const, [newest, 1] as const] : [[near, 3] as const];
+    for (const [from, maxRequests] of ranges) {
+      const { transfers } = await readWholeLedger(rpc, solver, from, to, {
+        onlySent: true,
+        crowded,
+        maxRequests,
+      });
+      const found = transfers.find((entry) => entry.nonce === nonce);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** A nonce that nothing of ours uses; by the exchange's clock, which judges it. */
+  async function freshNonce(reserved: readonly Hex[]): Promise<bigint> {
+    const clock = await rpc.clock(solver);
+    const taken = new Set(reserved.map(nonceOfSigned));
+    let nonce = clock > lastNonce ? clock : lastNonce + 1n;
+    while (taken.has(nonce)) nonce += 1n;
+    lastNonce = nonce;
+    return nonce;
+  }
+
+  async function paymentCost(_currency: Hex, recipient: Hex | undefined): Promise<bigint> {
+    const account = recipient === undefined ? undefined : parseAddress(recipient);
+    if (account === undefined || account === solver) return 0n;
+    return units((await rpc.transferCheck(account, solver)).fee, PERPS_DECIMALS);
+  }
+
+  /**
+   * Uses a nonce up, so that nothing else that has it counts: a cent of the solver's own goes from one place
+   * of his to another. The exchange does not move money to where it is.
+   * @throws InsufficientInventory when he has no cent on either side
+   */
+  async function takingBack(nonce: bigint, before: number): Promise<ExchangeAction> {
+    const perps: ExchangePlace = { kind: "perps" };
+    const spot: ExchangePlace = { kind: "spot", tokenId: options.usdcTokenId };
+    for (const [from, to] of [
+      [perps, spot],
+      [spot, perps],
+    ] as const) {
+      const holding = await holdingIn(exchangeCurrency(from));
+      if (holding === undefined || (await heldBy(rpc, solver, holding)) < CENT) continue;
+      const { token, decimals } = holding;
+      const destination = solver;
+      const moved = { network, destination, from, to, token, amount: CENT, decimals, nonce: Number(nonce) };
+      return sendAssetAction(profile, { ...moved, signatureChainId: chainIdAfter(before) });
+    }
+    throw new InsufficientInventory("insufficient balance for the 0.01 USDC transfer that cancels a nonce");
+  }
+
+  async function attemptOf(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<NonEvmAttempt> {
+    const raw = encodeSignedAction(await signExchangeAction(profile, action, privateKey));
+    return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
+  }
+
+  return {
+    balances: async (currencies) =>
+      new Map(
+        await Promise.all(
+          currencies.map(async (currency) => {
+            const holding = await holdingIn(currency);
+            return [currency, holding === undefined ? 0n : await heldBy(rpc, solver, holding)] as const;
+          }),
+        ),
+      ),
+
+    paymentCost,
+
+    refusalOf: async ({ recipient, currency, amount }) => {
+      const account = parseAddress(recipient);
+      if (account === undefined) return "recipient must be a 20-byte account";
+      if (account === solver) return "recipient must not be the solver";
+      if (options.depositories.includes(account)) return "recipient must not be a depository";
+      if (amount <= 0n) return "amount must be greater than 0";
+      if ((await holdingIn(currency)) === undefined) return "currency is not listed on Hyperliquid";
+      const { isSanctioned } = await rpc.transferCheck(account, solver);
+      return isSanctioned ? "Hyperliquid does not accept payments to this account" : undefined;
+    },
+
+    prepareWith: (privateKey) => async (payment, before, reserved) => {
+      const { currency, amount } = payment;
+      const recipient = parseAddress(payment.recipient);
+      const holding = await holdingIn(currency);
+      if (recipient === undefined || holding === undefined)
+        throw new RangeError("recipient or currency does not exist on Hyperliquid");
+      const fee = await paymentCost(currency, recipient);
+
+      let nonce: bigint | undefined;
+      for (const attempt of before) {
+        const { kind } = await outcome(attempt);
+        if (kind === "final") return attempt;
+        if (kind !== "dead") nonce = nonceOfSigned(attempt.raw);
+      }
+      nonce ??= await freshNonce(reserved);
+      if (recipient === solver)
+        return await attemptOf(privateKey, await takingBack(nonce, before.length), 0n);
+
+      const outgoing = (raw: Hex): bigint => outflowOf(raw, holding);
+      const needed = reserved.reduce((sum, raw) => sum + outgoing(raw), amount);
+      const cost = currency === PERPS_CURRENCY ? fee : 0n;
+      const held = await heldBy(rpc, solver, holding);
+      if (held < needed + cost)
+        throw new InsufficientInventory(
+          `insufficient balance of ${currency}: ${held} available, ${needed + cost} needed including pending payments`,
+        );
+
+      const { place, token, decimals } = holding;
+      const action = sendAssetAction(profile, {
+        network,
+        signatureChainId: chainIdAfter(before.length),
+        destination: recipient,
+        from: place,
+        to: place,
+        token,
+        amount,
+        decimals,
+        nonce: Number(nonce),
+      });
+      return await attemptOf(privateKey, action, fee);
+    },
+
+    send: async (attempt) => {
+      const answer = await rpc.post(decodeSignedAction(attempt.raw));
+      if (answer === undefined) return "sent";
+      const { refusal } = answer;
+      // It refuses what it has carried out already, too.
+      if ((await outcome(attempt)).kind === "final") return "sent";
+      // For want of money nothing is said about these bytes: there may be more of it when they come again.
+      if (/insufficient|balance|margin/i.test(refusal))
+        throw new RpcFault({ kind: "refused", method: "exchange", reason: refusal });
+      return { refused: refusal };
+    },
+
+    outcome,
+  };
+}
+
+function nonceOfAction(action: HyperliquidAction | undefined): bigint | undefined {
+  return action?.type === "UsdSend" ? action.time : action?.nonce;
+}
+
+/** Entries that the exchange makes by itself have no transaction. */
+const NO_TRANSACTION: Hex32 = `0x${"00".repeat(32)}`;
+
+/**
+ * Whether an entry of an unknown kind may be a payment between these accounts. What it does not say may be
+ * anything.
+ */
+function mayBePayment(
+  { hash, user, destination }: UnknownEntry,
+  payment: { readonly from: Address; readonly to: unknown },
+): boolean {
+  return (
+    hash !== NO_TRANSACTION &&
+    (user === undefined || user === payment.from) &&
+    (destination === undefined || destination === payment.to)
+  );
+}
+
+function cannotTell(hash: Hex32): RpcFault {
+  return garbage("txDetails", `cannot determine whether ${hash} made the payment`);
+}
+
+/** The chain that a wallet signs on binds nothing; another number makes other bytes of the same action. */
+function chainIdAfter(before: number): number {
+  return 1 + before;
+}
+
+/** What signed bytes take out of a place, smallest units of its currency. */
+function outflowOf(raw: Hex, { place, token, decimals }: Holding): bigint {
+  const { action } = decodeSignedAction(raw);
+  const dex = place.kind === "perps" ? "" : place.kind === "spot" ? "spot" : place.dex;
+  if (action["sourceDex"] !== dex || !String(action["token"]).endsWith(token.tokenId)) return 0n;
+  return units(String(action["amount"]), decimals);
+}

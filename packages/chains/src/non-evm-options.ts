@@ -1,0 +1,36 @@
+import type { AttestationChain, Hex, NonEvmChain } from "@causeway/domain";
+import type { ObserveCall } from "./nodes/rpc-call.ts";
+import type { NonceMappings } from "@causeway/families";
+import type { OpenConnection } from "./non-evm-connection.ts";
+
+/** What a connection is made of. */
+export interface NonEvmOptions {
+  readonly chain: NonEvmChain;
+  /** The same chain as oracles know it: what it says of deposits must be what they will attest. */
+  readonly attestation: AttestationChain;
+  /** The solver's account on this chain: canonical bytes. */
+  readonly solver: Hex;
+  /** What the hub says of nonces, where a transfer cannot name its order. */
+  readonly nonceMappings?: NonceMappings | undefined;
+  /**
+   * Whether this process answers clients (the API). Each kind of process has shares of its own of an
+   * endpoint's rate limit.
+   */
+  readonly answersClients?: boolean;
+  /** Observes calls to the endpoint at this URL. */
+  readonly observeEndpoint?: (url: string) => ObserveCall;
+  /** ms since epoch. */
+  now(): number;
+  /** Told of every fault that nobody waits for. */
+  onFault(error: unknown): void;
+}
+
+export type ConnectNonEvm = (options: NonEvmOptions) => OpenConnection | Promise<OpenConnection>;
+
+/** The option of a connection that observes its calls. */
+export function observed(
+  { observeEndpoint }: Pick<NonEvmOptions, "observeEndpoint">,
+  url: string,
+): { readonly onCall?: ObserveCall } {
+  return observeEndpoint === undefined ? {} : { onCall: observeEndpoint(url) };
+}

@@ -1,0 +1,85 @@
+import type { Address } from "@solana/kit";
+import { expect, test } from "vitest";
+import { RpcFault } from "@causeway/families";
+import { createArrivals } from "./arrivals.ts";
+import { writeCursor } from "./cursor.ts";
+import type { SolanaRpc } from "./rpc.ts";
+
+const START = 10_000n;
+const someAddress = "11111111111111111111111111111111" as Address;
+
+/**
+ * A cluster where so many transactions, so many slots apart, name the vault and deposit nothing; the endpoint
+ * answers about so many of them per reading.
+ */
+function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
+  const entries = Array.from({ length: crowd }, (_, at) => ({
+    signature: `signature${String(at).padStart(5, "0")}`,
+    slot: START + BigInt(at) * slotsApart,
+    failed: false,
+  }));
+  const told = new Set<string>();
+  let asked = 0;
+  const rpc: Partial<SolanaRpc> = {
+    finalSlot: async () => {
+      asked = 0;
+      return await Promise.resolve(START + BigInt(crowd));
+    },
+    signaturesOf: async () => await Promise.resolve(entries.toReversed()),
+    transaction: async (signature) => {
+      if (++asked > answered)
+        throw new RpcFault({ kind: "http", method: "getTransaction", reason: "HTTP status 429: " });
+      told.add(signature);
+      const facts = {
+        signature,
+        slot: START,
+        timestamp: 0n,
+        feePayer: someAddress,
+        signers: [],
+        failed: true,
+      };
+      const none = { instructions: [], logs: [], lamports: new Map(), tokens: [] };
+      return await Promise.resolve({ kind: "final", value: { ...facts, ...none } });
+    },
+  };
+  const reader = createArrivals({
+    rpc: rpc as SolanaRpc,
+    reads: {
+      block: async (slot) => await Promise.resolve({ number: slot, hash: `0x${slot}`, timestamp: slot * 2n }),
+    },
+    pdas: { program: someAddress, depository: someAddress, vault: someAddress },
+    mints: async () => await Promise.resolve([]),
+    onFault: () => undefined,
+  });
+  return { reader, told };
+}
+
+test.each([
+  ["a slot apart", 1n],
+  ["in one slot", 0n],
+])(
+  "a crowd %s beyond what the endpoint answers at once delays a reading, and does not stop it",
+  async (_, apart) => {
+    const { reader, told } = clusterOf(120, 30, apart);
+    let cursor = writeCursor({ slot: START, known: [] });
+    let faults = 0;
+    for (let readings = 0; readings < 20 && told.size < 120; readings++)
+      try {
+        ({ cursor } = await reader.arrivals(cursor));
+      } catch (error) {
+        expect(error).toBeInstanceOf(RpcFault);
+        faults++;
+      }
+    expect(told.size).toBe(120);
+    expect(faults).toBeGreaterThan(0);
+  },
+);
+
+test("tells since when transactions wait while a crowd is read", async () => {
+  const { reader } = clusterOf(300, 1_000);
+  const first = await reader.arrivals(writeCursor({ slot: START, known: [] }));
+  expect(first.unreadSince).toBe((START + 199n) * 2n);
+  const second = await reader.arrivals(first.cursor);
+  expect(second.unreadSince).toBeUndefined();
+  expect(second.upTo.number).toBe(START + 300n);
+});

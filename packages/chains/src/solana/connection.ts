@@ -1,0 +1,95 @@
+import { createKeyPairFromPrivateKeyBytes, getAddressFromPublicKey } from "@solana/kit";
+import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
+import { createRpcTransport } from "../nodes/transport.ts";
+import type { NonEvmConnection, OpenConnection } from "../non-evm-connection.ts";
+import { observed, type NonEvmOptions } from "../non-evm-options.ts";
+import { depositoryAccounts } from "@causeway/families/solana";
+import { mintOf } from "./mints.ts";
+import { createArrivals } from "./arrivals.ts";
+import { createPayments } from "./pay.ts";
+import { createReads } from "./reads.ts";
+import { createSolanaRpc } from "./rpc.ts";
+
+/** Milliseconds between two looks for something new. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * A Solana cluster for the core service: deposits are read in the final view and judged as oracles judge
+ * them, payments are the solver's own transfers with the order's id in a memo. Opens nothing until it is
+ * asked.
+ * @throws RangeError when the chain is none of this family, or oracles would look at another depository
+ */
+export async function connectSolana(options: NonEvmOptions): Promise<OpenConnection> {
+  const { chain, attestation, now, onFault } = options;
+  if (chain.family !== "solana-vm" || attestation.vmType !== "solana-vm")
+    throw new RangeError(`invariant violated: chain ${chain.name} is not a Solana cluster`);
+  const program = decodeAddress("solana-vm", chain.depository);
+  if (attestation.depository !== program)
+    throw new RangeError(
+      `chain ${chain.name}: depository differs from the one in the fields that oracles read`,
+    );
+  const pdas = await depositoryAccounts(program);
+  const solver = decodeAddress("solana-vm", options.solver);
+  const transport = createRpcTransport({
+    url: chain.rpcUrl,
+    maxAnswerBytes: 8 * 1024 * 1024,
+    ...observed(options, chain.rpcUrl),
+  });
+  const rpc = createSolanaRpc(transport, attestation.solana?.genesisHash);
+  const reads = createReads(transport);
+
+  const native = nativeCurrency("solana-vm");
+  const configured = chain.tokens
+    .map(({ address: bytes }) => decodeAddress("solana-vm", bytes))
+    .filter((mint) => mint !== native);
+  const programs = new Map<string, string>();
+  /** Which program a mint belongs to never changes. */
+  const mints = async (): Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]> => {
+    const unknown = configured.filter((mint) => !programs.has(mint));
+    if (unknown.length > 0) {
+      const accounts = await reads.accounts(unknown, "finalized");
+      unknown.forEach((mint, at) => {
+        const fact = mintOf(accounts[at]);
+        if (fact !== undefined) programs.set(mint, fact.tokenProgram);
+      });
+    }
+    return [...programs].map(([mint, tokenProgram]) => ({ mint, tokenProgram }));
+  };
+
+  const arrivals = createArrivals({ rpc, reads, pdas, mints, onFault });
+  const { prepareWith, ...payments } = createPayments({ rpc, reads, pdas, payer: solver, now });
+  const timers = new Set<NodeJS.Timeout>();
+
+  const connection: NonEvmConnection = {
+    vm: "solana-vm",
+    solver: options.solver,
+    // Its bytes die by themselves, when their blockhash is too old.
+    replaces: false,
+    takesBack: false,
+    ...arrivals,
+    ...payments,
+    onNews: (listener) => {
+      const timer = setInterval(listener, LOOK_AGAIN_MS);
+      // Waiting for news must not keep a process alive that has nothing else to do.
+      timer.unref();
+      timers.add(timer);
+      return () => {
+        clearInterval(timer);
+        timers.delete(timer);
+      };
+    },
+    close: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await transport.close();
+    },
+  };
+  return {
+    ...connection,
+    withKey: async (privateKey) => {
+      const pair = await createKeyPairFromPrivateKeyBytes(bytesOf(privateKey));
+      if ((await getAddressFromPublicKey(pair.publicKey)) !== solver)
+        throw new RangeError(`chain ${chain.name}: key does not match the solver address`);
+      return { ...connection, prepare: prepareWith(pair) };
+    },
+  };
+}

@@ -1,0 +1,365 @@
+import { randomInt } from "node:crypto";
+import { bytesOf, decodeAddress, nativeCurrency, type Hex, type TxHash } from "@causeway/domain";
+import { getBase58Decoder } from "@solana/kit";
+import { inconsistent } from "@causeway/families";
+import {
+  InsufficientInventory,
+  type NonEvmAttempt,
+  type NonEvmOutcome,
+  type NonEvmPayment,
+} from "../non-evm-connection.ts";
+import {
+  associatedTokenAddress,
+  TOKEN_PROGRAM,
+  TOKEN_PROGRAMS,
+  type AccountFact,
+  type DepositoryAccounts,
+  type PlainInstruction,
+} from "@causeway/families/solana";
+import { heldIn, mintOf, tokenAccountRefusal, type MintFact } from "./mints.ts";
+import {
+  computeInstructions,
+  createTokensInstruction,
+  lamportTransferInstruction,
+  memoInstruction,
+  tokenTransferInstruction,
+} from "./payment-instructions.ts";
+import type { NonEvmReads } from "./reads.ts";
+import type { SolanaRpc } from "./rpc.ts";
+import { readPayment, signPayment, takenBy, type Payer } from "./sign-payment.ts";
+
+/** Lamports for each signature of a transaction. */
+const SIGNATURE_FEE = 5_000n;
+/**
+ * What a payment may compute, without and with the making of a token account; and up to how many units more,
+ * so that two payments that are alike are two transactions.
+ */
+const UNITS = { lamports: 20_000, tokens: 80_000, spread: 16_384 } as const;
+/** More than that is paid for no unit, in millionths of a lamport. */
+const HIGHEST_PRICE = 1_000_000n;
+/** Bytes of a token account; of the newer program with what its mints may add. */
+const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
+/** Signatures of one page. */
+const PAGE = 1_000;
+/**
+ * Blocks behind the last one that could hold a transaction, after which nodes list all that is in it: they
+ * write their lists a little late.
+ */
+const LISTING_BLOCKS = 32n;
+/** Pages that are looked through for one transaction: more than fit into the blocks that could hold it. */
+const MAX_PAGES = 100;
+
+/**
+ * Owners of accounts that no transaction may write to: the loaders of programs, and what keeps the cluster's
+ * own variables.
+ */
+const KEEPS_LAMPORTS_OUT = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
+const NATIVE = nativeCurrency("solana-vm");
+/** What is said beside a payment that is for no order. */
+const NO_ORDER = "refund";
+
+export interface PaymentOptions {
+  readonly rpc: SolanaRpc;
+  readonly reads: NonEvmReads;
+  readonly pdas: DepositoryAccounts;
+  /** The solver's address, base58. */
+  readonly payer: string;
+  /** ms since epoch. */
+  readonly now: () => number;
+}
+
+/** How the solver pays on a cluster. */
+export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions) {
+  const mints = new Map<string, MintFact>();
+
+  /**
+   * Undefined: no mint. What a mint is stays, but for fees and the like, which are read anew for each
+   * payment.
+   */
+  async function knownMint(mint: string): Promise<MintFact | undefined> {
+    const known = mints.get(mint);
+    if (known !== undefined) return known;
+    const [account] = await reads.accounts([mint], "finalized");
+    return remember(mint, account);
+  }
+
+  function remember(mint: string, account: AccountFact | undefined): MintFact | undefined {
+    const fact = mintOf(account);
+    if (fact !== undefined) mints.set(mint, fact);
+    return fact;
+  }
+
+  async function ownTokens(mint: string): Promise<string | undefined> {
+    const fact = await knownMint(mint);
+    if (fact === undefined) return undefined;
+    return await associatedTokenAddress(payer, mint, fact.tokenProgram);
+  }
+
+  async function tokenRent({ tokenProgram }: MintFact): Promise<bigint> {
+    const isClassic = tokenProgram === TOKEN_PROGRAM;
+    return await reads.minBalance(isClassic ? TOKEN_ACCOUNT_BYTES.classic : TOKEN_ACCOUNT_BYTES.newer);
+  }
+
+  async function computePrice(): Promise<bigint> {
+    const price = await reads.computePrice([payer]);
+    return price < HIGHEST_PRICE ? price : HIGHEST_PRICE;
+  }
+
+  /** What a payment needs to know of the chain, read at once. */
+  async function plan({ recipient, currency, amount }: Omit<NonEvmPayment, "orderId">) {
+    const wallet = toBase58(recipient);
+    const token = toBase58(currency);
+    if (token === NATIVE) {
+      const [account] = await reads.accounts([wallet], "confirmed");
+      return {
+        kind: "lamports" as const,
+        wallet,
+        amount,
+        refusal: await lamportRefusal(wallet, account, amount),
+      };
+    }
+    const fact = await knownMint(token);
+    if (fact === undefined)
+      return { kind: "nothing" as const, refusal: "currency is not a token of this chain" };
+    const [from, to] = await Promise.all([
+      associatedTokenAddress(payer, token, fact.tokenProgram),
+      associatedTokenAddress(wallet, token, fact.tokenProgram),
+    ]);
+    const [mint, target, his] = await reads.accounts([token, to, wallet], "confirmed");
+    const current = remember(token, mint) ?? fact;
+    const refusal =
+      depositoryRefusal(wallet) ??
+      // Tokens that an account of tokens holds, or a mint, a program: nobody could ever sign for them.
+      (his !== undefined && (TOKEN_PROGRAMS.has(his.owner) || KEEPS_LAMPORTS_OUT.test(his.owner))
+        ? "recipient is not a wallet"
+        : undefined) ??
+      (amount === 0n ? "amount must be greater than 0" : undefined) ??
+      current.refusal ??
+      tokenAccountRefusal(target, current, bytesOf(recipient));
+    const isThere = target !== undefined && target.data.length > 0;
+    return { kind: "tokens" as const, wallet, token, fact: current, from, to, isThere, amount, refusal };
+  }
+
+  function depositoryRefusal(wallet: string): string | undefined {
+    if (wallet === pdas.vault || wallet === pdas.depository) return "recipient must not be a depository";
+    return wallet === payer ? "recipient must not be the solver" : undefined;
+  }
+
+  async function lamportRefusal(
+    wallet: string,
+    account: AccountFact | undefined,
+    amount: bigint,
+  ): Promise<string | undefined> {
+    const refusal = depositoryRefusal(wallet);
+    if (refusal !== undefined) return refusal;
+    if (amount === 0n) return "amount must be greater than 0";
+    if (account !== undefined && KEEPS_LAMPORTS_OUT.test(account.owner))
+      return "recipient must not be a program";
+    const least = await reads.minBalance(account?.data.length ?? 0);
+    if ((account?.lamports ?? 0n) + amount < least)
+      return `recipient account would have less than the minimum balance of ${least} lamports`;
+    return undefined;
+  }
+
+  const priced = (price: bigint, units: number): bigint =>
+    SIGNATURE_FEE + (price * BigInt(units) + 999_999n) / 1_000_000n;
+
+  return {
+    refusalOf: async (payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined> =>
+      (await plan(payment)).refusal,
+
+    balances: async (currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>> => {
+      const places = await Promise.all(
+        currencies.map(async (currency) => {
+          const token = toBase58(currency);
+          return token === NATIVE ? payer : await ownTokens(token);
+        }),
+      );
+      const asked = places.filter((place) => place !== undefined);
+      const accounts = await reads.accounts(asked, "confirmed");
+      const found = new Map(asked.map((place, at) => [place, accounts[at]]));
+      return new Map(
+        currencies.map((currency, at) => {
+          const account = found.get(places[at] ?? "");
+          return [currency, toBase58(currency) === NATIVE ? (account?.lamports ?? 0n) : heldIn(account)];
+        }),
+      );
+    },
+
+    /** A recipient that nobody named may have no token account yet. */
+    paymentCost: async (currency: Hex, recipient: Hex | undefined): Promise<bigint> => {
+      const price = await computePrice();
+      const token = toBase58(currency);
+      if (token === NATIVE) return priced(price, UNITS.lamports + UNITS.spread);
+      const fact = await knownMint(token);
+      const fee = priced(price, UNITS.tokens + UNITS.spread);
+      if (fact === undefined) return fee;
+      const rent = await tokenRent(fact);
+      if (recipient === undefined) return fee + rent;
+      const [target] = await reads.accounts(
+        [await associatedTokenAddress(toBase58(recipient), token, fact.tokenProgram)],
+        "confirmed",
+      );
+      return target !== undefined && target.data.length > 0 ? fee : fee + rent;
+    },
+
+    prepareWith:
+      (pair: Payer["pair"]) =>
+      async (
+        payment: NonEvmPayment,
+        before: readonly NonEvmAttempt[],
+        reserved: readonly Hex[],
+      ): Promise<NonEvmAttempt> => {
+        for (const attempt of before) {
+          const { kind } = await outcome(attempt);
+          // New bytes conflict with nothing: both would pay.
+          if (kind !== "dead")
+            throw inconsistent("prepare", `an earlier attempt is ${kind} and may still pay`);
+        }
+        const [planned, price, lifetime] = await Promise.all([
+          plan(payment),
+          computePrice(),
+          reads.lifetime(),
+        ]);
+        if (planned.kind === "nothing") throw new InsufficientInventory(planned.refusal);
+        const isTokens = planned.kind === "tokens";
+        const rent = isTokens && !planned.isThere ? await tokenRent(planned.fact) : 0n;
+        const most = (isTokens ? UNITS.tokens : UNITS.lamports) + UNITS.spread;
+        const fee = priced(price, most) + rent;
+        await checkFunds(planned, fee, reserved);
+
+        const pays: readonly PlainInstruction[] = isTokens
+          ? [
+              createTokensInstruction({
+                payer: payer,
+                tokens: planned.to,
+                wallet: planned.wallet,
+                mint: planned.token,
+                tokenProgram: planned.fact.tokenProgram,
+              }),
+              // Directly before the transfer: some accounts take nothing without a word.
+              memoInstruction(payment.orderId ?? NO_ORDER),
+              tokenTransferInstruction({
+                ...planned.fact,
+                mint: planned.token,
+                from: planned.from,
+                to: planned.to,
+                owner: payer,
+                amount: payment.amount,
+              }),
+            ]
+          : [
+              memoInstruction(payment.orderId ?? NO_ORDER),
+              lamportTransferInstruction(payer, planned.wallet, payment.amount),
+            ];
+        const taken = new Set(reserved);
+        for (;;) {
+          const units = most - randomInt(UNITS.spread);
+          const signed = await signPayment(
+            { address: payer, pair },
+            [...computeInstructions(units, price), ...pays],
+            lifetime,
+          );
+          // The same bytes for two payments would pay once.
+          if (!taken.has(signed.raw)) return { ...signed, fee, madeAtMs: now() };
+        }
+      },
+
+    send: async ({ raw }: NonEvmAttempt): Promise<"sent" | { readonly refused: string }> =>
+      await reads.send(readPayment(raw).transaction),
+
+    outcome,
+  };
+
+  /** @throws InsufficientInventory */
+  async function checkFunds(
+    planned: Exclude<Awaited<ReturnType<typeof plan>>, { kind: "nothing" }>,
+    fee: bigint,
+    reserved: readonly Hex[],
+  ): Promise<void> {
+    const isTokens = planned.kind === "tokens";
+    // By the final view nothing of what waits has been taken yet, so that nothing is taken off twice.
+    const [own, tokens] = await reads.accounts([payer, ...(isTokens ? [planned.from] : [])], "finalized");
+    const waiting = reserved.map(takenBy);
+    const lamports = waiting.reduce((sum, one) => sum + one.lamports + SIGNATURE_FEE, 0n);
+    // The payer's account must stay what it is.
+    const needed = fee + lamports + (await reads.minBalance(0)) + (isTokens ? 0n : planned.amount);
+    const held = own?.lamports ?? 0n;
+    if (held < needed)
+      throw new InsufficientInventory(`insufficient balance: ${held} lamports available, ${needed} needed`);
+    if (!isTokens) return;
+    const promised = waiting.reduce((sum, one) => sum + (one.tokens.get(planned.from) ?? 0n), 0n);
+    const free = heldIn(tokens) - promised;
+    if (free < planned.amount)
+      throw new InsufficientInventory(
+        `insufficient balance of ${planned.token}: ${free} available, ${planned.amount} needed`,
+      );
+  }
+
+  /**
+   * Bytes die with their blockhash: once the final view is beyond the last block that could hold them,
+   * whether one does is a fact that no longer changes, and every transaction of the payer since they were
+   * made is looked through for it.
+   */
+  async function outcome({ raw, txId }: Pick<NonEvmAttempt, "raw" | "txId">): Promise<NonEvmOutcome> {
+    const signature = signatureOf(txId);
+    const status = await reads.status(signature);
+    if (status !== undefined) {
+      const { slot, isFinal, failed } = status;
+      if (!isFinal) {
+        if (failed) return { kind: "pending" };
+        const block = await reads.block(slot, "confirmed").catch(() => undefined);
+        return block === undefined ? { kind: "pending" } : { kind: "mined", block };
+      }
+      return await settled(signature);
+    }
+    const { lastHeight, slot: madeAt } = readPayment(raw);
+    const final = await reads.finalHeight();
+    if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
+    // What a node has forgotten it cannot miss.
+    if ((await reads.firstSlot()) > madeAt)
+      throw inconsistent(
+        "getFirstAvailableBlock",
+        "the node no longer has the blocks that could contain the attempt",
+      );
+    if (await isListed(signature, madeAt, final.slot)) return await settled(signature);
+    return { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
+  }
+
+  /** Of a transaction in a final block. */
+  async function settled(signature: string): Promise<NonEvmOutcome> {
+    const found = await rpc.transaction(signature);
+    if (found.kind !== "final")
+      throw inconsistent(
+        "getTransaction",
+        "the node reports the transaction as finalized, but does not return it",
+      );
+    const { slot, failed } = found.value;
+    if (failed) return { kind: "dead", reason: "failed in a final block" };
+    return { kind: "final", block: await reads.block(slot, "finalized") };
+  }
+
+  async function isListed(signature: string, fromSlot: bigint, finalSlot: bigint): Promise<boolean> {
+    let before: string | undefined;
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
+      const page = await rpc.signaturesOf(payer, {
+        limit: PAGE,
+        minContextSlot: Number(finalSlot),
+        ...(before !== undefined && { before }),
+      });
+      if (page.some((entry) => entry.signature === signature)) return true;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE || last.slot < fromSlot) return false;
+      before = last.signature;
+    }
+    throw inconsistent("getSignaturesForAddress", "more transactions than the blocks can contain");
+  }
+}
+
+function toBase58(bytes: Hex): string {
+  return decodeAddress("solana-vm", bytes);
+}
+
+function signatureOf(txId: TxHash): string {
+  return getBase58Decoder().decode(bytesOf(txId));
+}

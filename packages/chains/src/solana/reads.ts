@@ -1,0 +1,114 @@
+import type { BlockRef } from "@causeway/families/evm";
+import { NodeRefusal } from "@causeway/families";
+import type { RpcTransport } from "../nodes/transport.ts";
+import {
+  readAccounts,
+  readSignatureStatus,
+  wholeNumber,
+  type AccountFact,
+  type SignatureStatus,
+} from "@causeway/families/solana";
+import {
+  judgeSendRefusal,
+  readBlockRef,
+  readComputePrices,
+  readHeight,
+  readLifetime,
+  type Lifetime,
+} from "./answers.ts";
+
+/** What somebody who pays asks of a node, beside what oracles ask. All reject with RpcFault. */
+export interface NonEvmReads {
+  lifetime(): Promise<Lifetime>;
+  /** How far the final view has got. */
+  finalHeight(): Promise<{ readonly slot: bigint; readonly height: bigint }>;
+  /** The first slot that the node still has. */
+  firstSlot(): Promise<bigint>;
+  block(
+    slot: bigint,
+    view: "confirmed" | "finalized",
+  ): Promise<Pick<BlockRef, "number" | "hash" | "timestamp">>;
+  /** Also of transactions that are long final. */
+  status(signature: string): Promise<SignatureStatus | undefined>;
+  accounts(
+    addresses: readonly string[],
+    view: "confirmed" | "finalized",
+  ): Promise<readonly (AccountFact | undefined)[]>;
+  /** Lamports that an account with so many bytes must hold; does not change while the process runs. */
+  minBalance(bytes: number): Promise<bigint>;
+  /**
+   * Millionths of a lamport for a unit of computing that three of four recent blocks took, for transactions
+   * that write to these accounts.
+   */
+  computePrice(accounts: readonly string[]): Promise<bigint>;
+  send(transaction: Uint8Array): Promise<"sent" | { readonly refused: string }>;
+}
+
+/** Most accounts of one question. */
+const MAX_ACCOUNTS = 100;
+
+export function createReads(transport: RpcTransport): NonEvmReads {
+  const minBalances = new Map<number, bigint>();
+  return {
+    lifetime: async () =>
+      readLifetime(await transport.request("getLatestBlockhash", [{ commitment: "confirmed" }])),
+    finalHeight: async () =>
+      readHeight(await transport.request("getEpochInfo", [{ commitment: "finalized" }])),
+    firstSlot: async () => {
+      const method = "getFirstAvailableBlock";
+      return wholeNumber(await transport.request(method, []), method, "response");
+    },
+    block: async (slot, view) =>
+      readBlockRef(
+        await transport.request("getBlock", [
+          Number(slot),
+          {
+            commitment: view,
+            transactionDetails: "none",
+            rewards: false,
+            maxSupportedTransactionVersion: 0,
+          },
+        ]),
+        slot,
+      ),
+    status: async (signature) =>
+      readSignatureStatus(
+        await transport.request("getSignatureStatuses", [[signature], { searchTransactionHistory: true }]),
+      ),
+    accounts: async (addresses, view) => {
+      const all: (AccountFact | undefined)[] = [];
+      for (let at = 0; at < addresses.length; at += MAX_ACCOUNTS) {
+        const some = addresses.slice(at, at + MAX_ACCOUNTS);
+        const answer = await transport.request("getMultipleAccounts", [
+          some,
+          { commitment: view, encoding: "base64" },
+        ]);
+        all.push(...readAccounts(answer, some.length).accounts);
+      }
+      return all;
+    },
+    minBalance: async (bytes) => {
+      const known = minBalances.get(bytes);
+      if (known !== undefined) return known;
+      const method = "getMinimumBalanceForRentExemption";
+      const least = wholeNumber(await transport.request(method, [bytes]), method, "response");
+      minBalances.set(bytes, least);
+      return least;
+    },
+    computePrice: async (accounts) => {
+      const prices = readComputePrices(await transport.request("getRecentPrioritizationFees", [accounts]));
+      return prices[Math.floor((prices.length * 3) / 4)] ?? 0n;
+    },
+    send: async (transaction) => {
+      const bytes = Buffer.from(transaction).toString("base64");
+      const config = { encoding: "base64", preflightCommitment: "confirmed" };
+      try {
+        await transport.request("sendTransaction", [bytes, config]);
+        return "sent";
+      } catch (error) {
+        if (!(error instanceof NodeRefusal)) throw error;
+        return judgeSendRefusal(error);
+      }
+    },
+  };
+}

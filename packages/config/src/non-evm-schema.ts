@@ -1,0 +1,117 @@
+import type { FamilyId, VmType } from "@causeway/domain";
+import {
+  encodeAddress,
+  familyIdOf,
+  FAMILY_VM_TYPES,
+  hasWrongChecksum,
+  nativeCurrency,
+  NON_EVM_FAMILIES,
+  VM_TYPES,
+} from "@causeway/domain";
+import { z } from "zod";
+import { DEFAULT_CONFIRMATIONS } from "./families/bitcoin.ts";
+import { families } from "./families.ts";
+import type { FamilyEntry } from "./family-entry.ts";
+import { WRONG_CHECKSUM } from "./kinds.ts";
+import { placeholderName } from "./placeholder.ts";
+import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
+
+/** Non-EVM families whose chains the API pays on. */
+export const paidFamilies = Object.values(NON_EVM_FAMILIES);
+
+/** Families that only oracles know: the API passes their entries over. */
+export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
+  (vm) => vm !== FAMILY_VM_TYPES.evm && !(paidFamilies as readonly VmType[]).includes(vm),
+);
+
+/** In the format of the family, which `vmType` names. */
+const familyText = z.string().min(1).max(128);
+
+const token = z.strictObject({ address: familyText, ...currencyFields });
+
+/**
+ * A non-EVM chain of `configs/chains.<ENVIRONMENT>.json` that the API pays on: Solana, Bitcoin or
+ * Hyperliquid. Addresses are in the format of the family. The oracle checks what only attestation needs.
+ */
+export const nonEvmEntry = z
+  .strictObject({
+    ...profileFields,
+    vmType: z.enum(paidFamilies),
+    tokens: z.array(token).default([]),
+    /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
+    depository: familyText,
+    additionalDepositories: z.array(familyText).optional(),
+    /**
+     * Bitcoin: confirmations that quotes count on. `additionalData.finalizationBlocks` decides when a deposit
+     * counts: both must be the same number.
+     */
+    confirmations: z.int().min(1).max(1_000).default(DEFAULT_CONFIRMATIONS),
+    /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
+    explorerPaths: z
+      .strictObject({
+        transaction: z.string().startsWith("/").optional(),
+        address: z.string().startsWith("/").optional(),
+        token: z.string().startsWith("/").optional(),
+      })
+      .optional(),
+    fees: z.strictObject(feeFields),
+    /** Only for Hyperliquid. */
+    exchange: z
+      .strictObject({
+        /** Where clients post signed actions. */
+        publicApiUrl: httpUrl,
+      })
+      .optional(),
+    /** Checked whole where it is read for attestation. */
+    additionalData: z
+      .looseObject({
+        signingProfile: z.enum(["default", "hyperliquid"]).default("default"),
+        exchangeNetwork: z.enum(["Mainnet", "Testnet"]).default("Mainnet"),
+        usdcTokenId: z.string().optional(),
+        bitcoinNetwork: z.enum(["mainnet", "testnet", "testnet4", "signet", "regtest"]).default("mainnet"),
+        finalizationBlocks: z.int().optional(),
+        esploraCompatibleApiUrl: httpUrl.optional(),
+      })
+      .prefault({}),
+  })
+  .superRefine((entry, context) => {
+    const { vmType, depository, additionalDepositories = [], tokens, exchange } = entry;
+    const problem = (path: (string | number)[], message: string) =>
+      context.addIssue({ code: "custom", path, message });
+    if (hasWrongChecksum(depository)) problem(["depository"], WRONG_CHECKSUM);
+    for (const [index, former] of additionalDepositories.entries())
+      if (hasWrongChecksum(former)) problem(["additionalDepositories", index], WRONG_CHECKSUM);
+    if (!isAccount(vmType, depository))
+      problem(["depository"], `must be a ${vmType} address other than the native currency`);
+    for (const [index, one] of tokens.entries())
+      if (!isAddress(vmType, one.address) || one.address === nativeCurrency(vmType))
+        problem(["tokens", index, "address"], `must be a ${vmType} currency other than the native one`);
+    for (const { path, message } of paidRules(vmType)?.problems(entry) ?? []) problem(path, message);
+    if (exchange !== undefined && !withExchange.includes(vmType))
+      problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
+  });
+
+/** A valid entry of a non-EVM chain. */
+export type NonEvmEntry = z.infer<typeof nonEvmEntry>;
+
+function isAddress(vm: VmType, text: string): boolean {
+  if (placeholderName(text) !== undefined) return true;
+  try {
+    encodeAddress(vm, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isAccount(vm: VmType, text: string): boolean {
+  if (placeholderName(text) !== undefined) return true;
+  const isAccountOf = paidRules(vm)?.isAccount ?? (() => true);
+  return isAddress(vm, text) && text !== nativeCurrency(vm) && isAccountOf(text);
+}
+
+const withExchange = VM_TYPES.filter((vm) => paidRules(vm)?.hasExchange);
+
+function paidRules(vm: VmType): FamilyEntry<FamilyId>["paid"] {
+  return families[familyIdOf(vm)].paid;
+}

@@ -1,0 +1,85 @@
+import type { Currency, Hex, NonEvmChain, NonEvmVmType } from "@causeway/domain";
+import { encodeAddress, MAINNET_USDC_TOKEN_ID, nativeCurrency, NON_EVM_FAMILIES } from "@causeway/domain";
+import { parseExactDecimal } from "./exact-decimal.ts";
+import type { NonEvmEntry } from "./non-evm-schema.ts";
+
+const kinds = Object.fromEntries(
+  Object.entries(NON_EVM_FAMILIES).map(([kind, family]) => [family, kind]),
+) as Readonly<Record<NonEvmEntry["vmType"], NonEvmVmType>>;
+
+/** Maps a checked entry of a non-EVM chain, without placeholders, to the domain's type. */
+export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
+  const vmType = kinds[entry.vmType];
+  const family = NON_EVM_FAMILIES[vmType];
+  const bytes = (text: string): Hex => encodeAddress(family, text).toLowerCase() as Hex;
+  const currency = (address: Hex, one: NonEvmEntry["native"]): Currency => ({
+    chainId: entry.chainId,
+    address,
+    id: one.id,
+    symbol: one.symbol,
+    name: one.name,
+    decimals: one.decimals,
+    class: one.class,
+    priceId: one.priceId,
+    supportsBridging: one.supportsBridging,
+    supportsPermit: false,
+    resetsApproval: false,
+    logoUri: one.logoUri,
+    verified: one.verified,
+    maxFillAmount: one.maxFillAmount === undefined ? undefined : BigInt(one.maxFillAmount),
+  });
+  return {
+    id: entry.chainId,
+    name: entry.id,
+    displayName: entry.displayName,
+    vmType,
+    family,
+    rpcUrl: typeof entry.httpRpcUrl === "string" ? entry.httpRpcUrl : (entry.httpRpcUrl[0] ?? ""),
+    publicRpcUrl: entry.publicRpcUrl,
+    publicWsRpcUrl: entry.publicWsRpcUrl,
+    explorerUrl: entry.explorerUrl,
+    explorerName: entry.explorerName,
+    ...(entry.explorerPaths !== undefined && { explorerPaths: entry.explorerPaths }),
+    iconUrl: entry.iconUrl,
+    baseChainId: entry.baseChainId,
+    tags: entry.tags,
+    depositEnabled: entry.depositEnabled,
+    disabled: entry.disabled,
+    partialDisableLimit: BigInt(entry.partialDisableLimit),
+    surgeEnabled: entry.surgeEnabled,
+    native: currency(bytes(nativeCurrency(family)), entry.native),
+    tokens: entry.tokens.map((one) => currency(bytes(one.address), one)),
+    depository: bytes(entry.depository),
+    confirmations: entry.confirmations,
+    confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
+    keepsUnattributed: true,
+    blockTimeSeconds: entry.blockTimeSeconds,
+    fees: {
+      flatUsd: usd(entry.fees.flatUsd),
+      depositBps: entry.fees.depositBps,
+      withdrawalBps: entry.fees.withdrawalBps,
+      gasMarginBps: entry.fees.gasMarginBps,
+    },
+    ...(vmType === "bvm" && {
+      bitcoin: { network: entry.additionalData.bitcoinNetwork },
+      paysFromAnyAddress: true,
+    }),
+    ...(entry.exchange !== undefined && {
+      needsNonceMappings: true,
+      exchange: {
+        profile: entry.additionalData.signingProfile,
+        isTestnet: entry.additionalData.exchangeNetwork === "Testnet",
+        usdcTokenId: (entry.additionalData.usdcTokenId ?? MAINNET_USDC_TOKEN_ID) as Hex,
+        publicApiUrl: entry.exchange.publicApiUrl.replace(/\/+$/, ""),
+      },
+    }),
+  };
+}
+
+/** The schema has checked the form: this throw only guards against a schema that stopped doing so. */
+function usd(text: string): bigint {
+  const value = parseExactDecimal(text, 18);
+  if (value === undefined)
+    throw new TypeError("invariant violated: the schema accepted an invalid decimal number");
+  return value;
+}

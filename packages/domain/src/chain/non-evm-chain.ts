@@ -1,0 +1,55 @@
+import type { BitcoinNetwork } from "../address/bitcoin.ts";
+import type { Hex } from "../ids/hex.ts";
+import type { ChainProfile } from "./chain.ts";
+import { FAMILY_VM_TYPES, type VmType } from "./family.ts";
+import type { NonEvmVmType } from "./non-evm-vm-type.ts";
+
+/** The oracle's family name of each kind. */
+export const NON_EVM_FAMILIES = {
+  svm: FAMILY_VM_TYPES.solana,
+  bvm: FAMILY_VM_TYPES.bitcoin,
+  hypevm: FAMILY_VM_TYPES.hyperliquid,
+} as const satisfies Readonly<Record<NonEvmVmType, VmType>>;
+
+/**
+ * One configured and enabled non-EVM chain. Inside the service its addresses, currencies and transaction ids
+ * are the family's canonical bytes in lower-case hex.
+ */
+export interface NonEvmChain extends ChainProfile {
+  readonly vmType: NonEvmVmType;
+  readonly family: VmType;
+  /** Solana: the depository program; Bitcoin and Hyperliquid: the receiving address. Canonical bytes. */
+  readonly depository: Hex;
+  /**
+   * Confirmations for deposits and payments (Bitcoin); on chains with their own finality, that counts
+   * instead.
+   */
+  readonly confirmations: number;
+  /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`. Absent: the defaults. */
+  readonly explorerPaths?: {
+    readonly transaction?: string | undefined;
+    readonly address?: string | undefined;
+    readonly token?: string | undefined;
+  };
+  /** Facts of Hyperliquid only. */
+  readonly exchange?: ExchangeFacts;
+  /** Facts of Bitcoin only. */
+  readonly bitcoin?: {
+    /** The network whose address format its users have; orders always use the mainnet format. */
+    readonly network: BitcoinNetwork;
+  };
+}
+
+/** How to reach Hyperliquid and sign for it. */
+export interface ExchangeFacts {
+  /**
+   * Names in its signing types: those of this project's documents, or those that the real Hyperliquid
+   * verifies.
+   */
+  readonly profile: "default" | "hyperliquid";
+  readonly isTestnet: boolean;
+  /** The token that is USDC on the first dex, 16 bytes. */
+  readonly usdcTokenId: Hex;
+  /** Base URL that clients post signed actions to. */
+  readonly publicApiUrl: string;
+}

@@ -1,0 +1,221 @@
+import { InsufficientInventory, RpcFault } from "@causeway/chains";
+import type {
+  DepositFact,
+  PayingConnection,
+  NonEvmArrivals,
+  NonEvmAttempt,
+  NonEvmOutcome,
+  NonEvmPayment,
+} from "@causeway/chains";
+import type { Hex, Hex32, VmType } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { fakeBytes, fakeTransaction } from "./fake-non-evm-chain.ts";
+import type { FakeBlock, FakePayment, FakeNonEvmChain, FakeView } from "./fake-non-evm-chain.ts";
+
+/** The number of blocks in which expiring bytes may count. */
+const LIFETIME = 10n;
+/** How many blocks before the newest final one a first scan starts. */
+const LOOK_BACK = 16n;
+
+/** An adapter of a fake chain, like those of the chain families. Several can be connected to one chain. */
+export function createFakeConnection(
+  chain: FakeNonEvmChain,
+  { vm, solver, now }: { readonly vm: VmType; readonly solver: Hex; now(): number },
+): PayingConnection {
+  const ask = async <T>(method: string, read: (view: FakeView) => T): Promise<T> => {
+    if (chain.isDown) throw new RpcFault({ kind: "network", method, reason: "no connection" });
+    return read(chain.view());
+  };
+  return {
+    vm,
+    solver,
+    replaces: chain.kind === "coins",
+    takesBack: chain.kind === "coins",
+    arrivals: (cursor) =>
+      ask("arrivals", (view): NonEvmArrivals => {
+        const first = cursor === undefined ? larger(0n, view.finalHeight - LOOK_BACK) : BigInt(cursor) + 1n;
+        const from = chain.repeats ? 0n : first;
+        const blocks = view.blocks.filter(({ number }) => number >= from && number <= view.finalHeight);
+        const upTo = view.blocks.find(({ number }) => number === larger(view.finalHeight, 0n));
+        if (upTo === undefined) throw new Error("a chain has its first block");
+        return {
+          deposits: blocks.flatMap(depositsIn),
+          cursor: String(larger(view.finalHeight, cursor === undefined ? -1n : BigInt(cursor))),
+          upTo,
+        };
+      }),
+    arrivalsOf: (id) =>
+      ask("arrivalsOf", ({ blocks, finalHeight }) => {
+        const block = blockOf(blocks, id);
+        if (block === undefined) return chain.isPooled(id) ? { kind: "notFinal" } : { kind: "absent" };
+        if (block.number > finalHeight) return { kind: "notFinal" };
+        const deposits = depositsIn(block).filter(({ txHash }) => txHash === id);
+        return { kind: "final", deposits, upTo: blocks.at(-1) ?? block };
+      }),
+    balances: (currencies) =>
+      ask(
+        "balances",
+        (view) => new Map(currencies.map((currency) => [currency, chain.balance(currency, view)])),
+      ),
+    paymentCost: () => ask("paymentCost", () => chain.cost),
+    refusalOf: ({ recipient }) => ask("refusalOf", () => chain.barOf(recipient)),
+    prepare: (payment, before, reserved) =>
+      ask("prepare", (view) => {
+        const made =
+          chain.kind === "coins"
+            ? withOutputs(chain, view, payment, before, reserved)
+            : withExpiry(chain, view, payment, before, reserved);
+        const raw = fakeBytes(made);
+        return { raw, txId: chain.idOf(raw), fee: made.fee, madeAtMs: now() };
+      }),
+    send: ({ raw }) =>
+      ask("send", () => {
+        if (chain.refusal !== undefined) return { refused: chain.refusal };
+        if (!chain.losesBytes) chain.take(raw);
+        return "sent";
+      }),
+    outcome: (attempt) => ask("outcome", (view) => outcomeOf(chain, view, attempt)),
+    onNews: (listener) => chain.onNews(listener),
+    close: async () => undefined,
+  };
+}
+
+function paymentIn(raw: Hex): FakePayment {
+  const transaction = fakeTransaction(raw);
+  if (transaction.type !== "payment") throw new Error("these are no bytes of a payment");
+  return transaction;
+}
+
+function withExpiry(
+  chain: FakeNonEvmChain,
+  view: FakeView,
+  payment: NonEvmPayment,
+  before: readonly NonEvmAttempt[],
+  reserved: readonly Hex[],
+): FakePayment {
+  const living = before.filter((attempt) => outcomeOf(chain, view, attempt).kind !== "dead");
+  if (living.length > 0)
+    throw new RpcFault({ kind: "inconsistent", method: "prepare", reason: "the former may still count" });
+  const fee = chain.cost;
+  const others = reserved.filter((raw) => blockOf(view.blocks, chain.idOf(raw)) === undefined).map(paymentIn);
+  const held = (currency: Hex): bigint =>
+    others.reduce(
+      (sum, other) =>
+        sum +
+        (other.currency === currency ? other.amount : 0n) +
+        (currency === chain.native ? other.fee : 0n),
+      0n,
+    );
+  const needed = payment.amount + (payment.currency === chain.native ? fee : 0n);
+  if (chain.balance(payment.currency, view) < held(payment.currency) + needed)
+    throw new InsufficientInventory("the solver has not enough");
+  return { ...paymentWith(payment, fee), lastHeight: BigInt(view.blocks.length) + LIFETIME };
+}
+
+function withOutputs(
+  chain: FakeNonEvmChain,
+  view: FakeView,
+  payment: NonEvmPayment,
+  before: readonly NonEvmAttempt[],
+  reserved: readonly Hex[],
+): FakePayment {
+  // Each costs more than the previous one, so that nodes would accept it as a replacement.
+  const fee = chain.cost * BigInt(before.length + 1);
+  const [first] = before;
+  const held = new Set(reserved.flatMap((raw) => paymentIn(raw).outputs ?? []));
+  const unspent = new Map(chain.outputs(view).map(({ id, amount }) => [id, amount]));
+  // An output shared by all attempts at one payment, so that only one of them can count.
+  const [shared] = first === undefined ? [] : (paymentIn(first.raw).outputs ?? []);
+  const outputs: Hex32[] = [];
+  let sum = 0n;
+  const take = (id: Hex32): void => {
+    outputs.push(id);
+    sum += unspent.get(id) ?? 0n;
+  };
+  if (shared !== undefined) take(shared);
+  const all = [...unspent.keys()];
+  const from = chain.turn++ % Math.max(1, all.length);
+  for (const id of [...all.slice(from), ...all.slice(0, from)]) {
+    if (sum >= payment.amount + fee) break;
+    if (id !== shared && !held.has(id)) take(id);
+  }
+  if (sum < payment.amount + fee) throw new InsufficientInventory("the solver has not enough coins");
+  return { ...paymentWith(payment, fee), outputs };
+}
+
+function paymentWith({ recipient, currency, amount, orderId }: NonEvmPayment, fee: bigint): FakePayment {
+  const salt = randomBytes(8).toString("hex");
+  return {
+    type: "payment",
+    to: recipient,
+    currency,
+    amount,
+    fee,
+    salt,
+    ...(orderId !== undefined && { id: orderId }),
+  };
+}
+
+function outcomeOf(
+  chain: FakeNonEvmChain,
+  { blocks, finalHeight }: FakeView,
+  { raw, txId }: NonEvmAttempt,
+): NonEvmOutcome {
+  const block = blockOf(blocks, txId);
+  if (block !== undefined)
+    return {
+      kind: block.number <= finalHeight ? "final" : "mined",
+      block: { number: block.number, hash: block.hash },
+    };
+  const { lastHeight, outputs } = paymentIn(raw);
+  if (lastHeight !== undefined && finalHeight > lastHeight) return { kind: "dead", reason: "expired" };
+  if (outputs !== undefined) {
+    const final = blocks.filter(({ number }) => number <= finalHeight);
+    const unspent = new Set(chain.outputs({ blocks: final, finalHeight }).map(({ id }) => id));
+    const known = new Set(chain.outputs({ blocks, finalHeight }).map(({ id }) => id));
+    // An output that is in no final block may be in a newer one.
+    const spent = outputs.some(
+      (output) => !unspent.has(output) && !known.has(output) && wasThere(chain, final, output),
+    );
+    if (spent) return { kind: "dead", reason: "what it spends is spent otherwise" };
+  }
+  return { kind: chain.isPooled(txId) ? "pending" : "unseen" };
+}
+
+function wasThere(chain: FakeNonEvmChain, final: readonly FakeBlock[], output: Hex32): boolean {
+  for (let height = 0; height <= final.length; height++) {
+    const blocks = final.slice(0, height);
+    if (chain.outputs({ blocks, finalHeight: 0n }).some(({ id }) => id === output)) return true;
+  }
+  return false;
+}
+
+function depositsIn({ number, hash, timestamp, transactions }: FakeBlock): DepositFact[] {
+  return transactions.flatMap(({ id: txHash, transaction }) => {
+    if (transaction.type !== "deposit") return [];
+    const { from, depositor = from, currency, amount, depository, id, nonce } = transaction;
+    const fact: DepositFact = {
+      txHash,
+      ordinal: 0,
+      logIndex: 0,
+      blockNumber: number,
+      blockHash: hash,
+      depositor,
+      sender: from,
+      currency,
+      amount,
+      ...(depository !== undefined && { depository }),
+      id,
+      ...(nonce !== undefined && { nonce, timestamp }),
+    };
+    return [fact];
+  });
+}
+
+function blockOf(blocks: readonly FakeBlock[], id: Hex): FakeBlock | undefined {
+  return blocks.find(({ transactions }) => transactions.some((one) => one.id === id));
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,269 @@
+import type { Hex, Hex32 } from "@causeway/domain";
+import { createHash, randomBytes } from "node:crypto";
+
+/**
+ * How a chain prevents a payment from counting twice: bytes that expire, or outputs that can be spent once.
+ */
+export type FakeChainKind = "expiring" | "coins";
+
+/** A transfer into the solver's account. */
+export interface FakeDeposit {
+  readonly type: "deposit";
+  readonly from: Hex;
+  /** Default: `from`. */
+  readonly depositor?: Hex;
+  readonly currency: Hex;
+  readonly amount: bigint;
+  /** Default: the configured one. */
+  readonly depository?: Hex;
+  readonly id?: Hex;
+  readonly nonce?: bigint;
+  readonly salt: string;
+}
+
+/** A payment out of it. */
+export interface FakePayment {
+  readonly type: "payment";
+  readonly to: Hex;
+  readonly currency: Hex;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly id?: Hex;
+  readonly salt: string;
+  /** The height after which it never counts. */
+  readonly lastHeight?: bigint;
+  /** The outputs that it spends. */
+  readonly outputs?: readonly Hex32[];
+}
+
+export type FakeTransaction = FakeDeposit | FakePayment;
+
+export interface FakeBlock {
+  readonly number: bigint;
+  readonly hash: Hex32;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  readonly transactions: readonly { readonly id: Hex; readonly transaction: FakeTransaction }[];
+}
+
+export interface FakeOutput {
+  readonly id: Hex32;
+  readonly amount: bigint;
+}
+
+/** What a view of the chain shows; it may lack the newest blocks. */
+export interface FakeView {
+  readonly blocks: readonly FakeBlock[];
+  readonly finalHeight: bigint;
+}
+
+/** Blocks above a block that make it final. */
+const FINAL_DEPTH = 3n;
+
+export function fakeBytes(transaction: FakeTransaction): Hex {
+  const json = JSON.stringify(transaction, (_, value: unknown) =>
+    typeof value === "bigint" ? { units: value.toString() } : value,
+  );
+  return `0x${Buffer.from(json).toString("hex")}`;
+}
+
+export function fakeTransaction(raw: Hex): FakeTransaction {
+  return JSON.parse(Buffer.from(raw.slice(2), "hex").toString(), (_, value: unknown) =>
+    typeof value === "object" && value !== null && "units" in value ? BigInt(value.units as string) : value,
+  ) as FakeTransaction;
+}
+
+/**
+ * A small chain with one relevant account, the solver's. The test mines its blocks; blocks that are not final
+ * can be reorged out; nothing counts twice. All clients of a chain see the same.
+ */
+export class FakeNonEvmChain {
+  readonly kind: FakeChainKind;
+  readonly native: Hex;
+  /** Native tokens that a payment costs. */
+  cost = 10n;
+  /** How many of the newest blocks nodes do not know yet. */
+  lag = 0;
+  /** Nodes fail and report nothing. */
+  isDown = false;
+  /** Nodes accept bytes and lose them. */
+  losesBytes = false;
+  /** Nodes refuse bytes with this error. */
+  refusal: string | undefined;
+  /** Reports deposits again that were reported before. */
+  repeats = false;
+  /** Each payment begins with a different output of the solver, as a wallet may. */
+  turn = 0;
+  readonly #opening: ReadonlyMap<Hex, bigint>;
+  readonly #nowMs: () => number;
+  readonly #barred = new Map<Hex, string>();
+  readonly #listeners = new Set<() => void>();
+  #blocks: FakeBlock[] = [];
+  #pool = new Map<Hex, FakeTransaction>();
+  #broken = false;
+
+  constructor(
+    kind: FakeChainKind,
+    native: Hex,
+    opening: ReadonlyMap<Hex, bigint>,
+    nowMs: () => number = () => Date.now(),
+  ) {
+    this.#nowMs = nowMs;
+    this.kind = kind;
+    this.native = native;
+    this.#opening = opening;
+    this.mine();
+  }
+
+  /** Sends money to the solver; it waits for a block. */
+  deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex {
+    return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
+  }
+
+  /** The id of bytes: with Solana's length if they expire, with Bitcoin's if they spend outputs. */
+  idOf(raw: Hex): Hex {
+    return `0x${createHash(this.kind === "expiring" ? "sha512" : "sha256")
+      .update(raw)
+      .digest("hex")}`;
+  }
+
+  /** Bytes reach the mempool. */
+  take(raw: Hex): Hex {
+    const id = this.idOf(raw);
+    const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
+    if (!isMined) this.#pool.set(id, fakeTransaction(raw));
+    return id;
+  }
+
+  mine(blocks = 1): void {
+    for (let at = 0; at < blocks; at++) {
+      const number = BigInt(this.#blocks.length);
+      const transactions: { id: Hex; transaction: FakeTransaction }[] = [];
+      for (const [id, transaction] of this.#pool) {
+        if (this.#broken || !this.#counts(transaction, number, transactions)) continue;
+        transactions.push({ id, transaction });
+        this.#pool.delete(id);
+      }
+      const hash: Hex32 = `0x${randomBytes(32).toString("hex")}`;
+      this.#blocks.push({ number, hash, timestamp: BigInt(Math.floor(this.#nowMs() / 1000)), transactions });
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Mines until every pending transaction is final. */
+  settle(): void {
+    this.mine(1 + Number(FINAL_DEPTH));
+  }
+
+  /**
+   * Replaces the newest blocks by empty ones; their transactions do not return to the mempool.
+   *
+   * @throws RangeError if a block is final
+   */
+  reorg(depth: number): void {
+    if (BigInt(depth) >= FINAL_DEPTH) throw new RangeError("final blocks are not taken back");
+    this.#blocks.splice(-depth, depth);
+    this.#pool.clear();
+    this.#broken = true;
+    this.mine(depth);
+    this.#broken = false;
+  }
+
+  /** Drops every pending transaction. */
+  forgetPool(): void {
+    this.#pool.clear();
+  }
+
+  /** Makes an account unable to receive payments. */
+  bar(recipient: Hex, why: string): void {
+    this.#barred.set(recipient, why);
+  }
+
+  barOf(recipient: Hex): string | undefined {
+    return this.#barred.get(recipient);
+  }
+
+  /** What nodes show. */
+  view(): FakeView {
+    const blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - this.lag));
+    return { blocks, finalHeight: BigInt(blocks.length) - FINAL_DEPTH };
+  }
+
+  isPooled(id: Hex): boolean {
+    return this.#pool.has(id);
+  }
+
+  /** What the solver has of a currency in a view. */
+  balance(currency: Hex, { blocks }: FakeView = this.view()): bigint {
+    let sum = this.#opening.get(currency) ?? 0n;
+    for (const { transaction } of blocks.flatMap(({ transactions }) => transactions)) {
+      if (transaction.currency === currency)
+        sum += transaction.type === "deposit" ? transaction.amount : -transaction.amount;
+      if (transaction.type === "payment" && currency === this.native) sum -= transaction.fee;
+    }
+    return sum;
+  }
+
+  /** Outputs of the solver that no block has spent. */
+  outputs({ blocks }: FakeView = this.view()): readonly FakeOutput[] {
+    const opening = this.#opening.get(this.native) ?? 0n;
+    const outputs = new Map<Hex32, bigint>();
+    // Several, so that payments can be made concurrently.
+    for (let at = 0n; at < 8n; at++) outputs.set(outputId("opening", at), opening / 8n);
+    for (const { id, transaction } of blocks.flatMap(({ transactions }) => transactions)) {
+      if (transaction.currency !== this.native) continue;
+      if (transaction.type === "deposit") {
+        outputs.set(outputId(id, 0n), transaction.amount);
+        continue;
+      }
+      let spent = 0n;
+      for (const output of transaction.outputs ?? []) {
+        spent += outputs.get(output) ?? 0n;
+        outputs.delete(output);
+      }
+      outputs.set(outputId(id, 1n), spent - transaction.amount - transaction.fee);
+    }
+    return [...outputs].map(([id, amount]) => ({ id, amount }));
+  }
+
+  /** What an account received from the solver in canonical blocks. */
+  received(recipient: Hex, currency: Hex): bigint {
+    return this.payments()
+      .filter(({ payment }) => payment.to === recipient && payment.currency === currency)
+      .reduce((sum, { payment }) => sum + payment.amount, 0n);
+  }
+
+  /** Every payment of the solver in canonical blocks, oldest first. */
+  payments(): readonly { readonly id: Hex; readonly payment: FakePayment }[] {
+    return this.#blocks.flatMap(({ transactions }) =>
+      transactions.flatMap(({ id, transaction }) =>
+        transaction.type === "payment" ? [{ id, payment: transaction }] : [],
+      ),
+    );
+  }
+
+  onNews(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #counts(
+    transaction: FakeTransaction,
+    height: bigint,
+    others: readonly { readonly transaction: FakeTransaction }[],
+  ): boolean {
+    if (transaction.type === "deposit") return true;
+    if (transaction.lastHeight !== undefined && height > transaction.lastHeight) return false;
+    if (transaction.outputs === undefined) return true;
+    const view = { blocks: this.#blocks, finalHeight: 0n };
+    const unspent = new Set(this.outputs(view).map(({ id }) => id));
+    const taken = new Set(
+      others.flatMap(({ transaction: other }) => (other.type === "payment" ? (other.outputs ?? []) : [])),
+    );
+    return transaction.outputs.every((output) => unspent.has(output) && !taken.has(output));
+  }
+}
+
+function outputId(of: string, n: bigint): Hex32 {
+  return `0x${createHash("sha256").update(`${of}:${n}`).digest("hex")}`;
+}

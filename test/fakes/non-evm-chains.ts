@@ -1,0 +1,170 @@
+import type { PayingConnection } from "@causeway/chains";
+import type { Currency, Hex, NonEvmChain, NonEvmVmType } from "@causeway/domain";
+import { encodeAddress, NON_EVM_FAMILIES } from "@causeway/domain";
+import type { TransferChain } from "../../apps/api/src/chains/chains.port.ts";
+import { withCapabilities } from "../../apps/api/src/chains/chain-capabilities.ts";
+import type { NonEvmUsers } from "../../apps/api/src/chains/non-evm-users.port.ts";
+
+/** Ids that have the format of the real chains, because tests compare whole texts. */
+export const solana = {
+  native: "11111111111111111111111111111111",
+  usdc: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+  depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
+  solver: "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM",
+  user: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+};
+export const bitcoin = {
+  native: "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8",
+  depository: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+  solver: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+  user: "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",
+};
+export const exchange = {
+  perps: `0x${"0".repeat(32)}`,
+  spot: "0x6d1e7cde53ba9467b783cb7c530ce054",
+  depository: `0x${"de".repeat(20)}`,
+  solver: `0x${"50".repeat(20)}`,
+};
+
+const IDS: Readonly<Record<NonEvmVmType, number>> = { svm: 792703809, bvm: 8253038, hypevm: 1337 };
+const NAMES: Readonly<Record<NonEvmVmType, string>> = { svm: "solana", bvm: "bitcoin", hypevm: "exchange" };
+
+/** Bytes of an address or id of one of these chains. */
+export function bytesOn(vmType: NonEvmVmType, text: string): Hex {
+  return encodeAddress(NON_EVM_FAMILIES[vmType], text);
+}
+
+function currency(
+  vmType: NonEvmVmType,
+  text: string,
+  [id, symbol, decimals]: readonly [string, string, number],
+  priceId: string,
+): Currency {
+  return {
+    chainId: IDS[vmType],
+    address: bytesOn(vmType, text),
+    id,
+    symbol,
+    name: symbol,
+    decimals,
+    class: id === "usdc" ? "stable" : "major",
+    priceId,
+    supportsBridging: true,
+    supportsPermit: false,
+    resetsApproval: false,
+    logoUri: undefined,
+    verified: true,
+    maxFillAmount: undefined,
+  };
+}
+
+/**
+ * A non-EVM chain with its usual currencies: SOL and USDC on Solana, BTC on Bitcoin, perps and spot USDC on
+ * Hyperliquid.
+ */
+export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChain> = {}): NonEvmChain {
+  const natives = {
+    svm: currency("svm", solana.native, ["sol", "SOL", 9], "solana"),
+    bvm: currency("bvm", bitcoin.native, ["btc", "BTC", 8], "bitcoin"),
+    hypevm: currency("hypevm", exchange.perps, ["usdc", "USDC", 8], "usd-coin"),
+  };
+  const tokens = {
+    svm: [currency("svm", solana.usdc, ["usdc", "USDC", 6], "usd-coin")],
+    bvm: [],
+    hypevm: [currency("hypevm", exchange.spot, ["usdc-spot", "USDC", 8], "usd-coin")],
+  };
+  const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
+  return {
+    id: IDS[vmType],
+    name: NAMES[vmType],
+    displayName: { svm: "Solana", bvm: "Bitcoin", hypevm: "Exchange" }[vmType],
+    vmType,
+    family: NON_EVM_FAMILIES[vmType],
+    rpcUrl: "http://127.0.0.1:1",
+    publicRpcUrl: "http://127.0.0.1:1",
+    publicWsRpcUrl: undefined,
+    explorerUrl: "https://explorer.example",
+    explorerName: "Explorer",
+    iconUrl: "",
+    baseChainId: undefined,
+    tags: [],
+    depositEnabled: true,
+    disabled: false,
+    partialDisableLimit: 0n,
+    surgeEnabled: false,
+    native: natives[vmType],
+    tokens: tokens[vmType],
+    depository: bytesOn(vmType, texts.depository),
+    confirmations: 6,
+    confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
+    keepsUnattributed: true,
+    ...(vmType === "bvm" && { paysFromAnyAddress: true }),
+    blockTimeSeconds: { svm: 0.4, bvm: 600, hypevm: 1 }[vmType],
+    fees: { flatUsd: 10n ** 16n, depositBps: 0, withdrawalBps: 0, gasMarginBps: 0 },
+    ...(vmType === "hypevm" && {
+      needsNonceMappings: true,
+      exchange: {
+        profile: "default",
+        isTestnet: false,
+        usdcTokenId: exchange.spot as Hex,
+        publicApiUrl: "https://api.exchange.example",
+      },
+    }),
+    ...overrides,
+  };
+}
+
+export interface NonEvmStory {
+  readonly chain?: Partial<NonEvmChain>;
+  /** What the solver holds of each currency; default: a hundred thousand whole units. */
+  readonly balance?: bigint;
+  /** In base units of the native currency. */
+  readonly paymentCost?: bigint;
+  readonly connection?: Partial<PayingConnection>;
+  readonly users?: NonEvmUsers;
+  readonly lagging?: boolean;
+}
+
+/** A non-EVM chain and its known state. Its adapter does nothing unless `story` defines it. */
+export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory = {}): TransferChain {
+  const chain = aNonEvmChain(vmType, story.chain);
+  const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
+  const all = [chain.native, ...chain.tokens];
+  const balanceOf = (address: Hex): bigint => {
+    const found = all.find((one) => one.address === address);
+    if (found === undefined) throw new RangeError(`${address} is no currency of ${chain.name}`);
+    return story.balance ?? 100_000n * 10n ** BigInt(found.decimals);
+  };
+  const unused = (): never => {
+    throw new Error("nobody should ask this connection");
+  };
+  const costs = { svm: 10_000n, bvm: 2_000n, hypevm: 0n };
+  return withCapabilities({
+    chain,
+    connection: {
+      vm: chain.family,
+      solver: bytesOn(vmType, texts.solver),
+      replaces: vmType === "bvm",
+      takesBack: vmType !== "svm",
+      ...(vmType === "hypevm" && { costsByRecipient: true }),
+      arrivals: unused,
+      arrivalsOf: unused,
+      balances: unused,
+      paymentCost: async () => story.paymentCost ?? costs[vmType],
+      refusalOf: async () => undefined,
+      prepare: unused,
+      send: unused,
+      outcome: unused,
+      onNews: () => () => undefined,
+      close: async () => undefined,
+      ...story.connection,
+    },
+    pulse: {
+      solverBalance: (currency) => ({ amount: balanceOf(currency) }),
+      paymentCost: () => story.paymentCost ?? costs[vmType],
+      lagging: () => story.lagging ?? false,
+      headAgeMs: () => 0,
+    },
+    ...(story.users !== undefined && { users: story.users }),
+  });
+}

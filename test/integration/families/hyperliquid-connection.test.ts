@@ -1,0 +1,537 @@
+import {
+  InsufficientInventory,
+  type PayingConnection,
+  type NonEvmAttempt,
+  type NonEvmPayment,
+} from "@causeway/chains";
+import { decodeSignedAction, nonceOfSigned, signExchangeAction } from "@causeway/chains/hyperliquid";
+import {
+  exchangeCurrency,
+  exchangeSigningProfiles,
+  MAINNET_USDC_TOKEN_ID,
+  parseExactAmount,
+  PERPS_CURRENCY,
+  sendAssetAction,
+  type Address,
+  type AttestationChain,
+  type ExchangePlace,
+  type Hex,
+  type Hex32,
+  type NonEvmChain,
+} from "@causeway/domain";
+import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import { randomBytes } from "node:crypto";
+import { privateKeyToAddress } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";
+import { payingConnection } from "../../support/paying-connection.ts";
+
+const profile = exchangeSigningProfiles.default;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DEPOSITORY: Address = `0x${"d1".repeat(20)}`;
+const HYPE: Hex = "0x0d01dc56dcaaca66ad901c959b4011ec";
+const key = (number: number): Hex32 => `0x${number.toString(16).padStart(64, "0")}`;
+const addressOf = (privateKey: Hex32): Address => privateKeyToAddress(privateKey).toLowerCase() as Address;
+const [solverKey, userKey] = [key(0x61), key(0x62)];
+const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
+const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
+
+/** An adapter on its own Hyperliquid simulator, with money for the solver and a user. */
+async function openConnection(exchange: RunningExchange): Promise<PayingConnection> {
+  for (const one of [solver, user]) {
+    exchange.control.fund(one, "1000");
+    exchange.control.fund(one, "1000", "USDC", "spot");
+    exchange.control.fund(one, "1000", "HYPE", "spot");
+  }
+  const attestation: AttestationChain = {
+    name: "hyperliquid",
+    vmType: "hyperliquid-vm",
+    rpcUrls: [exchange.url],
+    rpcQuorum: 1,
+    depository: DEPOSITORY,
+    additionalDepositories: [],
+    hubChainId: "1337",
+    evm: undefined,
+    hyperliquid: {
+      explorerUrls: [exchange.url],
+      profile: "default",
+      network: "Mainnet",
+      usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    },
+  };
+  const spokenTo = {
+    profile: "default",
+    isTestnet: false,
+    publicApiUrl: exchange.url,
+    usdcTokenId: MAINNET_USDC_TOKEN_ID,
+  } as const;
+  const facts: Pick<NonEvmChain, "name" | "family" | "vmType" | "rpcUrl" | "depository" | "exchange"> = {
+    name: "hyperliquid",
+    family: "hyperliquid-vm",
+    vmType: "hypevm",
+    rpcUrl: exchange.url,
+    depository: DEPOSITORY,
+    exchange: spokenTo,
+  };
+  return await payingConnection({
+    chain: facts as NonEvmChain,
+    attestation,
+    privateKey: solverKey,
+    now: () => exchange.control.now(),
+    onFault: (error) => faults.push(error),
+  });
+}
+const faults: unknown[] = [];
+
+let userNonce = 0;
+/** Makes the user's transfer; returns the transaction's id. */
+async function sent(
+  exchange: RunningExchange,
+  { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
+): Promise<Hex32> {
+  const { control } = exchange;
+  userNonce = Math.max(userNonce + 1, control.now());
+  const isHype = place.kind === "spot" && place.tokenId === HYPE;
+  const action = sendAssetAction(profile, {
+    network: "Mainnet",
+    signatureChainId: 1,
+    destination: to,
+    from: place,
+    to: place,
+    token: isHype ? { name: "HYPE", tokenId: HYPE } : { name: "USDC", tokenId: MAINNET_USDC_TOKEN_ID },
+    amount,
+    decimals: isHype ? 2 : 8,
+    nonce: userNonce,
+  });
+  const signed = await signExchangeAction(
+    profile,
+    text === "" ? action : { ...action, amount: text },
+    userKey,
+  );
+  expect(await post(exchange, signed)).toContain("ok");
+  return control.transactions().at(-1)!.hash;
+}
+
+async function post(exchange: RunningExchange, body: unknown): Promise<string> {
+  const answer = await fetch(`${exchange.url}/exchange`, { method: "POST", body: JSON.stringify(body) });
+  return await answer.text();
+}
+
+const unitsOf = (text: string): bigint => parseExactAmount(text, 8) ?? -1n;
+
+nonEvmConnectionContract(
+  "the exchange's connection",
+  async () => {
+    const exchange = await startExchange();
+    const { control } = exchange;
+    const connection = await openConnection(exchange);
+    return {
+      connection,
+      currency: PERPS_CURRENCY,
+      amount: 1_000_000n,
+      aRecipient: async () => await Promise.resolve(anAccount()),
+      deposit: async (amount) => {
+        const txId = await sent(exchange, { amount });
+        // It is not reported yet.
+        control.holdBack(1);
+        return { txId, sender: user };
+      },
+      mine: async () => await Promise.resolve(),
+      settle: async () => await Promise.resolve(control.holdBack(0)),
+      lapse: async () => await Promise.resolve(control.advance(2 * DAY_MS + 2 * HOUR_MS)),
+      received: async (recipient) => await Promise.resolve(unitsOf(control.balance(recipient as Address))),
+      takesBack: true,
+      setDown: (isDown) => control.down(isDown ? 503 : undefined),
+      close: async () => {
+        await connection.close();
+        await exchange.close();
+      },
+    };
+  },
+  { carriesIds: false },
+);
+
+let exchange: RunningExchange;
+let connection: PayingConnection;
+beforeEach(async () => {
+  faults.length = 0;
+  userNonce = 0;
+  exchange = await startExchange();
+  connection = await openConnection(exchange);
+});
+afterEach(async () => {
+  await connection.close();
+  await exchange.close();
+});
+
+const paymentTo = (recipient: Address, fields: Partial<NonEvmPayment> = {}): NonEvmPayment => ({
+  recipient,
+  currency: PERPS_CURRENCY,
+  amount: 1_000_000n,
+  orderId: undefined,
+  ...fields,
+});
+const prepared = async (
+  payment = paymentTo(anAccount()),
+  before: NonEvmAttempt[] = [],
+): Promise<NonEvmAttempt> => await connection.prepare(payment, before, []);
+
+test("a deposit reports the nonce that it was signed with, and its time", async () => {
+  const txHash = await sent(exchange);
+  const { deposits } = await connection.arrivals(undefined);
+  const [made] = exchange.control.transactions();
+  expect(deposits).toMatchObject([
+    { txHash, nonce: BigInt(userNonce), timestamp: BigInt(made!.time) / 1_000n, id: undefined, sender: user },
+  ]);
+});
+
+test("deposits of every currency arrive as that currency", async () => {
+  const places: readonly (readonly [ExchangePlace, bigint])[] = [
+    [{ kind: "perps" }, 5n],
+    [{ kind: "spot", tokenId: MAINNET_USDC_TOKEN_ID }, 6n],
+    [{ kind: "spot", tokenId: HYPE }, 7n],
+  ];
+  for (const [place, amount] of places) await sent(exchange, { place, amount });
+  const { deposits } = await connection.arrivals(undefined);
+  expect(deposits.map(({ currency, amount }) => [currency, amount])).toEqual(
+    places.map(([place, amount]) => [exchangeCurrency(place), amount]),
+  );
+});
+
+test("each deposit is reported once after its cursor, however the indexes lag and wherever the reader stopped", async () => {
+  const { control } = exchange;
+  let { cursor } = await connection.arrivals(undefined);
+  const made: Hex32[] = [];
+  const reported: Hex32[] = [];
+  for (let n = 0; n < 24; n++) {
+    made.push(await sent(exchange, { amount: BigInt(n + 1) }));
+    control.holdBack(n % 4);
+    if (n % 3 === 0) control.advance(n % 2 === 0 ? 5_000 : 40_000);
+    // The cursor is only sometimes stored.
+    const { deposits, cursor: next } = await connection.arrivals(cursor);
+    if (n % 5 === 0) continue;
+    reported.push(...deposits.map(({ txHash }) => txHash));
+    cursor = next;
+  }
+  control.holdBack(0);
+  reported.push(...(await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
+  expect(reported).toEqual(made);
+});
+
+test("a deposit that the explorer does not know yet waits, and delays no other", async () => {
+  const { control } = exchange;
+  const { cursor } = await connection.arrivals(undefined);
+  const [first, second] = [await sent(exchange), await sent(exchange)];
+  control.lie((path, question, honest) =>
+    path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
+  );
+  const early = await connection.arrivals(cursor);
+  expect(early.deposits.map(({ txHash }) => txHash)).toEqual([second]);
+  control.lie(undefined);
+  const late = await connection.arrivals(early.cursor);
+  expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
+});
+
+test("however late the explorer learns of it, and however far the rest has advanced, it is reported in the end", async () => {
+  const { control } = exchange;
+  let { cursor } = await connection.arrivals(undefined);
+  const first = await sent(exchange);
+  control.lie((path, question, honest) =>
+    path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
+  );
+  const reported: Hex32[] = [];
+  const made: Hex32[] = [];
+  const read = async (): Promise<void> => {
+    const { deposits, cursor: next } = await connection.arrivals(cursor);
+    reported.push(...deposits.map(({ txHash }) => txHash));
+    cursor = next;
+  };
+  for (let n = 0; n < 3; n++) {
+    control.advance(5 * 60_000);
+    made.push(await sent(exchange));
+    await read();
+  }
+  control.lie(undefined);
+  await read();
+  expect(reported).toEqual([...made, first]);
+});
+
+test("a wrongly reported transfer delays no other, and is given up after half a day", async () => {
+  const { control } = exchange;
+  let { cursor } = await connection.arrivals(undefined);
+  const read = async (): Promise<Hex32[]> => {
+    const { deposits, cursor: next } = await connection.arrivals(cursor);
+    cursor = next;
+    return deposits.map(({ txHash }) => txHash as Hex32);
+  };
+  const odd = await sent(exchange);
+  control.lie((path, question, honest) =>
+    path === "explorer" && question["hash"] === odd ? { type: "txDetails", tx: { hash: odd } } : honest,
+  );
+  const next = await sent(exchange);
+  expect(await read()).toEqual([next]);
+  control.advance(13 * HOUR_MS);
+  const before = faults.length;
+  const later = await sent(exchange);
+  expect(await read()).toEqual([later]);
+  expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(odd)]);
+  // Nor does it come up again.
+  expect(await read()).toEqual([]);
+  expect(faults).toHaveLength(before + 1);
+  control.lie(undefined);
+  expect(await connection.arrivalsOf(odd)).toMatchObject({ kind: "final", deposits: [{ txHash: odd }] });
+});
+
+test("however many dust deposits arrive at once, they are read in bounded batches, and each is reported once", async () => {
+  const { control } = exchange;
+  let { cursor } = await connection.arrivals(undefined);
+  const made: Hex32[] = [];
+  for (let n = 0; n < 130; n++) made.push(await sent(exchange, { amount: 1n }));
+  let asked = 0;
+  control.lie((path, _, honest) => {
+    if (path === "explorer") asked++;
+    return honest;
+  });
+  const reported: Hex32[] = [];
+  for (let readings = 0; readings < 3; readings++) {
+    asked = 0;
+    const { deposits, cursor: next } = await connection.arrivals(cursor);
+    expect(asked).toBeLessThanOrEqual(100);
+    reported.push(...deposits.map(({ txHash }) => txHash as Hex32));
+    cursor = next;
+  }
+  control.lie(undefined);
+  expect(reported.toSorted()).toEqual(made.toSorted());
+});
+
+test("deposits after a moment with more transfers than the ledger shows are found, and a hidden one by its transaction", async () => {
+  await connection.close();
+  await exchange.close();
+  let time = 1_763_761_234_567;
+  exchange = await startExchange({ now: () => time });
+  connection = await openConnection(exchange);
+  let { cursor } = await connection.arrivals(undefined);
+  const read = async (): Promise<Hex32[]> => {
+    const { deposits, cursor: next } = await connection.arrivals(cursor);
+    cursor = next;
+    return deposits.filter(({ amount }) => amount > 1n).map(({ txHash }) => txHash as Hex32);
+  };
+  const stranger = anAccount();
+  // Four crowded moments within a minute are more than one reading can find.
+  for (let n = 0; n < 4; n++) {
+    time += 10_000;
+    exchange.control.crowd(stranger, DEPOSITORY, 500);
+  }
+  const hidden = await sent(exchange);
+  time += 10_000;
+  const later = await sent(exchange);
+  const found: Hex32[] = [];
+  for (let readings = 0; readings < 30; readings++) found.push(...(await read()));
+  expect(found).toEqual([later]);
+  const alarms = faults.map(String).filter((text) => text.includes("too many ledger entries"));
+  expect(alarms).toHaveLength(4);
+  expect(alarms[0]).toContain(DEPOSITORY);
+  expect(await connection.arrivalsOf(hidden)).toMatchObject({
+    kind: "final",
+    deposits: [{ txHash: hidden }],
+  });
+  time += DAY_MS;
+  const last = await sent(exchange);
+  expect(await read()).toEqual([last]);
+});
+
+test("a payment is final although strangers flood the solver's ledger in its window", async () => {
+  const attempt = await prepared();
+  await connection.send(attempt);
+  const { hash: txId } = exchange.control.transactions().at(-1)!;
+  exchange.control.advance(60_000);
+  exchange.control.crowd(user, solver, 500);
+  expect(await connection.outcome(attempt)).toMatchObject({ kind: "final", txId });
+  exchange.control.advance(5 * DAY_MS);
+  expect(await connection.outcome(attempt)).toMatchObject({ kind: "final", txId });
+});
+
+test("an index that lags for some time without other activity hides nothing permanently", async () => {
+  const { control } = exchange;
+  let { cursor } = await connection.arrivals(undefined);
+  const late = await sent(exchange);
+  control.holdBack(1);
+  for (let n = 0; n < 4; n++) {
+    control.advance(5 * 60_000);
+    ({ cursor } = await connection.arrivals(cursor));
+  }
+  control.holdBack(0);
+  expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
+});
+
+test("after a long silence, and after a long downtime, nothing is missed", async () => {
+  const { control } = exchange;
+  let { cursor } = await connection.arrivals(undefined);
+  for (let n = 0; n < 10; n++) {
+    control.advance(20 * 60_000);
+    ({ cursor } = await connection.arrivals(cursor));
+  }
+  const made = [await sent(exchange)];
+  control.advance(3 * DAY_MS);
+  made.push(await sent(exchange));
+  const reported: Hex32[] = [];
+  for (let n = 0; n < 8; n++) {
+    const { deposits, cursor: next } = await connection.arrivals(cursor);
+    reported.push(...deposits.map(({ txHash }) => txHash));
+    cursor = next;
+  }
+  expect(reported).toEqual(made);
+});
+
+test("money that no oracle can attest is not treated as a deposit, but is reported", async () => {
+  await sent(exchange, { place: { kind: "spot", tokenId: HYPE }, amount: 100n, text: "1.005" });
+  expect((await connection.arrivals(undefined)).deposits).toEqual([]);
+  expect(String(faults[0])).toContain("oracles cannot attest it");
+});
+
+test("a payment whose answer was lost is found by the id that Hyperliquid gave it", async () => {
+  const recipient = anAccount();
+  const attempt = await prepared(paymentTo(recipient));
+  exchange.control.loseAnswers(true);
+  await expect(connection.send(attempt)).rejects.toThrow();
+  exchange.control.loseAnswers(false);
+  const { hash: txId } = exchange.control.transactions().at(-1)!;
+  expect(await connection.outcome(attempt)).toMatchObject({ kind: "final", txId });
+  expect(await connection.send(attempt)).toBe("sent");
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+});
+
+test("a payment that failed is not dead: the same bytes pay when posted again", async () => {
+  const recipient = anAccount();
+  const attempt = await prepared(paymentTo(recipient));
+  exchange.control.failNext("Insufficient margin");
+  await expect(connection.send(attempt)).rejects.toThrow(/Insufficient margin/);
+  expect((await connection.outcome(attempt)).kind).toBe("unseen");
+  expect(await connection.send(attempt)).toBe("sent");
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+});
+
+test("reposting a payment whose outcome a flood hides pays once, and it is never reported as dead", async () => {
+  await connection.close();
+  await exchange.close();
+  let time = 1_763_761_234_567;
+  exchange = await startExchange({ now: () => time });
+  connection = await openConnection(exchange);
+  const recipient = anAccount();
+  const payment = paymentTo(recipient);
+  const attempt = await prepared(payment);
+  time += 1_000;
+  for (let crowds = 0; crowds < 3; crowds++) {
+    exchange.control.crowd(anAccount(), solver, 500);
+    time += 1_000;
+  }
+  exchange.control.crowd(anAccount(), solver, 500);
+  // The payment is posted in the crowded block, and the process dies before it records that.
+  exchange.control.loseAnswers(true);
+  await expect(connection.send(attempt)).rejects.toThrow();
+  exchange.control.loseAnswers(false);
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+  // The explorer does not list it either.
+  exchange.control.lie((_path, question, honest) =>
+    question["type"] === "userDetails" ? { type: "userDetails", txs: [] } : honest,
+  );
+  time += 60_000;
+  expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
+  const second = await connection.prepare(payment, [attempt], []);
+  const back = await connection.prepare({ ...payment, recipient: solver }, [attempt, second], []);
+  for (const one of [attempt, second, back]) expect(await connection.send(one)).toHaveProperty("refused");
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+  time += 5 * DAY_MS;
+  for (const one of [attempt, second, back]) expect((await connection.outcome(one)).kind).not.toBe("dead");
+  exchange.control.lie(undefined);
+  expect((await connection.outcome(attempt)).kind).toBe("final");
+  expect((await connection.outcome(back)).kind).toBe("dead");
+});
+
+test("pending payments are subtracted once, in their own currency", async () => {
+  const big = { amount: 60_000_000_000n };
+  const first = await prepared(paymentTo(anAccount(), big));
+  const second = paymentTo(anAccount(), big);
+  await expect(connection.prepare(second, [], [first.raw])).rejects.toBeInstanceOf(InsufficientInventory);
+  const elsewhere = paymentTo(anAccount(), { ...big, currency: MAINNET_USDC_TOKEN_ID });
+  expect((await connection.prepare(elsewhere, [], [first.raw])).raw).toBeDefined();
+});
+
+test("bytes are dead as soon as Hyperliquid can no longer accept their nonce, and no earlier", async () => {
+  const attempt = await prepared();
+  const until = Number(nonceOfSigned(attempt.raw)) + 2 * DAY_MS + HOUR_MS - exchange.control.now();
+  exchange.control.advance(until - 60_000);
+  expect((await connection.outcome(attempt)).kind).toBe("unseen");
+  exchange.control.advance(120_000);
+  expect((await connection.outcome(attempt)).kind).toBe("dead");
+  expect(await connection.send(attempt)).toHaveProperty("refused");
+});
+
+test("a completed payment stays final after its nonce has lapsed", async () => {
+  const attempt = await prepared();
+  await connection.send(attempt);
+  exchange.control.advance(5 * DAY_MS);
+  expect((await connection.outcome(attempt)).kind).toBe("final");
+});
+
+test("while bytes may still be accepted, further attempts at the same payment share their nonce: one of them counts", async () => {
+  const recipient = anAccount();
+  const payment = paymentTo(recipient);
+  const first = await prepared(payment);
+  const second = await prepared(payment, [first]);
+  expect(second.txId).not.toBe(first.txId);
+  expect(nonceOfSigned(second.raw)).toBe(nonceOfSigned(first.raw));
+  for (const attempt of [second, first, second]) await connection.send(attempt);
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+});
+
+test("a payment whose nonce another action of the account used will never pay", async () => {
+  const attempt = await prepared();
+  const { action } = decodeSignedAction(attempt.raw);
+  const other = await signExchangeAction(profile, { ...action, destination: anAccount() }, solverKey);
+  expect(await post(exchange, other)).toContain("ok");
+  expect(await connection.outcome(attempt)).toMatchObject({ kind: "dead" });
+  expect(await connection.send(attempt)).toHaveProperty("refused");
+});
+
+test("an account's first receipt costs Hyperliquid's activation fee", async () => {
+  const fees = await startExchange({ activationFee: "1" });
+  const costly = await openConnection(fees);
+  const recipient = anAccount();
+  expect(await costly.paymentCost(PERPS_CURRENCY, recipient)).toBe(100_000_000n);
+  expect(await costly.paymentCost(PERPS_CURRENCY, user)).toBe(0n);
+  const attempt = await costly.prepare(paymentTo(recipient), [], []);
+  expect(attempt.fee).toBe(100_000_000n);
+  expect(await costly.send(attempt)).toBe("sent");
+  expect(fees.control.balance(recipient)).toBe("0.01");
+  expect(fees.control.balance(solver)).toBe("998.99");
+  await costly.close();
+  await fees.close();
+});
+
+test("balances are reported for every dex, and not for unknown currencies", async () => {
+  exchange.control.fund(solver, "7", "USDC", "xyz");
+  const other: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
+  const unknown: Hex = `0x${"ab".repeat(16)}`;
+  const asked = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(other), unknown];
+  const reported = await connection.balances(asked);
+  expect(asked.map((currency) => reported.get(currency))).toEqual([
+    100_000_000_000n,
+    100_000_000_000n,
+    100_000n,
+    700_000_000n,
+    0n,
+  ]);
+});
+
+test("payments that cannot be made are refused beforehand", async () => {
+  const refusal = async (recipient: Hex, currency: Hex = PERPS_CURRENCY, amount = 1n) =>
+    await connection.refusalOf({ recipient, currency, amount });
+  expect(await refusal(anAccount())).toBeUndefined();
+  expect(await refusal("0x12")).toBeDefined();
+  expect(await refusal(solver)).toBeDefined();
+  expect(await refusal(DEPOSITORY)).toBeDefined();
+  expect(await refusal(anAccount(), `0x${"ab".repeat(16)}`)).toBeDefined();
+  expect(await refusal(anAccount(), PERPS_CURRENCY, 0n)).toBeDefined();
+});

@@ -1,0 +1,348 @@
+import { Transaction } from "@scure/btc-signer";
+import type { NonEvmConnection } from "@causeway/chains";
+import { connectNonEvm } from "@causeway/chains";
+import {
+  encodeAddress,
+  encodeOrder,
+  exchangeSigningProfiles,
+  familyOf,
+  MAINNET_USDC_TOKEN_ID,
+  nativeCurrency,
+  orderIdOf,
+  parseTransaction,
+  formatAddress,
+} from "@causeway/domain";
+import type { AttestationChain, Hex, Hex32, OrderJson, NonEvmChain, VmType } from "@causeway/domain";
+import { startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
+import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
+import type pg from "pg";
+import { privateKeyToAccount } from "viem/accounts";
+import { parseSignature } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bitcoinAccount, evmAccount, solanaAccount } from "../../../apps/api/src/config/key-accounts.ts";
+import { withCapabilities } from "../../../apps/api/src/chains/chain-capabilities.ts";
+import { createNonEvmUsers } from "../../../apps/api/src/chains/non-evm-users.adapter.ts";
+import type { OwnedNonEvmUsers } from "../../../apps/api/src/chains/non-evm-users.adapter.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
+import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
+import type { ConnectedNonEvmChain } from "../../../apps/api/src/chains/chains.port.ts";
+import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
+import { createQuote } from "../../../apps/api/src/quotes/create-quote.ts";
+import { ORIGIN, quoteWorld, usdcOn } from "../../fakes/quote-world.ts";
+import type { QuoteWorld } from "../../fakes/quote-world.ts";
+import { aNonEvmChain } from "../../fakes/non-evm-chains.ts";
+import { anAttestationChain, anOwner, utxoOf, CONFIRMATIONS } from "../../support/bitcoin-world.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { startSolanaWorld } from "../../support/solana-world.ts";
+import type { SolanaWorld } from "../../support/solana-world.ts";
+
+// Real wallets on the families' own chains execute the steps of a quote, and the service must then see
+// exactly the deposit that it quoted an output for.
+
+const depository = anOwner();
+const bitcoinUser = anOwner();
+const account = privateKeyToAccount(`0x${"62".repeat(32)}`);
+const wallet = account.address.toLowerCase() as Hex;
+const SOLVER_KEY: Hex32 = `0x${"61".repeat(32)}`;
+const EXCHANGE_DEPOSITORY: Hex = `0x${"d1".repeat(20)}`;
+
+let bitcoin: RunningBitcoin;
+let exchange: RunningExchange;
+let solana: SolanaWorld;
+let pool: pg.Pool;
+let dropDatabase: () => Promise<void>;
+let reads: Reads;
+let quoting: QuoteWorld;
+const connected: (ConnectedNonEvmChain & {
+  readonly connection: NonEvmConnection;
+  readonly users: OwnedNonEvmUsers;
+})[] = [];
+const faults: unknown[] = [];
+
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  dropDatabase = () => database.drop();
+  pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
+  const sql = sqlOn(pool);
+  reads = postgresReads(sql);
+  [bitcoin, exchange, solana] = await Promise.all([startBitcoin(), startExchange(), startSolanaWorld()]);
+  const spl = aNonEvmChain("svm");
+  await connect(
+    {
+      ...spl,
+      rpcUrl: solana.node.url,
+      depository: encodeAddress("solana-vm", solana.at.program),
+      tokens: spl.tokens.map((one) => ({ ...one, address: encodeAddress("solana-vm", solana.token.mint) })),
+    },
+    solana.chain(),
+  );
+  await connect(
+    {
+      ...aNonEvmChain("bvm"),
+      rpcUrl: bitcoin.rpcUrl,
+      depository: depository.bytes,
+      confirmations: CONFIRMATIONS,
+      bitcoin: { network: "regtest" },
+    },
+    anAttestationChain({ rpcUrls: [bitcoin.rpcUrl], esploraUrl: bitcoin.esploraUrl }, depository),
+  );
+  await connect(
+    {
+      ...aNonEvmChain("hypevm"),
+      rpcUrl: exchange.url,
+      depository: EXCHANGE_DEPOSITORY,
+      exchange: {
+        profile: "default",
+        isTestnet: false,
+        usdcTokenId: MAINNET_USDC_TOKEN_ID,
+        publicApiUrl: exchange.url,
+      },
+    },
+    {
+      name: "exchange",
+      vmType: "hyperliquid-vm",
+      rpcUrls: [exchange.url],
+      rpcQuorum: 1,
+      depository: EXCHANGE_DEPOSITORY,
+      additionalDepositories: [],
+      hubChainId: "1337",
+      evm: undefined,
+      hyperliquid: {
+        explorerUrls: [exchange.url],
+        profile: "default",
+        network: "Mainnet",
+        usdcTokenId: MAINNET_USDC_TOKEN_ID,
+      },
+    },
+  );
+  const insert = groupedQuoteInserts(sql);
+  quoting = {
+    ...quoteWorld({ nonEvmChains: connected }),
+    clock: { nowMs: () => exchange.control.now() },
+    requests: { insertQuoted: insert },
+  };
+});
+
+afterAll(async () => {
+  for (const { connection, users } of connected) {
+    await connection.close();
+    await users.close();
+  }
+  await Promise.all([bitcoin.stop(), exchange.close(), solana.close()]);
+  await pool.end();
+  await dropDatabase();
+});
+
+async function connect(chain: NonEvmChain, attestation: AttestationChain): Promise<void> {
+  const options = {
+    chain,
+    attestation,
+    // Canonical bytes of an account there; a quote never needs its key.
+    solver: { svm: solanaAccount, bvm: bitcoinAccount, hypevm: evmAccount }[chain.vmType](SOLVER_KEY),
+    now: () => Date.now(),
+    onFault: (fault: unknown) => faults.push(fault),
+  };
+  const [connection, users] = [await connectNonEvm(options), await createNonEvmUsers(options)];
+  if (users === undefined) throw new Error(`${chain.name} has users`);
+  const holding = {
+    solverBalance: () => ({ amount: 10n ** 15n }),
+    paymentCost: () => 1_000n,
+    lagging: () => false,
+    headAgeMs: () => 0,
+  };
+  connected.push(withCapabilities({ chain, connection, users, pulse: holding }));
+}
+
+const chainOf = (vmType: NonEvmChain["vmType"]) => {
+  const found = connected.find(({ chain }) => chain.vmType === vmType);
+  if (found === undefined) throw new Error(`no ${vmType}`);
+  return found;
+};
+
+/** From a chain to USDC on an EVM chain, or the reverse. */
+async function quote(input: Partial<QuoteInput>): Promise<QuoteAnswer> {
+  return await createQuote(quoting, {
+    user: wallet,
+    recipient: wallet,
+    originChainId: ORIGIN,
+    destinationChainId: ORIGIN,
+    originCurrency: usdcOn(ORIGIN),
+    destinationCurrency: usdcOn(ORIGIN),
+    amount: "100000000",
+    tradeType: "EXACT_INPUT",
+    ...input,
+  });
+}
+
+const familyByName = (name: string): VmType => {
+  const chains = [...quoting.chains.all, ...quoting.chains.nonEvmChains].map(({ chain }) => chain);
+  const chain = chains.find((one) => one.name === name);
+  if (chain === undefined) throw new Error(`no chain ${name}`);
+  return familyOf(chain);
+};
+
+/** The stored terms equal the answer, and contain the order whose id an oracle computes. */
+async function stored(answer: QuoteAnswer) {
+  const record = await reads.request(answer.requestId as Hex32);
+  if (record === undefined) throw new Error("the quote is stored");
+  const { terms } = record;
+  expect(orderIdOf(terms.order)).toBe(answer.protocol.v2.orderId);
+  expect(encodeOrder(answer.protocol.v2.orderData as OrderJson, familyByName)).toEqual(terms.order);
+  expect(terms.orderId).toBe(answer.protocol.v2.orderId);
+  return terms;
+}
+
+test("a Solana wallet that sends a quote's instructions makes a deposit for that order", async () => {
+  const { chain, connection } = chainOf("svm");
+  for (const currency of [solana.token.mint, nativeCurrency("solana-vm")]) {
+    const answer = await quote({
+      user: solana.user.address,
+      originChainId: chain.id,
+      originCurrency: currency,
+      amount: "50000000",
+    });
+    const terms = await stored(answer);
+    const [item] = answer.steps[0]?.items ?? [];
+    if (item === undefined || !("instructions" in item.data)) throw new Error("instructions");
+    const signature = await solana.send(
+      solana.user,
+      item.data.instructions.map((one) => ({ ...one, data: `0x${one.data}` as const })),
+    );
+    solana.node.controls.finalize();
+    const id = parseTransaction(chain, signature);
+    if (id === undefined) throw new Error(signature);
+    expect(await connection.arrivalsOf(id)).toMatchObject({
+      kind: "final",
+      deposits: [
+        {
+          id: terms.orderId,
+          depositor: terms.user,
+          currency: terms.origin.currency,
+          amount: 50_000_000n,
+          txHash: id,
+        },
+      ],
+    });
+    expect(BigInt(answer.details.userBalance)).toBeGreaterThan(50_000_000n);
+  }
+});
+
+test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that order", async () => {
+  const { chain, connection } = chainOf("bvm");
+  await utxoOf(bitcoin.controls, bitcoinUser, 1_000_000n);
+  const answer = await quote({
+    user: bitcoinUser.address,
+    originChainId: chain.id,
+    originCurrency: nativeCurrency("bitcoin-vm"),
+    amount: "300000",
+  });
+  const terms = await stored(answer);
+  expect(answer.details).toMatchObject({ sender: bitcoinUser.address, userBalance: "1000000" });
+  const [item] = answer.steps[0]?.items ?? [];
+  if (item === undefined || !("payment" in item.data)) throw new Error("a transaction");
+  // In the format of this network's users; the order uses the main network's format.
+  expect(item.data.payment.address).toBe(formatAddress(chain, depository.bytes));
+  expect(answer.protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient).toBe(bitcoinUser.canonical);
+  const signed = Transaction.fromPSBT(Buffer.from(item.data.psbt ?? "", "hex"), {
+    allowUnknownOutputs: true,
+  });
+  signed.sign(bitcoinUser.key);
+  signed.finalize();
+  expect(answer.fees.gas.amount).toBe(String(signed.fee));
+  await bitcoin.controls.send(signed.hex);
+  await bitcoin.controls.mine(CONFIRMATIONS);
+  const id = parseTransaction(chain, signed.id);
+  if (id === undefined) throw new Error(signed.id);
+  expect(await connection.arrivalsOf(id)).toMatchObject({
+    kind: "final",
+    deposits: [{ id: terms.orderId, depositor: bitcoinUser.bytes, amount: 300_000n }],
+  });
+});
+
+test("a Hyperliquid wallet that signs the second step of a withdrawal sends it with the nonce of the first", async () => {
+  const { chain, connection } = chainOf("hypevm");
+  exchange.control.fund(wallet, "150");
+  const answer = await quote({
+    originChainId: chain.id,
+    originCurrency: nativeCurrency("hyperliquid-vm"),
+    amount: "10000000000",
+    protocolVersion: "v2",
+  });
+  const terms = await stored(answer);
+  expect(answer.details.userBalance).toBe("15000000000");
+  const [authorize, deposit] = answer.steps;
+  const [authorization] = authorize?.items ?? [];
+  const [item] = deposit?.items ?? [];
+  if (
+    authorization === undefined ||
+    !("sign" in authorization.data) ||
+    item === undefined ||
+    !("action" in item.data)
+  )
+    throw new Error("two steps");
+  expect(authorization.data.post.body).toMatchObject({ nonce: terms.walletNonce, id: terms.orderId });
+
+  const { action, nonce, eip712Types, eip712PrimaryType } = item.data;
+  const chainOfWallet = 8453;
+  const message = {
+    ...action.parameters,
+    type: action.type,
+    signatureChainId: `0x${chainOfWallet.toString(16)}`,
+  };
+  const signature = await account.signTypedData({
+    domain: {
+      name: exchangeSigningProfiles.default.domainName,
+      version: "1",
+      chainId: chainOfWallet,
+      verifyingContract: `0x${"0".repeat(40)}`,
+    },
+    types: eip712Types,
+    primaryType: eip712PrimaryType,
+    message,
+  } as Parameters<typeof account.signTypedData>[0]);
+  const { r, s, v } = parseSignature(signature);
+  const posted = await fetch(`${exchange.url}/exchange`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ action: message, nonce, signature: { r, s, v: Number(v) } }),
+  });
+  expect(await posted.json()).toMatchObject({ status: "ok" });
+  const sent = exchange.control.transactions().at(-1);
+  expect(await connection.arrivalsOf(sent?.hash ?? "0x")).toMatchObject({
+    kind: "final",
+    deposits: [
+      {
+        sender: wallet,
+        nonce: BigInt(terms.walletNonce ?? 0),
+        currency: terms.origin.currency,
+        amount: 10_000_000_000n,
+      },
+    ],
+  });
+});
+
+test("a quote to each of them is stored with what its payment needs", async () => {
+  for (const [vmType, recipient, currency] of [
+    ["svm", solana.user.address, solana.token.mint],
+    ["bvm", bitcoinUser.address, nativeCurrency("bitcoin-vm")],
+    ["hypevm", wallet, nativeCurrency("hyperliquid-vm")],
+  ] as const) {
+    const { chain } = chainOf(vmType);
+    // Hyperliquid's simulator pays only accounts that it knows.
+    const answer = await quote({
+      destinationChainId: chain.id,
+      destinationCurrency: currency,
+      recipient,
+    });
+    const terms = await stored(answer);
+    expect(answer.details.recipient).toBe(recipient);
+    expect(formatAddress(chain, terms.recipient)).toBe(recipient);
+    expect(terms.destination.currency).toBe(encodeAddress(chain.family, currency));
+  }
+});
+
+test("no faults occurred", () => {
+  expect(faults).toEqual([]);
+});
