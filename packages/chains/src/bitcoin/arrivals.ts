@@ -26,7 +26,7 @@ export function cursorText({ height, hash }: BlockCursor): string {
   return `${height}:${hash}`;
 }
 
-/** @throws RangeError for a text that is no cursor */
+/** @throws RangeError for a text that is not a cursor */
 export function readCursor(text: string): BlockCursor {
   const [, height, hash] = /^(\d{1,9}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (height === undefined || hash === undefined)

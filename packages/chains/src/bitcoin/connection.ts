@@ -78,7 +78,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const addresses = [attestation.depository, ...attestation.additionalDepositories];
   const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
 
-  /** Undefined: the transaction holds no deposit, or none that could be told whose it is. */
+  /** Undefined: the transaction holds no deposit, or one without a known depositor. */
   const depositOf = async (
     transaction: BitcoinTransaction,
     block: BlockToRead,
